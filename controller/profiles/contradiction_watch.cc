@@ -13,14 +13,14 @@ void ContradictionWatch::StartOver() {
   ++version_;
 }
 
-void ContradictionWatch::Hear(const std::shared_ptr<const Pod>& pod, const NodeState& node,
-                              const KnownProgress& progress, Moment at) {
+void ContradictionWatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
+                                 const KnownProgress& progress, Moment at) {
   const std::string& name = pod->fungible->profile;
   const auto known = profiles_.Find(pod->pod_namespace, name);
   if (!known || known->object.measured || known->object.profile == nullptr) return;
   const ProfileObject& object = known->object;
   const std::vector<std::string>& products = node.detail->gpu_kinds.products;
-  const auto verdict = finder_.Hear(
+  const auto verdict = finder_.Observe(
       memory_, pod, node.allocatable.cpu, products.size() == 1 ? products.front() : std::string(),
       {object.generation, object.profile}, progress.pod, progress.since, at);
   if (!verdict) return;

@@ -34,8 +34,8 @@ class ContradictionWatch {
   void StartOver();
   // Takes in progress reported for a pod of that node. Ignores pods whose profile is measured or
   // missing.
-  void Hear(const std::shared_ptr<const Pod>& pod, const NodeState& node,
-            const KnownProgress& progress, Moment at);
+  void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
+               const KnownProgress& progress, Moment at);
 
   // Returns kUnknown also if the verdict is about another generation.
   ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,

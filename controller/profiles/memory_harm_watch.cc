@@ -35,7 +35,7 @@ MemoryHarmWatch::MemoryHarmWatch(ClusterState& state, kube::PodApi& pods,
       metrics_(metrics),
       watch_(watch) {}
 
-void MemoryHarmWatch::Hear(const PodNews& news) {
+void MemoryHarmWatch::Observe(const PodNews& news) {
   const Pod& pod = *news.pod;
   const WallTime now = clock_.WallNow();
   const bool left_by_itself = news.gone && !pod.deleting && MemoryChangedWithin(pod, now, watch_);

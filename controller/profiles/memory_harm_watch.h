@@ -35,7 +35,7 @@ class MemoryHarmWatch {
                   std::function<bool()> may_act, const Clock& clock, Logger& log,
                   metrics::TunerMetrics& metrics, Duration watch);
 
-  void Hear(const PodNews& news);
+  void Observe(const PodNews& news);
   // Makes the calls that are due, while this process leads.
   void Act();
   // Returns whether a call must be retried.

@@ -6,8 +6,8 @@
 
 namespace synergy::controller {
 
-void ProgressBook::Hear(const std::string& node, WallTime since, std::vector<PodProgress> pods,
-                        Moment now) {
+void ProgressBook::Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods,
+                           Moment now) {
   const std::lock_guard lock(mutex_);
   for (PodProgress& pod : pods) {
     std::string uid = pod.uid;

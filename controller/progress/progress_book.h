@@ -24,7 +24,7 @@ class ProgressBook {
   static constexpr Duration kLongest = std::chrono::minutes(2);
 
   // Takes in what a node's agent, which started at `since`, reports about its pods.
-  void Hear(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
+  void Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
   // Returns none if nothing was reported, or too long ago.
   std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;
   // Returns the progress in one namespace, or in all if `pod_namespace` is empty; by namespace and

@@ -126,7 +126,7 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
   BelievedProgress believed = Believe(std::move(told->pods), agent.node, *state_.Snapshot());
   metrics_.CountProgressDropped("not_here", believed.not_here);
   metrics_.CountProgressDropped("not_managed", believed.not_managed);
-  book_.Hear(agent.node, told->since, std::move(believed.pods), clock_.Present());
+  book_.Observe(agent.node, told->since, std::move(believed.pods), clock_.Present());
   return {};
 }
 

@@ -7,8 +7,8 @@
 namespace synergy::controller {
 namespace {
 
-// Limits the decisions of one Step(), so that a request to stop the tuner is noticed.
-constexpr int kMostDecisions = 100;
+// Limits the plans of one Step(), so that a request to stop the tuner is noticed.
+constexpr int kMostPlans = 100;
 // Retry interval after a failure to report what has happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
 
@@ -40,7 +40,7 @@ void TunerDriver::Step() {
   if (interrupted_) StartOver();
   const Moment at = clock_.Present();
   state_.DropStaleExpectations(at.now, at.wall);
-  for (int i = 0; i < kMostDecisions && LearnOutcomes() && DecideAndDo(); ++i) {
+  for (int i = 0; i < kMostPlans && TakeOutcomes() && PlanAndDo(); ++i) {
   }
   LookForHarm();
   metrics_.SetUnderWay(memory_.changes.size(), memory_.places.size());
@@ -52,7 +52,7 @@ void TunerDriver::LookForHarm() {
   if (parts_.harm->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
 }
 
-bool TunerDriver::LearnOutcomes() {
+bool TunerDriver::TakeOutcomes() {
   for (const ActionOutcome& outcome : hands_.TakeOutcomes()) {
     // The new leader must find the cluster as we left it. Our memory counts actions as requested
     // that were not.
@@ -61,36 +61,36 @@ bool TunerDriver::LearnOutcomes() {
       return false;
     }
     const auto asked = asked_.extract(outcome.number);
-    tuner_.Learn(memory_, asked.mapped(), outcome.done, outcome.at);
+    tuner_.OnResult(memory_, asked.mapped(), outcome.done, outcome.at);
     Tell(decision::TunerLearned{outcome.number, outcome.done, outcome.at});
   }
   return true;
 }
 
-bool TunerDriver::DecideAndDo() {
+bool TunerDriver::PlanAndDo() {
   if (parts_.profiles != nullptr) {
     if (const auto held = parts_.profiles->Hold()) Tell(*held);
   }
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();
   for (const PodNews& pod : news.pods) {
-    tuner_.Hear(memory_, pod, at);
-    if (parts_.harm != nullptr) parts_.harm->Hear(pod);
+    tuner_.Observe(memory_, pod, at);
+    if (parts_.harm != nullptr) parts_.harm->Observe(pod);
   }
-  const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
-  wake_ = decision.wake;
-  if (decision.round) metrics_.CountRound();
+  const TunerPlan plan = tuner_.Plan(*news.snapshot, memory_, at);
+  wake_ = plan.wake;
+  if (plan.round) metrics_.CountRound();
   if (parts_.journal != nullptr) {
     parts_.journal->Wrote(decision::TunerDecided{news.snapshot->version(), news.pods.size(), at,
-                                                 next_number_, decision.actions, decision.wake,
-                                                 decision.round});
+                                                 next_number_, plan.actions, plan.wake,
+                                                 plan.round});
   }
-  for (const TunerAction& action : decision.actions) {
+  for (const TunerAction& action : plan.actions) {
     const uint64_t number = next_number_++;
     asked_.emplace(number, action);
     hands_.Ask(number, action);
   }
-  return !decision.actions.empty();
+  return !plan.actions.empty();
 }
 
 }  // namespace synergy::controller

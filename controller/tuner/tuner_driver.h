@@ -47,9 +47,9 @@ class TunerDriver {
 
  private:
   // Returns false if an action was not carried out because this process may no longer act.
-  bool LearnOutcomes();
+  bool TakeOutcomes();
   // Returns whether there may be more to do.
-  bool DecideAndDo();
+  bool PlanAndDo();
   void LookForHarm();
   void Tell(const Decision& decision) {
     if (parts_.journal != nullptr) parts_.journal->Wrote(decision);

@@ -144,8 +144,8 @@ void LoseMember(ProfilerTurn& turn, NodeIndex index, const std::string& uid) {
   }
 }
 
-bool HearMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
-                const PodProgress& progress, Moment at) {
+bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
+                   const PodProgress& progress, Moment at) {
   GangRoll& gang = memory.gangs.at(pod.gang);
   WatchedPod& head = memory.pods.at(gang.head);
   const bool has_restarted = pod.cpu && progress.cpu && progress.cpu->used < pod.cpu->used;

@@ -30,8 +30,8 @@ void LoseMember(ProfilerTurn& turn, NodeIndex index, const std::string& uid);
 
 // Takes in a report about a member. Returns whether the member is the head and has reported its
 // progress.
-bool HearMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
-                const PodProgress& progress, Moment at);
+bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
+                   const PodProgress& progress, Moment at);
 // Returns the CPU time of the other members, as last reported; nullopt if any is unknown.
 std::optional<std::vector<CpuUse>> CpuOfOthers(const ProfilerMemory& memory,
                                                const WatchedPod& head);

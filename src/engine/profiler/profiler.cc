@@ -169,20 +169,20 @@ void Keep(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& 
 Profiler::Profiler(ProfilerSettings settings, const MeasuredBook& book)
     : settings_(settings), book_(book) {}
 
-void Profiler::Hear(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
-                    Moment at) const {
+void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
+                       Moment at) const {
   const auto found = memory.pods.find(progress.uid);
   if (found == memory.pods.end()) return;
   WatchedPod& pod = found->second;
   // GPUs of a gang are busy with waiting for each other.
   const auto estimated = pod.gang.empty() ? EstimatedProgress(progress) : std::nullopt;
-  Hear(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
+  Observe(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
 }
 
-void Profiler::Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
-                    WallTime since, Moment at, bool estimates) const {
+void Profiler::Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
+                       WallTime since, Moment at, bool estimates) const {
   const bool tells = pod.gang.empty() ? !progress.format.empty() && progress.last
-                                      : HearMember(settings_, memory, pod, progress, at);
+                                      : ObserveMember(settings_, memory, pod, progress, at);
   if (!tells) return;
   pod.estimates = estimates;
   if (!Counts(memory, pod)) return;
@@ -195,18 +195,18 @@ void Profiler::Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& 
   Keep(settings_, memory, pod, *sample, at);
 }
 
-void Profiler::HearWaiting(ProfilerMemory& memory,
-                           std::vector<std::shared_ptr<const Pod>> waiting) const {
+void Profiler::ObserveWaiting(ProfilerMemory& memory,
+                              std::vector<std::shared_ptr<const Pod>> waiting) const {
   std::erase_if(waiting, [](const auto& pod) {
     return !pod->waiting || !pod->waiting->unschedulable || !pod->waiting->selection;
   });
   memory.waiting = std::move(waiting);
 }
 
-ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory& memory,
-                                  Moment at) const {
-  ProfilerDecision decision;
-  ProfilerTurn turn{settings_, book_, cluster, at, memory, decision};
+ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory,
+                            Moment at) const {
+  ProfilerPlan plan;
+  ProfilerTurn turn{settings_, book_, cluster, at, memory, plan};
   SeeCluster(turn);
   std::set<MeasurementKey> now = std::exchange(memory.news, {});
   // A probe ends as soon as a pod waits for its node.
@@ -216,12 +216,12 @@ ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory
     now.insert(key);
   }
   for (const MeasurementKey& key : now) Advance(turn, key);
-  decision.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
-  return decision;
+  plan.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
+  return plan;
 }
 
-void Profiler::Learn(ProfilerMemory& memory, const ProfilerAction& action, bool done,
-                     Moment at) const {
+void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done,
+                        Moment at) const {
   if (action.kind == ProfilerActionKind::kEndProbe) return;  // it also ends by itself
   if (action.kind == ProfilerActionKind::kPublish) {
     const MeasurementKey key{action.profile_namespace, action.measured.workload,

@@ -22,9 +22,9 @@ struct ProfilerTurn {
   const ClusterSnapshot& cluster;
   const Moment at;
   ProfilerMemory& memory;
-  ProfilerDecision& decision;
+  ProfilerPlan& plan;
 
-  void Do(ProfilerAction action) { decision.actions.push_back(std::move(action)); }
+  void Do(ProfilerAction action) { plan.actions.push_back(std::move(action)); }
 };
 
 // Schedules the next look at the measurement.

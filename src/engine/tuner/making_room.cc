@@ -497,7 +497,7 @@ void AdvancePlaces(Turn& turn) {
   }
 }
 
-void LearnOfPlace(TunerMemory& memory, const TunerAction& action, bool done) {
+void OnPlaceResult(TunerMemory& memory, const TunerAction& action, bool done) {
   const auto place = memory.places.find(action.pod->uid);
   if (place == memory.places.end()) return;
   if (done) {

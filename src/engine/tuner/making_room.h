@@ -16,7 +16,7 @@ bool NamesShortage(const Pod& pod);
 
 // Advances the kept places: cuts, reminders, ends.
 void AdvancePlaces(Turn& turn);
-void LearnOfPlace(TunerMemory& memory, const TunerAction& action, bool done);
+void OnPlaceResult(TunerMemory& memory, const TunerAction& action, bool done);
 
 // Makes room for pods that wait without a place.
 void MakeRoom(Turn& turn);

@@ -316,8 +316,8 @@ void AdvanceChanges(Turn& turn) {
   }
 }
 
-void LearnOfChange(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
-                   bool done, Moment at) {
+void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
+                    bool done, Moment at) {
   const std::string& uid = action.pod->uid;
   const auto it = memory.changes.find(uid);
   if (it == memory.changes.end()) return;

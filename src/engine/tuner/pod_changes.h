@@ -23,7 +23,7 @@ void TakeOverUnfinished(Turn& turn);
 
 // Advances the changes that are under way.
 void AdvanceChanges(Turn& turn);
-void LearnOfChange(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
-                   bool done, Moment at);
+void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
+                    bool done, Moment at);
 
 }  // namespace synergy

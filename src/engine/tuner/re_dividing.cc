@@ -118,8 +118,8 @@ struct Pass {
 
 // Whether this decision has made enough actions, so that the rest is left to the next ones.
 bool HasEnough(const Turn& turn) {
-  return turn.decision.actions.size() >= kManyActions ||
-         turn.memory.actions_asked + turn.decision.actions.size() >= kManyAsked;
+  return turn.plan.actions.size() >= kManyActions ||
+         turn.memory.actions_asked + turn.plan.actions.size() >= kManyAsked;
 }
 
 // New amounts of the tenants of all sites.
@@ -273,7 +273,7 @@ void DivideNodes(Turn& turn) {
   const bool round = turn.at.now >= memory.next_round;
   if (round) {
     memory.next_round = turn.at.now + turn.settings.round;
-    turn.decision.round = true;
+    turn.plan.round = true;
     // Changes that time alone has caused are noticed here at the latest.
     LookAnew(memory);
     Forget(turn);
@@ -292,7 +292,7 @@ void DivideNodes(Turn& turn) {
   }
   memory.touched.merge(nodes);
   // Otherwise the outcomes of the actions bring the tuner back.
-  if (!memory.touched.empty() && turn.decision.actions.size() >= kManyActions) {
+  if (!memory.touched.empty() && turn.plan.actions.size() >= kManyActions) {
     turn.WakeAt(turn.at.now);
   }
 }

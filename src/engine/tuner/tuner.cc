@@ -123,7 +123,7 @@ TunerMemory Tuner::StartOver(Moment at) {
   return memory;
 }
 
-void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
+void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   const Pod& pod = *news.pod;
   if (const auto change = memory.changes.find(pod.uid); change != memory.changes.end()) {
     change->second.pod = news.pod;
@@ -172,27 +172,27 @@ void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
   }
 }
 
-TunerDecision Tuner::Decide(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
+TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
   memory.begun = true;
-  TunerDecision decision;
-  decision.actions = std::exchange(memory.next, {});
-  decision.wake = Instant::max();
-  Turn turn{settings_, profiles_, cluster, at, memory, decision};
+  TunerPlan plan;
+  plan.actions = std::exchange(memory.next, {});
+  plan.wake = Instant::max();
+  Turn turn{settings_, profiles_, cluster, at, memory, plan};
   AdvanceChanges(turn);
   AdvancePlaces(turn);
   MakeRoom(turn);
   DivideNodes(turn);
-  for (const TunerAction& action : decision.actions) {
+  for (const TunerAction& action : plan.actions) {
     Asked& asked = memory.asked[action.pod->uid];
     asked.node = action.pod->node;
     ++asked.actions;
   }
-  memory.actions_asked += decision.actions.size();
-  decision.wake = std::max(decision.wake, at.now);
-  return decision;
+  memory.actions_asked += plan.actions.size();
+  plan.wake = std::max(plan.wake, at.now);
+  return plan;
 }
 
-void Tuner::Learn(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const {
+void Tuner::OnResult(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const {
   if (const auto asked = memory.asked.find(action.pod->uid); asked != memory.asked.end()) {
     --memory.actions_asked;
     if (--asked->second.actions == 0) {
@@ -203,11 +203,11 @@ void Tuner::Learn(TunerMemory& memory, const TunerAction& action, bool done, Mom
   }
   switch (action.kind) {
     case TunerActionKind::kKeepPlace:
-      LearnOfPlace(memory, action, done);
+      OnPlaceResult(memory, action, done);
       return;
     case TunerActionKind::kAnnounce:
     case TunerActionKind::kResize:
-      LearnOfChange(settings_, memory, action, done, at);
+      OnChangeResult(settings_, memory, action, done, at);
       return;
     case TunerActionKind::kEndPlace:
     case TunerActionKind::kRemind:

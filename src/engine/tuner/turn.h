@@ -21,14 +21,14 @@ struct Turn {
   const ClusterSnapshot& cluster;
   const Moment at;
   TunerMemory& memory;
-  TunerDecision& decision;
+  TunerPlan& plan;
 
   TenancyRules rules() const {
     return {profiles,          memory,  at, settings.round, settings.max_speed_up,
             &cluster.limits(), &cluster};
   }
-  void Do(TunerAction action) { decision.actions.push_back(std::move(action)); }
-  void WakeAt(Instant when) { decision.wake = std::min(decision.wake, when); }
+  void Do(TunerAction action) { plan.actions.push_back(std::move(action)); }
+  void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }
 };
 
 // Drops the notes that no node has room: there may be some although no node has changed.

@@ -19,14 +19,14 @@ void TunerDriver::Run(Moment at) {
   ClusterNews news = state_.TakeNews();
   if (news.pods.empty() && at.now < wake_) return;
   while (true) {
-    for (const PodNews& item : news.pods) tuner_.Hear(memory_, item, at);
-    const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
-    wake_ = decision.wake;
-    rounds_ += decision.round ? 1 : 0;
-    if (decision.actions.empty()) return;
+    for (const PodNews& item : news.pods) tuner_.Observe(memory_, item, at);
+    const TunerPlan plan = tuner_.Plan(*news.snapshot, memory_, at);
+    wake_ = plan.wake;
+    rounds_ += plan.round ? 1 : 0;
+    if (plan.actions.empty()) return;
     ++decisions_;
-    for (const TunerAction& action : decision.actions) {
-      tuner_.Learn(memory_, action, Do(action), at);
+    for (const TunerAction& action : plan.actions) {
+      tuner_.OnResult(memory_, action, Do(action), at);
     }
     news = state_.TakeNews();
   }

@@ -176,7 +176,7 @@ double BookMegabytes(size_t nodes) {
   for (size_t node = 0; node < nodes; ++node) {
     std::vector<PodProgress> pods;
     for (int pod = 0; pod < kPodsOnNode; ++pod) pods.push_back(Sample(static_cast<int>(node), pod));
-    book.Hear(fmt::format("node-{}", node), {}, std::move(pods), {});
+    book.Observe(fmt::format("node-{}", node), {}, std::move(pods), {});
   }
   return ResidentMegabytes() - before;
 }

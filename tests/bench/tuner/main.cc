@@ -140,17 +140,17 @@ Pass DecideAll(const Tuner& tuner, ClusterState& state, TunerMemory& memory, Mom
   while (true) {
     const Duration begin = CpuTime();
     const ClusterNews news = state.TakeNews();
-    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
+    for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
     const Duration heard = CpuTime();
-    const TunerDecision decision = tuner.Decide(*news.snapshot, memory, at);
+    const TunerPlan plan = tuner.Plan(*news.snapshot, memory, at);
     const Duration took = CpuTime() - heard;
     pass.hearing += heard - begin;
     pass.deciding += took;
     pass.longest = std::max(pass.longest, took);
     ++pass.decisions;
-    pass.actions += decision.actions.size();
-    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, false, at);
-    if (decision.wake > at.now) return pass;
+    pass.actions += plan.actions.size();
+    for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, false, at);
+    if (plan.wake > at.now) return pass;
   }
 }
 

@@ -39,7 +39,9 @@ class MemoryHarmWatchTest : public ::testing::Test {
   void OomKill(Duration ago) {
     api.ChangeFungible("a", [&](Fungible& pod) { pod.oom_killed = clock.WallNow() - ago; });
   }
-  void Hear(bool gone = false) { watch.Hear({std::make_shared<const Pod>(api.pod("a")), gone}); }
+  void Observe(bool gone = false) {
+    watch.Observe({std::make_shared<const Pod>(api.pod("a")), gone});
+  }
   std::string Kills(const std::string& reason) {
     const std::string text = metrics.Render();
     const std::string name = "synergy_tuner_memory_kills_total{reason=\"" + reason + "\"} ";
@@ -58,17 +60,17 @@ class MemoryHarmWatchTest : public ::testing::Test {
 };
 
 TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory) {
-  Hear();
+  Observe();
   EXPECT_FALSE(watch.pending());
   OomKill(seconds(5));
-  Hear();
+  Observe();
   watch.Act();
   EXPECT_TRUE(api.annotation("a", annotations::kMemoryLetBe));
   EXPECT_EQ(Kills("oom_killed"), "1");
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
   EXPECT_EQ(events.all[0].type, "Warning");
   // Each report of it is of the same one.
-  Hear();
+  Observe();
   watch.Act();
   EXPECT_EQ(Kills("oom_killed"), "1");
   EXPECT_FALSE(watch.pending());
@@ -76,11 +78,11 @@ TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory)
 
 TEST_F(MemoryHarmWatchTest, AnOomKillBeforeOrLongAfterAChangeIsTheJobsOwn) {
   OomKill(minutes(2));
-  Hear();
+  Observe();
   EXPECT_FALSE(watch.pending());
   clock.Advance(minutes(30));
   OomKill(seconds(5));
-  Hear();
+  Observe();
   EXPECT_FALSE(watch.pending());
   EXPECT_EQ(Kills("oom_killed"), "0");
 }
@@ -91,7 +93,7 @@ TEST_F(MemoryHarmWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
                               clock.WallNow() - minutes(1)};
   });
   OomKill(seconds(5));
-  Hear();
+  Observe();
   EXPECT_FALSE(watch.pending());
 }
 
@@ -102,13 +104,13 @@ TEST_F(MemoryHarmWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
         clock.WallNow() - minutes(4)};
   });
   OomKill(seconds(5));
-  Hear();
+  Observe();
   EXPECT_TRUE(watch.pending());
 }
 
 // A pod that has failed leaves the watch as it was before.
 TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
-  Hear(true);
+  Observe(true);
   api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });
   watch.Act();
   EXPECT_EQ(Kills("evicted"), "1");
@@ -118,13 +120,13 @@ TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
 }
 
 TEST_F(MemoryHarmWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
-  Hear(true);
+  Observe(true);
   watch.Act();
   api.Change("a", [](Pod& pod) { pod.deleting = true; });
-  Hear(true);
+  Observe(true);
   EXPECT_FALSE(watch.pending());
   api.Change("a", [](Pod& pod) { pod.deleting = false; });
-  Hear(true);
+  Observe(true);
   api.Remove("a");
   watch.Act();
   EXPECT_THAT(events.lines(), IsEmpty());
@@ -134,7 +136,7 @@ TEST_F(MemoryHarmWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
 
 TEST_F(MemoryHarmWatchTest, TriesAgainWhatTheApiServerDidNotTake) {
   OomKill(seconds(5));
-  Hear();
+  Observe();
   api.Refuse("annotate", {ErrorCode::kUnavailable, "away"});
   watch.Act();
   EXPECT_TRUE(watch.pending());

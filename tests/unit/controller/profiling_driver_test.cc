@@ -25,11 +25,11 @@ using ::testing::IsEmpty;
 
 class ProfilingDriverTest : public ProfilingFixture {
  protected:
-  void Hear(const std::string& name, const std::string& node = "n1") {
+  void Observe(const std::string& name, const std::string& node = "n1") {
     PodProgress progress{.uid = name, .pod_namespace = "team", .name = name, .format = "tqdm"};
     progress.iterations = 1;
     progress.last = clock.WallNow();
-    book.Hear(node, {}, {progress}, clock.Present());
+    book.Observe(node, {}, {progress}, clock.Present());
   }
   void Step() { driver.Step({}); }
   // 10 iterations a second take half a core; with less CPU it is slower in proportion. Its agent
@@ -58,7 +58,7 @@ class ProfilingDriverTest : public ProfilingFixture {
       cpu.waited = Duration::zero();
       cpu.at = clock.WallNow();
       if (told.memory) told.memory->at = clock.WallNow();
-      book.Hear("n1", {}, {told}, clock.Present());
+      book.Observe("n1", {}, {told}, clock.Present());
       Step();
     }
   }
@@ -85,8 +85,8 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   pods.ChangeFungible("known", [this](Fungible& fungible) { fungible.profile = name_; });
   See("known");
   driver.StartOver();
-  Hear("new");
-  Hear("known", "n2");
+  Observe("new");
+  Observe("known", "n2");
   Step();
   EXPECT_THAT(watched, ElementsAre("n1"));
   clock.Advance(seconds(10));
@@ -95,7 +95,7 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   clock.Advance(seconds(10));
   Step();
   EXPECT_THAT(watched, IsEmpty());
-  Hear("new");
+  Observe("new");
   Step();
   driver.Rest();
   EXPECT_THAT(watched, IsEmpty());
@@ -105,11 +105,11 @@ TEST_F(ProfilingDriverTest, APodWhoseGpusAreSeenToBeBusyIsWatchedToo) {
   HaveRunning("silent");
   driver.StartOver();
   PodProgress progress{.uid = "silent", .pod_namespace = "team", .name = "silent"};
-  book.Hear("n1", {}, {progress}, clock.Present());
+  book.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, IsEmpty());
   progress.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = clock.WallNow()};
-  book.Hear("n1", {}, {progress}, clock.Present());
+  book.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, ElementsAre("n1"));
 }
@@ -161,7 +161,7 @@ TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
     const std::string name = std::to_string(i);
     HaveNode("m" + name, "A100");
     HaveRunning(name, "m" + name);
-    Hear(name, "m" + name);
+    Observe(name, "m" + name);
   }
   Step();
   EXPECT_EQ(watched.size(), ProfilingDriver::kMostWatched);

@@ -55,8 +55,8 @@ TEST_F(ProgressBookTest, AnAgentIsBelievedOfManagedPodsOfItsNodeOnly) {
 
 TEST_F(ProgressBookTest, WhatWasHeardLastIsKnownWithItsAge) {
   const WallTime since(seconds(7));
-  book_.Hear("n1", since, {Told("mine", 1)}, clock_.Present());
-  book_.Hear("n1", since, {Told("mine", 2)}, clock_.Present());
+  book_.Observe("n1", since, {Told("mine", 1)}, clock_.Present());
+  book_.Observe("n1", since, {Told("mine", 2)}, clock_.Present());
   const WallTime heard = clock_.WallNow();
   clock_.Advance(seconds(30));
   const auto known = book_.Of("mine", clock_.Now());
@@ -70,7 +70,7 @@ TEST_F(ProgressBookTest, WhatWasHeardLastIsKnownWithItsAge) {
 }
 
 TEST_F(ProgressBookTest, OldFiguresStayForTwoMinutes) {
-  book_.Hear("n1", {}, {Told("mine")}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine")}, clock_.Present());
   clock_.Advance(seconds(120));
   book_.Forget(*state_.Snapshot(), clock_.Now());
   EXPECT_TRUE(book_.Of("mine", clock_.Now()));
@@ -83,8 +83,8 @@ TEST_F(ProgressBookTest, OldFiguresStayForTwoMinutes) {
 }
 
 TEST_F(ProgressBookTest, APodThatIsGoneIsForgotten) {
-  book_.Hear("n1", {}, {Told("mine")}, clock_.Present());
-  book_.Hear("n2", {}, {Told("elsewhere")}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine")}, clock_.Present());
+  book_.Observe("n2", {}, {Told("elsewhere")}, clock_.Present());
   state_.RemovePod("mine");
   book_.Forget(*state_.Snapshot(), clock_.Now());
   EXPECT_FALSE(book_.Of("mine", clock_.Now()));
@@ -94,7 +94,7 @@ TEST_F(ProgressBookTest, APodThatIsGoneIsForgotten) {
 TEST_F(ProgressBookTest, OneNamespaceIsReadOrAll) {
   PodProgress other = Told("other");
   other.pod_namespace = "another-team";
-  book_.Hear("n1", {}, {Told("b"), other, Told("a")}, clock_.Present());
+  book_.Observe("n1", {}, {Told("b"), other, Told("a")}, clock_.Present());
   const ClusterProgress team = book_.Read("team", clock_.Now());
   ASSERT_EQ(team.pods.size(), 2U);
   EXPECT_EQ(team.pods[0].pod.name, "a");
@@ -105,7 +105,7 @@ TEST_F(ProgressBookTest, OneNamespaceIsReadOrAll) {
 TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   PodProgress other = Told("other");
   other.pod_namespace = "another-team";
-  book_.Hear("n1", {}, {Told("mine"), other}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine"), other}, clock_.Present());
   ProgressAnswers answers(book_, clock_);
   const auto pods = [&answers](std::string_view query) {
     const http::Request request{.method = "GET", .path = "/progress", .query = query};
@@ -120,19 +120,19 @@ TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
 }
 
 TEST_F(ProgressBookTest, WhoeverKeepsNewsGetsTheLatestOfEachPodOnce) {
-  book_.Hear("n1", {}, {Told("mine", 1)}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine", 1)}, clock_.Present());
   EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty()) << "nobody has asked for any";
   book_.KeepNews(true);
   EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
-  book_.Hear("n1", {}, {Told("mine", 2)}, clock_.Present());
-  book_.Hear("n1", {}, {Told("mine", 3)}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine", 2)}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine", 3)}, clock_.Present());
   clock_.Advance(seconds(2));
   const auto news = book_.TakeNews(clock_.Now());
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].pod.rate, 3);
   EXPECT_EQ(news[0].age, seconds(2));
   EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
-  book_.Hear("n1", {}, {Told("mine", 4)}, clock_.Present());
+  book_.Observe("n1", {}, {Told("mine", 4)}, clock_.Present());
   book_.KeepNews(false);
   EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
 }

@@ -50,7 +50,7 @@ class ProgressServerTest : public ::testing::Test {
     client_ =
         *http::Client::Create({.base_url = fmt::format("https://127.0.0.1:{}", server_->port()),
                                .tls = {.ca_pem = authority.certificate_pem()}});
-    book_.Hear("n1", {}, {AtIteration("a", 7)}, clock_.Present());
+    book_.Observe("n1", {}, {AtIteration("a", 7)}, clock_.Present());
   }
 
   // The API server says this of every token.
@@ -120,13 +120,13 @@ TEST(ProgressAnswersTest, WhoeverAsksTheSameWithinASecondGetsTheSameAnswer) {
     const auto body = answers.Answer({.method = "GET", .path = "/progress", .query = query}).body;
     return wire::ReadClusterProgress(body)->pods.at(0).pod.iteration;
   };
-  book.Hear("n1", {}, {AtIteration("a", 1)}, clock.Present());
+  book.Observe("n1", {}, {AtIteration("a", 1)}, clock.Present());
   EXPECT_EQ(iteration(""), 1);
-  book.Hear("n1", {}, {AtIteration("a", 2)}, clock.Present());
+  book.Observe("n1", {}, {AtIteration("a", 2)}, clock.Present());
   clock.Advance(ProgressAnswers::kShared - std::chrono::milliseconds(1));
   EXPECT_EQ(iteration(""), 1);
   EXPECT_EQ(iteration("namespace=team"), 2) << "another question";
-  book.Hear("n1", {}, {AtIteration("a", 3)}, clock.Present());
+  book.Observe("n1", {}, {AtIteration("a", 3)}, clock.Present());
   EXPECT_EQ(iteration("namespace=team"), 2);
   clock.Advance(ProgressAnswers::kShared);
   EXPECT_EQ(iteration("namespace=team"), 3);

@@ -12,21 +12,21 @@
 namespace synergy::testing {
 
 // Decisions alone: nobody carries them out unless the test does.
-class TunerDecisionTest : public EngineTest {
+class TunerPlanTest : public EngineTest {
  protected:
-  TunerDecisionTest() {
+  TunerPlanTest() {
     memory = Tuner::StartOver(at);
     state.KeepNews();
-    Decide();  // the first round finds nothing
+    Plan();  // the first round finds nothing
   }
 
   // "keep_place new", "resize idle"
-  std::vector<std::string> Decide() {
+  std::vector<std::string> Plan() {
     const ClusterNews news = state.TakeNews();
-    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
-    decision = tuner.Decide(*news.snapshot, memory, at);
+    for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
+    plan = tuner.Plan(*news.snapshot, memory, at);
     std::vector<std::string> told;
-    for (const TunerAction& action : decision.actions) {
+    for (const TunerAction& action : plan.actions) {
       told.push_back(std::string(ToString(action.kind)) + " " + action.pod->name);
     }
     return told;
@@ -35,8 +35,8 @@ class TunerDecisionTest : public EngineTest {
     at.now += duration;
     at.wall += duration;
   }
-  void LearnAll(bool done) {
-    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, done, at);
+  void ResultOfAll(bool done) {
+    for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, done, at);
   }
   void Reports(Pod pod) {
     pod.resource_version = ++version_;
@@ -50,7 +50,7 @@ class TunerDecisionTest : public EngineTest {
 
   Tuner tuner{{}, profiles};
   TunerMemory memory;
-  TunerDecision decision;
+  TunerPlan plan;
 
  private:
   uint64_t version_ = 0;
