@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -39,10 +40,6 @@ kube::Resized ResizedBy(const ChangeRecord& change) {
   return kube::Resized::kBoth;
 }
 
-kube::Precondition ConditionOf(const TunerAction& action) {
-  return action.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
-}
-
 // How often to send a resize while other writers keep changing the pod.
 constexpr int kMostResizes = 3;
 
@@ -68,26 +65,7 @@ TunerActions::TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventR
       may_act_(std::move(may_act)) {}
 
 bool TunerActions::Do(const TunerAction& action) {
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-      return KeepPlace(action);
-    case TunerActionKind::kEndPlace:
-      return EndPlace(action);
-    case TunerActionKind::kRemind:
-      return Remind(action);
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kRecord:
-      return WriteChange(action);
-    case TunerActionKind::kResize:
-      return Resize(action);
-    case TunerActionKind::kWithdraw:
-      return Withdraw(action);
-    case TunerActionKind::kPutBack:
-      return PutBack(action);
-    case TunerActionKind::kTell:
-      return Tell(action);
-  }
-  return false;
+  return std::visit([&](const auto& what) { return Do(*action.pod, what); }, action.what);
 }
 
 Result<Pod> TunerActions::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
@@ -129,27 +107,24 @@ bool TunerActions::Took(const Result<Pod>& answer, const Pod& pod, std::string_v
   return false;
 }
 
-bool TunerActions::KeepPlace(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  const std::string value = wire::WriteKeptPlace(action.node, action.until);
+bool TunerActions::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
+  const std::string value = wire::WriteKeptPlace(place.node, place.until);
   if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "place not kept")) return false;
-  metrics_.ObserveReclaimDelay(action.waited);
-  log_.Info("place kept", {{"pod", pod.Key()}, {"node", action.node}, {"cost", action.cost}});
+  metrics_.ObserveReclaimDelay(place.waited);
+  log_.Info("place kept", {{"pod", pod.Key()}, {"node", place.node}, {"cost", place.cost}});
   return true;
 }
 
-bool TunerActions::EndPlace(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  metrics_.CountKeptPlace(ToString(action.place_end));
+bool TunerActions::Do(const Pod& pod, const tuner_action::EndPlace& place) {
+  metrics_.CountKeptPlace(ToString(place.end));
   log_.Info("kept place ended",
-            {{"pod", pod.Key()}, {"node", action.node}, {"outcome", ToString(action.place_end)}});
-  if (action.place_end == PlaceEnd::kPodGone) return true;
+            {{"pod", pod.Key()}, {"node", place.node}, {"outcome", ToString(place.end)}});
+  if (place.end == PlaceEnd::kPodGone) return true;
   return Took(Annotate(pod, {{annotations::kKeptPlace, std::nullopt}}), pod,
               "kept place not given up");
 }
 
-bool TunerActions::Remind(const TunerAction& action) {
-  const Pod& pod = *action.pod;
+bool TunerActions::Do(const Pod& pod, const tuner_action::Remind&) {
   const std::string now = ToTimeText(clock_.WallNow());
   if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod, "not reminded of room")) {
     return false;
@@ -158,74 +133,76 @@ bool TunerActions::Remind(const TunerAction& action) {
   return true;
 }
 
-bool TunerActions::WriteChange(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  const Result<Pod> answer = Annotate(
-      pod, {{annotations::kChange, wire::WriteChange(action.change)}}, ConditionOf(action));
+bool TunerActions::Do(const Pod& pod, const tuner_action::Announce& step) {
+  return WriteChange(pod, step);
+}
+
+bool TunerActions::Do(const Pod& pod, const tuner_action::Record& step) {
+  return WriteChange(pod, step);
+}
+
+bool TunerActions::WriteChange(const Pod& pod, const tuner_action::ChangeStep& step) {
+  const auto precondition =
+      step.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
+  const Result<Pod> answer =
+      Annotate(pod, {{annotations::kChange, wire::WriteChange(step.change)}}, precondition);
   if (Took(answer, pod, "change not recorded")) return true;
   metrics_.CountFailure(ToString(ChangeFailure::kRefused));
   return false;
 }
 
-bool TunerActions::Resize(const TunerAction& action) {
-  const Pod& pod = *action.pod;
+bool TunerActions::Do(const Pod& pod, const tuner_action::Resize& step) {
   const Result<Pod> answer =
-      action.unchanged ? ResizeUnchanged(pod, action.change) : ResizeFrom(pod, action.change);
+      step.unchanged ? ResizeUnchanged(pod, step.change) : ResizeFrom(pod, step.change);
   if (!Took(answer, pod, "change not made")) {
     const bool never_fits = answer.error().code == ErrorCode::kInvalid;
     const auto failure = never_fits ? ChangeFailure::kInfeasible : ChangeFailure::kRefused;
     metrics_.CountFailure(ToString(failure));
     return false;
   }
-  TellOfChange(action);
+  ReportChange(pod, step.change);
   return true;
 }
 
-bool TunerActions::Withdraw(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  if (action.failure) metrics_.CountFailure(ToString(*action.failure));
+bool TunerActions::Do(const Pod& pod, const tuner_action::Withdraw& step) {
+  if (step.failure) metrics_.CountFailure(ToString(*step.failure));
   // A resize without an answer may have succeeded, and our copy may be outdated.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!Took(found, pod, "announced change not withdrawn")) return false;
   if (found->uid != pod.uid || !found->fungible) return true;
   kube::AnnotationChanges changes;
   if (found->fungible->Announced()) {
-    changes.emplace_back(annotations::kChange, wire::WriteChange(action.before));
+    changes.emplace_back(annotations::kChange, wire::WriteChange(step.before));
   }
-  if (action.unshrinkable_until && found->fungible->requested == action.change.from) {
-    changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*action.unshrinkable_until));
+  if (step.unshrinkable_until && found->fungible->requested == step.change.from) {
+    changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
   if (changes.empty()) return true;
   return Took(Annotate(pod, changes), pod, "announced change not withdrawn");
 }
 
-bool TunerActions::PutBack(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  if (action.failure) metrics_.CountFailure(ToString(*action.failure));
-  kube::AnnotationChanges changes = {{annotations::kChange, wire::WriteChange(action.change)}};
-  if (action.unshrinkable_until) {
-    changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*action.unshrinkable_until));
+bool TunerActions::Do(const Pod& pod, const tuner_action::PutBack& step) {
+  metrics_.CountFailure(ToString(step.failure));
+  kube::AnnotationChanges changes = {{annotations::kChange, wire::WriteChange(step.change)}};
+  if (step.unshrinkable_until) {
+    changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
   if (!Took(Annotate(pod, changes), pod, "change not put back")) return false;
-  if (!Took(ResizeFrom(pod, action.change), pod, "change not put back")) return false;
-  TellOfChange(action);
+  if (!Took(ResizeFrom(pod, step.change), pod, "change not put back")) return false;
+  ReportChange(pod, step.change);
   return true;
 }
 
-bool TunerActions::Tell(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  metrics_.CountRespected(ToString(action.respected));
-  log_.Info(
-      "pod respected",
-      {{"pod", pod.Key()}, {"reason", ToString(action.respected)}, {"message", action.message}});
+bool TunerActions::Do(const Pod& pod, const tuner_action::Notify& notice) {
+  metrics_.CountRespected(ToString(notice.reason));
+  log_.Info("pod respected",
+            {{"pod", pod.Key()}, {"reason", ToString(notice.reason)}, {"message", notice.message}});
   events_.Record(
-      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyRespected", action.message});
+      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyRespected", notice.message});
   return true;
 }
 
-void TunerActions::TellOfChange(const TunerAction& action) {
-  const Pod& pod = *action.pod;
-  const ChangeRecord& change = action.change;
+void TunerActions::ReportChange(const Pod& pod, const ChangeRecord& change) {
   metrics_.CountChange(ToString(change.kind));
   log_.Info("allocation changed", {{"pod", pod.Key()},
                                    {"kind", ToString(change.kind)},

@@ -31,14 +31,16 @@ class TunerActions {
   bool Do(const TunerAction& action);
 
  private:
-  bool KeepPlace(const TunerAction& action);
-  bool EndPlace(const TunerAction& action);
-  bool Remind(const TunerAction& action);
-  bool WriteChange(const TunerAction& action);
-  bool Resize(const TunerAction& action);
-  bool Withdraw(const TunerAction& action);
-  bool PutBack(const TunerAction& action);
-  bool Tell(const TunerAction& action);
+  bool Do(const Pod& pod, const tuner_action::KeepPlace& place);
+  bool Do(const Pod& pod, const tuner_action::EndPlace& place);
+  bool Do(const Pod& pod, const tuner_action::Remind& reminder);
+  bool Do(const Pod& pod, const tuner_action::Announce& step);
+  bool Do(const Pod& pod, const tuner_action::Resize& step);
+  bool Do(const Pod& pod, const tuner_action::Record& step);
+  bool Do(const Pod& pod, const tuner_action::Withdraw& step);
+  bool Do(const Pod& pod, const tuner_action::PutBack& step);
+  bool Do(const Pod& pod, const tuner_action::Notify& notice);
+  bool WriteChange(const Pod& pod, const tuner_action::ChangeStep& step);
 
   // The calls; none is made if this process may no longer act.
   Result<Pod> Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
@@ -50,7 +52,8 @@ class TunerActions {
 
   // Takes over the answer; logs a failure with the message `failed`.
   bool Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed);
-  void TellOfChange(const TunerAction& action);
+  // Counts, logs and records an event of a change that was made.
+  void ReportChange(const Pod& pod, const ChangeRecord& change);
 
   ClusterState& state_;
   kube::PodApi& pods_;

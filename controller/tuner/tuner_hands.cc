@@ -11,23 +11,22 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "controller/cluster/patch_rate.h"
+#include "core/overloaded.h"
 
 namespace synergy::controller {
 namespace {
 
 size_t PatchesOf(const TunerAction& action) {
-  switch (action.kind) {
-    case TunerActionKind::kTell:
-      return 0;
-    case TunerActionKind::kEndPlace:
-      return action.place_end == PlaceEnd::kPodGone ? 0 : 1;
-    case TunerActionKind::kPutBack:
-      return 2;
-    default:
-      return 1;
-  }
+  return std::visit(
+      Overloaded{[](const tuner_action::Notify&) { return 0U; },
+                 [](const tuner_action::EndPlace& place) {
+                   return place.end == PlaceEnd::kPodGone ? 0U : 1U;
+                 },
+                 [](const tuner_action::PutBack&) { return 2U; }, [](const auto&) { return 1U; }},
+      action.what);
 }
 
 ActionOutcome CarryOut(TunerActions& actions, const std::function<bool()>& may_act,

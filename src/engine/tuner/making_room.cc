@@ -85,9 +85,7 @@ void BreakPlaces(TunerMemory& memory, const Pod& pod) {
 void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
   const auto it = turn.memory.places.find(uid);
   KeptPlace& place = it->second;
-  TunerAction action{.kind = TunerActionKind::kEndPlace, .pod = place.pod, .node = place.node};
-  action.place_end = end;
-  turn.Do(std::move(action));
+  turn.Do({place.pod, tuner_action::EndPlace{place.node, end}});
   // The room that was cut free may serve other pods.
   turn.memory.touched.insert(place.node);
   const std::shared_ptr<const Pod> pod = place.pod;
@@ -104,7 +102,7 @@ void RemindOfRoom(Turn& turn, WaitingPod& waiting) {
   if (!waiting.next_reminder) waiting.next_reminder = now + turn.settings.remind;
   if (now >= *waiting.next_reminder) {
     // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
-    turn.Do({.kind = TunerActionKind::kRemind, .pod = waiting.pod});
+    turn.Do({waiting.pod, tuner_action::Remind{}});
     ++waiting.reminders;
     waiting.next_reminder =
         now + Doubled(turn.settings.remind, waiting.reminders, turn.settings.round);
@@ -164,11 +162,10 @@ void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const Roo
     if (cuts->amounts[i] != peer->fungible->requested)
       place.planned.push_back({peer, cuts->amounts[i]});
   }
-  TunerAction action{.kind = TunerActionKind::kKeepPlace, .pod = waiting.pod, .node = node};
-  action.until = turn.at.wall + turn.settings.keep;
-  action.waited = turn.at.now - waiting.since;
-  if (cuts != nullptr) action.cost = cuts->cost;
-  turn.Do(std::move(action));
+  turn.Do({waiting.pod, tuner_action::KeepPlace{.node = node,
+                                                .until = turn.at.wall + turn.settings.keep,
+                                                .waited = turn.at.now - waiting.since,
+                                                .cost = cuts == nullptr ? 0 : cuts->cost}});
   turn.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
 }
 
@@ -497,8 +494,8 @@ void AdvancePlaces(Turn& turn) {
   }
 }
 
-void OnPlaceResult(TunerMemory& memory, const TunerAction& action, bool done) {
-  const auto place = memory.places.find(action.pod->uid);
+void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done) {
+  const auto place = memory.places.find(waiting.uid);
   if (place == memory.places.end()) return;
   if (done) {
     place->second.written = true;

@@ -16,7 +16,8 @@ bool NamesShortage(const Pod& pod);
 
 // Advances the kept places: cuts, reminders, ends.
 void AdvancePlaces(Turn& turn);
-void OnPlaceResult(TunerMemory& memory, const TunerAction& action, bool done);
+// `done`: the place of the pod was written on it.
+void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 
 // Makes room for pods that wait without a place.
 void MakeRoom(Turn& turn);

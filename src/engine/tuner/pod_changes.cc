@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,12 @@
 
 namespace synergy {
 namespace {
+
+using tuner_action::Announce;
+using tuner_action::PutBack;
+using tuner_action::Record;
+using tuner_action::Resize;
+using tuner_action::Withdraw;
 
 using Phase = PodChange::Phase;
 
@@ -46,38 +53,37 @@ ResourceVector FirstOf(const ResourceVector& from, const ResourceVector& to) {
   return first;
 }
 
-TunerAction AboutChange(TunerActionKind kind, const PodChange& change) {
-  TunerAction action{.kind = kind, .pod = change.pod};
-  action.change = change.record;
-  action.unchanged = change.node.empty();
-  return action;
+template <class Step>
+TunerAction Next(const PodChange& change) {
+  return {change.pod, Step{{change.record, change.node.empty()}}};
 }
 
 // The record from before a previous process's announcement is lost. Without any record the amounts
 // would look as if they had been changed by hand, so one is made up.
-TunerAction Withdrawal(const PodChange& change, WallTime now) {
-  TunerAction action = AboutChange(TunerActionKind::kWithdraw, change);
+Withdraw Withdrawal(const PodChange& change, WallTime now) {
   const ResourceVector& kept = change.record.from;
-  action.before = change.before.value_or(ChangeRecord{ChangeKind::kUndone, kept, kept,
-                                                      "an announced change was not made", now,
-                                                      change.record.memory_changed_before});
-  return action;
+  const ChangeRecord made_up{ChangeKind::kUndone,
+                             kept,
+                             kept,
+                             "an announced change was not made",
+                             now,
+                             change.record.memory_changed_before};
+  return {{change.record, change.node.empty()}, change.before.value_or(made_up)};
 }
 
-TunerAction PuttingBack(const PodChange& change, ChangeFailure failure,
-                        const TunerSettings& settings, WallTime now) {
+PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerSettings& settings,
+                    WallTime now) {
   const Fungible& fungible = *change.pod->fungible;
-  TunerAction action{.kind = TunerActionKind::kPutBack, .pod = change.pod};
-  action.change = {ChangeKind::kUndone,
-                   fungible.requested,
-                   fungible.in_force,
-                   fmt::format("the kubelet could not do it ({}): {}", ToString(failure),
-                               fungible.resize_message),
-                   now,
-                   change.record.MemoryChanged()};
-  if (IsCut(change.record)) action.unshrinkable_until = now + settings.unshrinkable;
-  action.failure = failure;
-  return action;
+  PutBack put_back{.failure = failure};
+  put_back.change = {ChangeKind::kUndone,
+                     fungible.requested,
+                     fungible.in_force,
+                     fmt::format("the kubelet could not do it ({}): {}", ToString(failure),
+                                 fungible.resize_message),
+                     now,
+                     change.record.MemoryChanged()};
+  if (IsCut(change.record)) put_back.unshrinkable_until = now + settings.unshrinkable;
+  return put_back;
 }
 
 // Ends a change that is in force, or that needs nothing more.
@@ -152,9 +158,9 @@ void RemindKubelet(Turn& turn, PodChange& change) {
     change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
   } else if (turn.at.now >= change.remind_kubelet) {
     change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
-    TunerAction again = AboutChange(TunerActionKind::kRecord, change);
+    Record again{{change.record, change.node.empty()}};
     again.change.at = turn.at.wall;
-    turn.Do(std::move(again));
+    turn.Do({change.pod, std::move(again)});
   }
   turn.WakeAt(change.remind_kubelet);
 }
@@ -191,7 +197,7 @@ void AdvanceMade(Turn& turn, const std::string& uid, PodChange& change) {
   const bool late = turn.at.now >= change.due;
   const Verdict verdict = Judge(change, late);
   if (verdict.failure) {
-    turn.Do(PuttingBack(change, *verdict.failure, turn.settings, turn.at.wall));
+    turn.Do({change.pod, PuttingBack(change, *verdict.failure, turn.settings, turn.at.wall)});
     RememberUnshrinkable(turn.memory, turn.settings, turn.at.now);
     if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(turn, change);
     GiveUp(turn.settings, turn.memory, uid, turn.at.now);
@@ -226,13 +232,13 @@ void AdvanceAnnounced(Turn& turn, const std::string& uid, PodChange& change) {
   if (!by_others && !bound && keeps_devices &&
       (waits || (counts && HasRoom(turn.cluster, change.node)))) {
     change.phase = Phase::kResizing;
-    turn.Do(AboutChange(TunerActionKind::kResize, change));
+    turn.Do(Next<Resize>(change));
     return;
   }
   if (!by_others) {
-    TunerAction withdrawal = Withdrawal(change, turn.at.wall);
+    Withdraw withdrawal = Withdrawal(change, turn.at.wall);
     if (!bound && keeps_devices) withdrawal.failure = ChangeFailure::kNoRoom;
-    turn.Do(std::move(withdrawal));
+    turn.Do({change.pod, std::move(withdrawal)});
   }
   GiveUp(turn.settings, turn.memory, uid, turn.at.now);
 }
@@ -244,14 +250,14 @@ void Adopt(Turn& turn, const std::shared_ptr<const Pod>& pod) {
   change.node = pod->node;
   change.record = *fungible.change;
   if (fungible.Announced()) {
-    turn.Do(Withdrawal(change, turn.at.wall));
+    turn.Do({change.pod, Withdrawal(change, turn.at.wall)});
     return;
   }
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
                      fungible.requested,     "found made, without a word why",
                      turn.at.wall,           change.record.MemoryChanged()};
-    turn.Do(AboutChange(TunerActionKind::kRecord, change));
+    turn.Do(Next<Record>(change));
   }
   change.phase = Phase::kMade;
   change.due = turn.at.now + turn.settings.patience;
@@ -265,14 +271,14 @@ void Cut(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector
   PodChange change = Begin(turn, pod, to, kind, std::move(why));
   const bool waits = pod->node.empty();
   change.phase = waits ? Phase::kAnnouncing : Phase::kResizing;
-  turn.Do(AboutChange(waits ? TunerActionKind::kAnnounce : TunerActionKind::kResize, change));
+  turn.Do(waits ? Next<Announce>(change) : Next<Resize>(change));
   turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
 void Grow(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why) {
   PodChange change = Begin(turn, pod, to, ChangeKind::kGrown, std::move(why));
-  turn.Do(AboutChange(TunerActionKind::kAnnounce, change));
+  turn.Do(Next<Announce>(change));
   turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
@@ -324,24 +330,25 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
   PodChange& change = it->second;
   const bool running_cut = !change.node.empty() && change.phase == Phase::kResizing &&
                            change.record.kind != ChangeKind::kGrown;
-  if (action.kind == TunerActionKind::kAnnounce && done) {
+  const bool announces = std::holds_alternative<Announce>(action.what);
+  if (announces && done) {
     change.phase = Phase::kAnnounced;
     // No other pod competes for what a waiting pod gives up.
     change.due = at.now + (change.node.empty() ? Duration::zero() : settings.settle);
-  } else if (action.kind == TunerActionKind::kAnnounce) {
+  } else if (announces) {
     GiveUp(settings, memory, uid, at.now);
   } else if (done) {
     change.phase = Phase::kMade;
     change.due = at.now + settings.patience;
-    if (running_cut) memory.next.push_back(AboutChange(TunerActionKind::kRecord, change));
+    if (running_cut) memory.next.push_back(Next<Record>(change));
   } else {
-    TunerAction withdrawal = Withdrawal(change, at.wall);
+    Withdraw withdrawal = Withdrawal(change, at.wall);
     // Marks the pod so that other processes do not count on room here either.
     if (running_cut) {
       withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
       RememberUnshrinkable(memory, settings, at.now);
     }
-    memory.next.push_back(std::move(withdrawal));
+    memory.next.push_back({change.pod, std::move(withdrawal)});
     GiveUp(settings, memory, uid, at.now);
   }
 }

@@ -67,14 +67,14 @@ bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
   return most <= before || most < before * (1 + least_gain);
 }
 
-void Tell(Turn& turn, const NodeState& node) {
+void SendNotices(Turn& turn, const NodeState& node) {
   for (const auto& pod : node.detail->pods) {
-    std::optional<TunerAction> tell =
-        WhatToTell(pod, node.detail->labels, turn.profiles, turn.at.wall);
-    if (!tell) continue;
+    std::optional<tuner_action::Notify> notice =
+        NoticeFor(*pod, node.detail->labels, turn.profiles, turn.at.wall);
+    if (!notice) continue;
     const std::string key =
-        fmt::format("{} {} {}", pod->uid, ToString(tell->respected), tell->message);
-    if (turn.memory.told.insert(key).second) turn.Do(*std::move(tell));
+        fmt::format("{} {} {}", pod->uid, ToString(notice->reason), notice->message);
+    if (turn.memory.notified.insert(key).second) turn.Do({pod, *std::move(notice)});
   }
 }
 
@@ -206,7 +206,7 @@ void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
     turn.memory.touched.insert(name);
     return;
   }
-  Tell(turn, node);
+  SendNotices(turn, node);
   if (const auto next = NextChange(node, rules)) {
     turn.memory.due[name] = *next;
     turn.WakeAt(*next);

@@ -175,42 +175,35 @@ std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rul
   return next;
 }
 
-std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
-                                      const ProfileBook& profiles, WallTime now) {
-  if (!pod->fungible || pod->waiting || pod->deleting) return std::nullopt;
-  const Fungible& fungible = *pod->fungible;
-  TunerAction tell{.kind = TunerActionKind::kTell, .pod = pod};
+std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
+                                              const ProfileBook& profiles, WallTime now) {
+  using tuner_action::Notify;
+  if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
+  const Fungible& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) {
-    tell.respected = Respected::kByHand;
-    tell.message = fmt::format("asks for {} since somebody changed it: left alone from now on",
-                               DescribeCpuAndMemory(fungible.requested));
-    return tell;
+    return Notify{Respected::kByHand,
+                  fmt::format("asks for {} since somebody changed it: left alone from now on",
+                              DescribeCpuAndMemory(fungible.requested))};
   }
-  if (!MayResize(*pod, node) && IsReported(fungible, now)) {
-    tell.respected = Respected::kDevices;
-    tell.message = fmt::format(
-        "keeps the CPU and memory that it was bound with, because a resize may cost it its GPUs: "
-        "{}",
-        DevicesOf(*pod, node).why);
-    return tell;
+  if (!MayResize(pod, node) && IsReported(fungible, now)) {
+    return Notify{Respected::kDevices,
+                  fmt::format("keeps the CPU and memory that it was bound with, because a resize "
+                              "may cost it its GPUs: {}",
+                              DevicesOf(pod, node).why)};
   }
   if (fungible.profile.empty()) return std::nullopt;
   const TunedProfile known =
-      profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
+      profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
   if (!known.profile) {
-    tell.respected = Respected::kProfileGone;
-    tell.message = fmt::format(
-        "profile {} is gone or invalid: the pod keeps what it has, unless another pod needs what "
-        "is "
-        "above its floor",
-        fungible.profile);
-    return tell;
+    return Notify{Respected::kProfileGone,
+                  fmt::format("profile {} is gone or invalid: the pod keeps what it has, unless "
+                              "another pod needs what is above its floor",
+                              fungible.profile)};
   }
   if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
-  tell.respected = Respected::kProfileChanged;
-  tell.message = fmt::format("profile {} is at generation {} now; its figures are used from now on",
-                             fungible.profile, known.generation);
-  return tell;
+  return Notify{Respected::kProfileChanged,
+                fmt::format("profile {} is at generation {} now; its figures are used from now on",
+                            fungible.profile, known.generation)};
 }
 
 }  // namespace synergy

@@ -63,7 +63,7 @@ std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rul
 // Returns a notice for the pod's owner: the pod is left alone, or is served by other figures than
 // it was admitted with. Returns nullopt if there is nothing to report. `node`: labels of the pod's
 // node.
-std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
-                                      const ProfileBook& profiles, WallTime now);
+std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
+                                              const ProfileBook& profiles, WallTime now);
 
 }  // namespace synergy

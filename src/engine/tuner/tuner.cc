@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "cluster/node_selection.h"
 #include "engine/tuner/making_room.h"
@@ -201,22 +202,12 @@ void Tuner::OnResult(TunerMemory& memory, const TunerAction& action, bool done, 
       memory.asked.erase(asked);
     }
   }
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-      OnPlaceResult(memory, action, done);
-      return;
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kResize:
-      OnChangeResult(settings_, memory, action, done, at);
-      return;
-    case TunerActionKind::kEndPlace:
-    case TunerActionKind::kRemind:
-    case TunerActionKind::kRecord:
-    case TunerActionKind::kWithdraw:
-    case TunerActionKind::kPutBack:
-    case TunerActionKind::kTell:
-      return;  // a failure shows on the pod later
-  }
+  if (std::holds_alternative<tuner_action::KeepPlace>(action.what)) {
+    OnPlaceResult(memory, *action.pod, done);
+  } else if (std::holds_alternative<tuner_action::Announce>(action.what) ||
+             std::holds_alternative<tuner_action::Resize>(action.what)) {
+    OnChangeResult(settings_, memory, action, done, at);
+  }  // any other failure shows on the pod later
 }
 
 }  // namespace synergy

@@ -194,7 +194,7 @@ struct TunerMemory {
   std::map<std::string, uint64_t> divided;  // node to the version at which nothing could be gained
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
-  std::set<std::string> told;
+  std::set<std::string> notified;           // which notices were sent
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod

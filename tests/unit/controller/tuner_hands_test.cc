@@ -85,10 +85,9 @@ class TunerHandsTest : public ::testing::Test {
   }
   void Ask(uint64_t number, const std::string& name, ChangeKind kind, int64_t cores,
            int64_t from = 3) {
-    TunerAction action{.kind = TunerActionKind::kResize};
-    action.pod = std::make_shared<const Pod>(api.pod(name));
-    action.change = {kind, OneGpu(from), OneGpu(cores), "", WallTime{}};
-    hands->Ask(number, action);
+    const ChangeRecord change{kind, OneGpu(from), OneGpu(cores), "", WallTime{}};
+    hands->Ask(number,
+               {std::make_shared<const Pod>(api.pod(name)), tuner_action::Resize{{change}}});
   }
   void Start(size_t at_once) {
     hands = MakeTunerHands(

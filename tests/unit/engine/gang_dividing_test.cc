@@ -35,7 +35,7 @@ class GangDividingTest : public TunerPlanTest {
     const std::vector<std::string> told = Plan();
     std::vector<std::pair<std::string, MilliCpu>> amounts;
     for (size_t i = 0; i < told.size(); ++i) {
-      amounts.emplace_back(told[i], plan.actions[i].change.to.cpu);
+      amounts.emplace_back(told[i], ChangeOf(plan.actions[i]).to.cpu);
     }
     return amounts;
   }
@@ -54,7 +54,7 @@ TEST_F(GangDividingTest, MembersGrowAlikeUpToWhatTheTightestNodeHas) {
   Reports(web);
   EXPECT_THAT(AmountsInARound(),
               UnorderedElementsAre(Pair("announce a", Cores(8)), Pair("announce b", Cores(8))));
-  EXPECT_THAT(plan.actions.front().change.why, ::testing::HasSubstr("gang default/g is 167 %"));
+  EXPECT_THAT(ChangeOf(plan.actions.front()).why, ::testing::HasSubstr("gang default/g is 167 %"));
 }
 
 TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
@@ -73,7 +73,7 @@ TEST_F(GangDividingTest, UnequalMembersAreMadeEqualThoughNobodyGainsByIt) {
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 5));
   EXPECT_THAT(AmountsInARound(), ElementsAre(Pair("resize b", Cores(3))));
-  EXPECT_EQ(plan.actions.front().change.kind, ChangeKind::kDivided);
+  EXPECT_EQ(ChangeOf(plan.actions.front()).kind, ChangeKind::kDivided);
 }
 
 TEST_F(GangDividingTest, AGangOfWhichAMemberWaitsKeepsWhatItHas) {

@@ -44,15 +44,15 @@ class GangRoomTest : public TunerPlanTest {
     for (const TunerAction& action : actions) {
       tuner.OnResult(memory, action, true, at);
       Pod pod = *state.FindPod(action.pod->uid);
-      if (action.kind == TunerActionKind::kResize) {
-        const ResourceVector to = action.change.to;
+      if (const auto* resize = std::get_if<tuner_action::Resize>(&action.what)) {
+        const ResourceVector to = resize->change.to;
         pod =
             With(pod, [&to](Fungible& has) { has.requested = has.in_force = has.set_aside = to; });
         pod.requests.main = to;
-      } else if (action.kind == TunerActionKind::kKeepPlace) {
+      } else if (const auto* place = std::get_if<tuner_action::KeepPlace>(&action.what)) {
         auto waiting = std::make_shared<Waiting>(*pod.waiting);
-        waiting->kept_node = action.node;
-        waiting->kept_until = action.until;
+        waiting->kept_node = place->node;
+        waiting->kept_until = place->until;
         pod.waiting = std::move(waiting);
       }
       Reports(pod);
@@ -68,7 +68,8 @@ class GangRoomTest : public TunerPlanTest {
   MilliCpu LeftByCuts() const {
     MilliCpu left;
     for (const TunerAction& action : plan.actions) {
-      if (action.kind == TunerActionKind::kResize) left += action.change.to.cpu;
+      const auto* resize = std::get_if<tuner_action::Resize>(&action.what);
+      if (resize != nullptr) left += resize->change.to.cpu;
     }
     return left;
   }
@@ -168,7 +169,10 @@ TEST_F(GangRoomTest, PlacesOfLowerPriorityAreGivenUpWithTheirGang) {
   Reports(single);
   EXPECT_THAT(Plan(), ElementsAre(StartsWith("end_place m-")));
   EXPECT_THAT(Plan(), SizeIs(9));
-  EXPECT_THAT(plan.actions, Each(::testing::Field(&TunerAction::place_end, PlaceEnd::kGivenUp)));
+  EXPECT_THAT(plan.actions,
+              Each(::testing::Field(&TunerAction::what,
+                                    ::testing::VariantWith<tuner_action::EndPlace>(::testing::Field(
+                                        &tuner_action::EndPlace::end, PlaceEnd::kGivenUp)))));
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 // A tuner whose decisions are looked at.
 
+#include <array>
+#include <cstdlib>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/tuner/tuner.h"
@@ -27,9 +30,18 @@ class TunerPlanTest : public EngineTest {
     plan = tuner.Plan(*news.snapshot, memory, at);
     std::vector<std::string> told;
     for (const TunerAction& action : plan.actions) {
-      told.push_back(std::string(ToString(action.kind)) + " " + action.pod->name);
+      told.push_back(std::string(kNames.at(action.what.index())) + " " + action.pod->name);
     }
     return told;
+  }
+  // REQUIRES: the action begins or ends a change.
+  static const ChangeRecord& ChangeOf(const TunerAction& action) {
+    return std::visit(
+        [](const auto& what) -> const ChangeRecord& {
+          if constexpr (requires { what.change; }) return what.change;
+          std::abort();
+        },
+        action.what);
   }
   void After(Duration duration) {
     at.now += duration;
@@ -53,6 +65,10 @@ class TunerPlanTest : public EngineTest {
   TunerPlan plan;
 
  private:
+  static constexpr std::array<std::string_view, std::variant_size_v<TunerAction::What>> kNames{
+      "keep_place", "end_place", "remind",   "announce", "resize",
+      "record",     "withdraw",  "put_back", "notify"};
+
   uint64_t version_ = 0;
 };
 

@@ -21,12 +21,11 @@ TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
   EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
-  EXPECT_EQ(plan.actions.front().node, "n1");
+  EXPECT_EQ(std::get<tuner_action::KeepPlace>(plan.actions.front().what).node, "n1");
   EXPECT_THAT(Plan(), IsEmpty());  // as long as nobody knows whether it is kept
-  tuner.OnResult(memory, {.kind = TunerActionKind::kKeepPlace, .pod = memory.places.at("new").pod},
-                 true, at);
+  tuner.OnResult(memory, {memory.places.at("new").pod, tuner_action::KeepPlace{}}, true, at);
   EXPECT_THAT(Plan(), ElementsAre("resize idle"));
-  EXPECT_EQ(plan.actions.front().change.to.cpu, Cores(9));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
 }
 
 TEST_F(TunerPlanTest, APlaceThatCouldNotBeWrittenCutsNobody) {
@@ -47,8 +46,9 @@ TEST_F(TunerPlanTest, ARefusedCutIsWrittenOnThePodAndGivesThePlaceUp) {
   Plan();
   ResultOfAll(false);
   EXPECT_THAT(Plan(), ElementsAre("withdraw idle", "end_place new"));
-  EXPECT_EQ(plan.actions[0].unshrinkable_until, at.wall + minutes(10));
-  EXPECT_EQ(plan.actions[1].place_end, PlaceEnd::kGivenUp);
+  EXPECT_EQ(std::get<tuner_action::Withdraw>(plan.actions[0].what).unshrinkable_until,
+            at.wall + minutes(10));
+  EXPECT_EQ(std::get<tuner_action::EndPlace>(plan.actions[1].what).end, PlaceEnd::kGivenUp);
 }
 
 TEST_F(TunerPlanTest, TheSameNewsAndTimesGiveTheSameDecisions) {
@@ -65,8 +65,8 @@ TEST_F(TunerPlanTest, TheSameNewsAndTimesGiveTheSameDecisions) {
   const TunerPlan b = tuner.Plan(*news.snapshot, other, at);
   ASSERT_EQ(a.actions.size(), 1u);
   ASSERT_EQ(b.actions.size(), 1u);
-  EXPECT_EQ(a.actions[0].kind, b.actions[0].kind);
-  EXPECT_EQ(a.actions[0].node, b.actions[0].node);
+  EXPECT_EQ(std::get<tuner_action::KeepPlace>(a.actions[0].what).node,
+            std::get<tuner_action::KeepPlace>(b.actions[0].what).node);
   EXPECT_EQ(a.wake, b.wake);
 }
 
@@ -137,7 +137,7 @@ TEST_F(TunerPlanTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   Reports(nominated);
   After(minutes(5));
   EXPECT_THAT(Plan(), ElementsAre("announce busy"));
-  EXPECT_EQ(plan.actions.front().change.to.cpu, Cores(6));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(6));
 }
 
 // As after an API server was away: somebody was bound, or the leader before us let somebody grow.
@@ -240,7 +240,7 @@ TEST_F(TunerPlanTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   After(minutes(5));
   // A quarter of 16 stays; the first takes all 6 cores that are left.
   EXPECT_THAT(Plan(), ElementsAre("announce a"));
-  EXPECT_EQ(plan.actions.front().change.to.cpu, Cores(9));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
   ResultOfAll(false);
   // Nothing has changed on its node, but the quota.
   quota.requests.hard.cpu = Cores(40);
