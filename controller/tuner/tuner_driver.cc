@@ -14,9 +14,14 @@ constexpr Duration kTryAgain = std::chrono::seconds(5);
 
 }  // namespace
 
-TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands,
+TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor,
                          const Clock& clock, metrics::TunerMetrics& metrics, TunerDriverParts parts)
-    : tuner_(tuner), state_(state), hands_(hands), clock_(clock), metrics_(metrics), parts_(parts) {
+    : tuner_(tuner),
+      state_(state),
+      executor_(executor),
+      clock_(clock),
+      metrics_(metrics),
+      parts_(parts) {
   Tell(decision::TunerSet{tuner_.settings()});
 }
 
@@ -30,7 +35,7 @@ void TunerDriver::StartOver() {
 
 void TunerDriver::Rest() {
   interrupted_ = false;
-  hands_.Abandon();
+  executor_.Abandon();
   asked_.clear();
   state_.DropNews();
   memory_ = {};
@@ -53,7 +58,7 @@ void TunerDriver::LookForHarm() {
 }
 
 bool TunerDriver::TakeOutcomes() {
-  for (const ActionOutcome& outcome : hands_.TakeOutcomes()) {
+  for (const ActionOutcome& outcome : executor_.TakeOutcomes()) {
     // The new leader must find the cluster as we left it. Our memory counts actions as requested
     // that were not.
     if (outcome.kept_from) {
@@ -88,7 +93,7 @@ bool TunerDriver::PlanAndDo() {
   for (const TunerAction& action : plan.actions) {
     const uint64_t number = next_number_++;
     asked_.emplace(number, action);
-    hands_.Ask(number, action);
+    executor_.Ask(number, action);
   }
   return !plan.actions.empty();
 }

@@ -14,7 +14,7 @@
 #include "cluster/state/cluster_state.h"
 #include "controller/profiles/memory_harm_watch.h"
 #include "controller/profiles/tuner_profiles.h"
-#include "controller/tuner/tuner_hands.h"
+#include "controller/tuner/action_executor.h"
 #include "core/clock.h"
 #include "engine/decisions.h"
 #include "engine/tuner/tuner.h"
@@ -32,7 +32,7 @@ struct TunerDriverParts {
 class TunerDriver {
  public:
   // All that it refers to outlives this.
-  TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands, const Clock& clock,
+  TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor, const Clock& clock,
               metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
   // Reads the whole cluster again, because another replica has been at work meanwhile. Call it on
@@ -57,7 +57,7 @@ class TunerDriver {
 
   const Tuner& tuner_;
   ClusterState& state_;
-  TunerHands& hands_;
+  ActionExecutor& executor_;
   const Clock& clock_;
   metrics::TunerMetrics& metrics_;
   const TunerDriverParts parts_;

@@ -1,4 +1,4 @@
-#include "controller/tuner/tuner_hands.h"
+#include "controller/tuner/action_executor.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -29,12 +29,12 @@ size_t PatchesOf(const TunerAction& action) {
       action.what);
 }
 
-ActionOutcome CarryOut(TunerActions& actions, const std::function<bool()>& may_act,
-                       const Clock& clock, uint64_t number, const TunerAction& action) {
+ActionOutcome CarryOut(TunerCalls& calls, const std::function<bool()>& may_act, const Clock& clock,
+                       uint64_t number, const TunerAction& action) {
   ActionOutcome outcome{.number = number, .at = {}};
   outcome.kept_from = !may_act();
   if (!outcome.kept_from) {
-    outcome.done = actions.Do(action);
+    outcome.done = calls.Do(action);
     // True if the right to act was lost between two calls of the action.
     outcome.kept_from = !outcome.done && !may_act();
   }
@@ -42,29 +42,29 @@ ActionOutcome CarryOut(TunerActions& actions, const std::function<bool()>& may_a
   return outcome;
 }
 
-class SerialHands final : public TunerHands {
+class SerialExecutor final : public ActionExecutor {
  public:
-  SerialHands(TunerActions& actions, std::function<bool()> may_act, const Clock& clock)
-      : actions_(actions), may_act_(std::move(may_act)), clock_(clock) {}
+  SerialExecutor(TunerCalls& calls, std::function<bool()> may_act, const Clock& clock)
+      : calls_(calls), may_act_(std::move(may_act)), clock_(clock) {}
 
   void Ask(uint64_t number, const TunerAction& action) override {
-    outcomes_.push_back(CarryOut(actions_, may_act_, clock_, number, action));
+    outcomes_.push_back(CarryOut(calls_, may_act_, clock_, number, action));
   }
   std::vector<ActionOutcome> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
   void Abandon() override { outcomes_.clear(); }
 
  private:
-  TunerActions& actions_;
+  TunerCalls& calls_;
   const std::function<bool()> may_act_;
   const Clock& clock_;
   std::vector<ActionOutcome> outcomes_;
 };
 
-class ThreadedHands final : public TunerHands {
+class ThreadedExecutor final : public ActionExecutor {
  public:
-  ThreadedHands(TunerActions& actions, std::function<bool()> may_act,
-                std::function<void()> on_outcome, const Clock& clock, HandsSettings settings)
-      : actions_(actions),
+  ThreadedExecutor(TunerCalls& calls, std::function<bool()> may_act,
+                   std::function<void()> on_outcome, const Clock& clock, ExecutorSettings settings)
+      : calls_(calls),
         may_act_(std::move(may_act)),
         on_outcome_(std::move(on_outcome)),
         clock_(clock),
@@ -74,7 +74,7 @@ class ThreadedHands final : public TunerHands {
     }
   }
 
-  ~ThreadedHands() override {
+  ~ThreadedExecutor() override {
     for (std::jthread& thread : threads_) thread.request_stop();
   }
 
@@ -143,8 +143,7 @@ class ThreadedHands final : public TunerHands {
       line.at_work = true;
       const uint64_t generation = generation_;
       lock.unlock();
-      const ActionOutcome outcome =
-          CarryOut(actions_, may_act_, clock_, asked.number, asked.action);
+      const ActionOutcome outcome = CarryOut(calls_, may_act_, clock_, asked.number, asked.action);
       lock.lock();
       Finish(uid, outcome, generation);
       lock.unlock();
@@ -165,7 +164,7 @@ class ThreadedHands final : public TunerHands {
     }
   }
 
-  TunerActions& actions_;
+  TunerCalls& calls_;
   const std::function<bool()> may_act_;
   const std::function<void()> on_outcome_;
   const Clock& clock_;
@@ -182,16 +181,16 @@ class ThreadedHands final : public TunerHands {
 
 }  // namespace
 
-std::unique_ptr<TunerHands> MakeTunerHands(TunerActions& actions, std::function<bool()> may_act,
-                                           std::function<void()> on_outcome, const Clock& clock,
-                                           HandsSettings settings) {
-  return std::make_unique<ThreadedHands>(actions, std::move(may_act), std::move(on_outcome), clock,
-                                         settings);
+std::unique_ptr<ActionExecutor> MakeActionExecutor(TunerCalls& calls, std::function<bool()> may_act,
+                                                   std::function<void()> on_outcome,
+                                                   const Clock& clock, ExecutorSettings settings) {
+  return std::make_unique<ThreadedExecutor>(calls, std::move(may_act), std::move(on_outcome), clock,
+                                            settings);
 }
 
-std::unique_ptr<TunerHands> MakeSerialHands(TunerActions& actions, std::function<bool()> may_act,
-                                            const Clock& clock) {
-  return std::make_unique<SerialHands>(actions, std::move(may_act), clock);
+std::unique_ptr<ActionExecutor> MakeSerialExecutor(TunerCalls& calls, std::function<bool()> may_act,
+                                                   const Clock& clock) {
+  return std::make_unique<SerialExecutor>(calls, std::move(may_act), clock);
 }
 
 }  // namespace synergy::controller

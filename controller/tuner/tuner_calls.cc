@@ -1,4 +1,4 @@
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/tuner_calls.h"
 
 #include <string>
 #include <utility>
@@ -53,9 +53,9 @@ bool AsksFor(const Pod& pod, const ResourceVector& amounts, const ChangeRecord& 
 
 }  // namespace
 
-TunerActions::TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
-                           const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
-                           std::function<bool()> may_act)
+TunerCalls::TunerCalls(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+                       const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
+                       std::function<bool()> may_act)
     : state_(state),
       pods_(pods),
       events_(events),
@@ -64,22 +64,22 @@ TunerActions::TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventR
       metrics_(metrics),
       may_act_(std::move(may_act)) {}
 
-bool TunerActions::Do(const TunerAction& action) {
+bool TunerCalls::Do(const TunerAction& action) {
   return std::visit([&](const auto& what) { return Do(*action.pod, what); }, action.what);
 }
 
-Result<Pod> TunerActions::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
-                                   kube::Precondition precondition) {
+Result<Pod> TunerCalls::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
+                                 kube::Precondition precondition) {
   if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
   return pods_.Annotate(pod, changes, precondition);
 }
 
-Result<Pod> TunerActions::ResizeUnchanged(const Pod& pod, const ChangeRecord& change) {
+Result<Pod> TunerCalls::ResizeUnchanged(const Pod& pod, const ChangeRecord& change) {
   if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
   return pods_.Resize(pod, change.to, kube::Precondition::kUnchanged, ResizedBy(change));
 }
 
-Result<Pod> TunerActions::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
+Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
   const std::shared_ptr<const Pod> known = state_.FindPod(pod.uid);
   Pod seen = known && known->fungible ? *known : pod;
   for (int resizes = 1;; ++resizes) {
@@ -98,7 +98,7 @@ Result<Pod> TunerActions::ResizeFrom(const Pod& pod, const ChangeRecord& change)
   }
 }
 
-bool TunerActions::Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed) {
+bool TunerCalls::Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed) {
   if (answer) {
     state_.RefreshPod(*answer);
     return true;
@@ -107,7 +107,7 @@ bool TunerActions::Took(const Result<Pod>& answer, const Pod& pod, std::string_v
   return false;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
   const std::string value = wire::WriteKeptPlace(place.node, place.until);
   if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "place not kept")) return false;
   metrics_.ObserveReclaimDelay(place.waited);
@@ -115,7 +115,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
   return true;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::EndPlace& place) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::EndPlace& place) {
   metrics_.CountKeptPlace(ToString(place.end));
   log_.Info("kept place ended",
             {{"pod", pod.Key()}, {"node", place.node}, {"outcome", ToString(place.end)}});
@@ -124,7 +124,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::EndPlace& place) {
               "kept place not given up");
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Remind&) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Remind&) {
   const std::string now = ToTimeText(clock_.WallNow());
   if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod, "not reminded of room")) {
     return false;
@@ -133,15 +133,15 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::Remind&) {
   return true;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Announce& step) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Announce& step) {
   return WriteChange(pod, step);
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Record& step) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Record& step) {
   return WriteChange(pod, step);
 }
 
-bool TunerActions::WriteChange(const Pod& pod, const tuner_action::ChangeStep& step) {
+bool TunerCalls::WriteChange(const Pod& pod, const tuner_action::ChangeStep& step) {
   const auto precondition =
       step.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
   const Result<Pod> answer =
@@ -151,7 +151,7 @@ bool TunerActions::WriteChange(const Pod& pod, const tuner_action::ChangeStep& s
   return false;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Resize& step) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Resize& step) {
   const Result<Pod> answer =
       step.unchanged ? ResizeUnchanged(pod, step.change) : ResizeFrom(pod, step.change);
   if (!Took(answer, pod, "change not made")) {
@@ -164,7 +164,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::Resize& step) {
   return true;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Withdraw& step) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
   if (step.failure) metrics_.CountFailure(ToString(*step.failure));
   // A resize without an answer may have succeeded, and our copy may be outdated.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
@@ -181,7 +181,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::Withdraw& step) {
   return Took(Annotate(pod, changes), pod, "announced change not withdrawn");
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::PutBack& step) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::PutBack& step) {
   metrics_.CountFailure(ToString(step.failure));
   kube::AnnotationChanges changes = {{annotations::kChange, wire::WriteChange(step.change)}};
   if (step.unshrinkable_until) {
@@ -193,7 +193,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::PutBack& step) {
   return true;
 }
 
-bool TunerActions::Do(const Pod& pod, const tuner_action::Notify& notice) {
+bool TunerCalls::Do(const Pod& pod, const tuner_action::Notify& notice) {
   metrics_.CountRespected(ToString(notice.reason));
   log_.Info("pod respected",
             {{"pod", pod.Key()}, {"reason", ToString(notice.reason)}, {"message", notice.message}});
@@ -202,7 +202,7 @@ bool TunerActions::Do(const Pod& pod, const tuner_action::Notify& notice) {
   return true;
 }
 
-void TunerActions::ReportChange(const Pod& pod, const ChangeRecord& change) {
+void TunerCalls::ReportChange(const Pod& pod, const ChangeRecord& change) {
   metrics_.CountChange(ToString(change.kind));
   log_.Info("allocation changed", {{"pod", pod.Key()},
                                    {"kind", ToString(change.kind)},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Carries out the tuner's decisions (engine/tuner/tuner.h): calls of the API server, events,
+// Carries out one action of the tuner (engine/tuner/tuner.h): calls of the API server, events,
 // metrics, log lines. Decides nothing.
 //
 // Threading: from any thread, but only one action per pod at a time.
@@ -19,13 +19,13 @@
 
 namespace synergy::controller {
 
-class TunerActions {
+class TunerCalls {
  public:
   // All references outlive this. The API server's answers go into `state`. `may_act` is checked
   // before each call.
-  TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
-               const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
-               std::function<bool()> may_act);
+  TunerCalls(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+             const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
+             std::function<bool()> may_act);
 
   // Returns whether the API server has accepted the action.
   bool Do(const TunerAction& action);

@@ -3,7 +3,7 @@
 // Carries out the tuner's actions in the background: several at a time, urgent ones first, each
 // pod's in the order of Ask(), and with a limited rate of PATCHes to protect the API server.
 //
-//   Ask -> queue -> a thread of its own -> TunerActions -> TakeOutcomes
+//   Ask -> queue -> a thread of its own -> TunerCalls -> TakeOutcomes
 //
 // Threading: one owner; threads of its own, one for each action that may be under way.
 // Failures: a failed action is an outcome. No action begins while `may_act` returns false.
@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/tuner_calls.h"
 #include "core/clock.h"
 #include "engine/tuner/tuner_actions.h"
 
@@ -28,9 +28,9 @@ struct ActionOutcome {
   Moment at;
 };
 
-class TunerHands {
+class ActionExecutor {
  public:
-  virtual ~TunerHands() = default;
+  virtual ~ActionExecutor() = default;
 
   virtual void Ask(uint64_t number, const TunerAction& action) = 0;
   // Returns outcomes in the order in which they occurred.
@@ -39,18 +39,18 @@ class TunerHands {
   virtual void Abandon() = 0;
 };
 
-struct HandsSettings {
+struct ExecutorSettings {
   size_t at_once = 8;
   int64_t patches_per_second = 50;
 };
 
 // All references outlive it. `on_outcome` is called from its threads.
-std::unique_ptr<TunerHands> MakeTunerHands(TunerActions& actions, std::function<bool()> may_act,
-                                           std::function<void()> on_outcome, const Clock& clock,
-                                           HandsSettings settings);
+std::unique_ptr<ActionExecutor> MakeActionExecutor(TunerCalls& calls, std::function<bool()> may_act,
+                                                   std::function<void()> on_outcome,
+                                                   const Clock& clock, ExecutorSettings settings);
 
 // Carries out each action within Ask(), without a rate limit.
-std::unique_ptr<TunerHands> MakeSerialHands(TunerActions& actions, std::function<bool()> may_act,
-                                            const Clock& clock);
+std::unique_ptr<ActionExecutor> MakeSerialExecutor(TunerCalls& calls, std::function<bool()> may_act,
+                                                   const Clock& clock);
 
 }  // namespace synergy::controller

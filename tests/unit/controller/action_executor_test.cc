@@ -1,4 +1,4 @@
-#include "controller/tuner/tuner_hands.h"
+#include "controller/tuner/action_executor.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -44,9 +44,9 @@ TEST(PatchRate, AQuietTimeAllowsNoMoreThanABurst) {
 }
 
 // With an API server that answers when the test says so.
-class TunerHandsTest : public ::testing::Test {
+class ActionExecutorTest : public ::testing::Test {
  protected:
-  TunerHandsTest() {
+  ActionExecutorTest() {
     for (const char* name : {"a", "b", "c"}) {
       api.Put(synergy::testing::ManagedPod(name, "n1", 3));
       state.UpsertPod(api.pod(name));
@@ -59,7 +59,7 @@ class TunerHandsTest : public ::testing::Test {
       return Result<>();
     };
   }
-  ~TunerHandsTest() override { Open(); }
+  ~ActionExecutorTest() override { Open(); }
 
   void Open() {
     const std::lock_guard lock(mutex);
@@ -79,18 +79,18 @@ class TunerHandsTest : public ::testing::Test {
         changed.wait(lock, [this] { return outcomes > 0; });
         outcomes = 0;
       }
-      for (const ActionOutcome& outcome : hands->TakeOutcomes()) all.push_back(outcome);
+      for (const ActionOutcome& outcome : executor->TakeOutcomes()) all.push_back(outcome);
     }
     return all;
   }
   void Ask(uint64_t number, const std::string& name, ChangeKind kind, int64_t cores,
            int64_t from = 3) {
     const ChangeRecord change{kind, OneGpu(from), OneGpu(cores), "", WallTime{}};
-    hands->Ask(number,
-               {std::make_shared<const Pod>(api.pod(name)), tuner_action::Resize{{change}}});
+    executor->Ask(number,
+                  {std::make_shared<const Pod>(api.pod(name)), tuner_action::Resize{{change}}});
   }
   void Start(size_t at_once) {
-    hands = MakeTunerHands(
+    executor = MakeActionExecutor(
         actions, [this] { return MayAct(); },
         [this] {
           const std::lock_guard lock(mutex);
@@ -116,12 +116,12 @@ class TunerHandsTest : public ::testing::Test {
   ClusterState state;
   synergy::testing::FakePodApi api;
   synergy::testing::RecordedEvents events;
-  TunerActions actions{
+  TunerCalls actions{
       state, api, events, SystemClock(), log.log, metrics, [this] { return MayAct(); }};
-  std::unique_ptr<TunerHands> hands;
+  std::unique_ptr<ActionExecutor> executor;
 };
 
-TEST_F(TunerHandsTest, SeveralPodsAreChangedSideBySide) {
+TEST_F(ActionExecutorTest, SeveralPodsAreChangedSideBySide) {
   Start(2);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Ask(2, "b", ChangeKind::kGrown, 4);
@@ -131,7 +131,7 @@ TEST_F(TunerHandsTest, SeveralPodsAreChangedSideBySide) {
   EXPECT_EQ(Outcomes(3).size(), 3U);
 }
 
-TEST_F(TunerHandsTest, APodsActionsAreCarriedOutInOrder) {
+TEST_F(ActionExecutorTest, APodsActionsAreCarriedOutInOrder) {
   Start(3);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Ask(2, "a", ChangeKind::kReclaimed, 5, 4);
@@ -142,7 +142,7 @@ TEST_F(TunerHandsTest, APodsActionsAreCarriedOutInOrder) {
   EXPECT_EQ(api.pod("a").fungible->requested, OneGpu(5));
 }
 
-TEST_F(TunerHandsTest, WhatSomebodyWaitsForGoesFirst) {
+TEST_F(ActionExecutorTest, WhatSomebodyWaitsForGoesFirst) {
   Start(1);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Started(1);
@@ -154,7 +154,7 @@ TEST_F(TunerHandsTest, WhatSomebodyWaitsForGoesFirst) {
   EXPECT_THAT(numbers, ElementsAre(1, 3, 2));
 }
 
-TEST_F(TunerHandsTest, NothingIsBegunWhereWeMayNotAct) {
+TEST_F(ActionExecutorTest, NothingIsBegunWhereWeMayNotAct) {
   Start(1);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Started(1);
@@ -170,12 +170,12 @@ TEST_F(TunerHandsTest, NothingIsBegunWhereWeMayNotAct) {
   EXPECT_THAT(api.calls(), ElementsAre("resize a cpu 4"));
 }
 
-TEST_F(TunerHandsTest, WhatIsAbandonedIsNotBegunAndNotToldOf) {
+TEST_F(ActionExecutorTest, WhatIsAbandonedIsNotBegunAndNotToldOf) {
   Start(1);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Started(1);
   Ask(2, "b", ChangeKind::kGrown, 4);
-  hands->Abandon();
+  executor->Abandon();
   Ask(3, "c", ChangeKind::kGrown, 4);
   Open();
   const std::vector<ActionOutcome> all = Outcomes(1);
