@@ -112,7 +112,7 @@ class RunningDaemon final : public Daemon {
                opened_.recorder.get(), clock, log, opened_.metrics->tuner),
         progress_(config_, cluster_.state(), *opened_.clients.any, clock, log,
                   opened_.metrics->controller),
-        profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.contradictions(),
+        profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.mismatch(),
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
         queues_(config_, opened_.clients, reader_, cluster_, progress_.book(), *events_,

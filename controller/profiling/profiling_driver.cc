@@ -38,19 +38,19 @@ std::optional<FoundPod> FindPod(const ClusterSnapshot& cluster, const KnownProgr
 
 ProfilingDriver::ProfilingDriver(const Profiler& profiler, ClusterState& state,
                                  ProgressBook& progress, ProfilingActions& actions,
-                                 ContradictionWatch& contradictions, const Clock& clock,
+                                 ProfileMismatch& mismatch, const Clock& clock,
                                  std::function<void(std::set<std::string>)> watch_closely)
     : profiler_(profiler),
       state_(state),
       progress_(progress),
       actions_(actions),
-      contradictions_(contradictions),
+      mismatch_(mismatch),
       clock_(clock),
       watch_closely_(std::move(watch_closely)) {}
 
 void ProfilingDriver::StartOver() {
   memory_ = {};
-  contradictions_.StartOver();
+  mismatch_.StartOver();
   progress_.KeepNews(true);
   next_clean_up_ = clock_.Now();
 }
@@ -75,7 +75,7 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
     const bool measured =
         tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
     if (measured) Watch(known.node, at.now);
-    if (!fungible.profile.empty()) contradictions_.Observe(found->pod, found->node, known, told);
+    if (!fungible.profile.empty()) mismatch_.Observe(found->pod, found->node, known, told);
   }
   profiler_.ObserveWaiting(memory_, state_.WaitingPods());
   const ProfilerPlan plan = profiler_.Plan(*cluster, memory_, at);

@@ -16,7 +16,7 @@ constexpr Duration kProfilingStep = std::chrono::seconds(2);
 
 ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
                              const AdmissionSettings& admission, WatchedCluster& cluster,
-                             ProgressUnit& progress, ContradictionWatch& contradictions,
+                             ProgressUnit& progress, ProfileMismatch& mismatch,
                              kube::PodApi& pod_api, kube::ProfileApi& profile_api,
                              kube::EventRecorder& events, const Leadership& leadership,
                              const Clock& clock, Logger& log, metrics::ProfilingMetrics& metrics)
@@ -26,7 +26,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
       profiler_(ToProfilerSettings(config), measurements_),
       actions_(cluster.state(), cluster.profiles(), pod_api, profile_api, log, metrics,
                [&leadership] { return leadership.MayAct(); }),
-      driver_(profiler_, cluster.state(), progress.book(), actions_, contradictions, clock,
+      driver_(profiler_, cluster.state(), progress.book(), actions_, mismatch, clock,
               [&agents = progress.agents()](std::set<std::string> nodes) {
                 agents.WatchClosely(std::move(nodes));
               }),

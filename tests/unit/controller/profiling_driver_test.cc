@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 #include "controller/profiles/status_writer.h"
 #include "metrics/controller_metrics.h"
 #include "unit/controller/profiling_fixture.h"
@@ -71,9 +71,9 @@ class ProfilingDriverTest : public ProfilingFixture {
   StoredMeasurements measurements{profiles};
   Profiler profiler{{}, measurements};
   std::set<std::string> watched;
-  ContradictionWatch contradictions{ProfilerSettings{}, profiles, events, log};
+  ProfileMismatch mismatch{ProfilerSettings{}, profiles, events, log};
   ProfilingDriver driver{
-      profiler, state, book, actions, contradictions, clock, [this](std::set<std::string> nodes) {
+      profiler, state, book, actions, mismatch, clock, [this](std::set<std::string> nodes) {
         watched = std::move(nodes);
       }};
 };
@@ -208,23 +208,23 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   Train("a", std::chrono::minutes(4));
   give(1);
   Train("a", std::chrono::minutes(9));
-  const ProfileVerdict seen = contradictions.Of("team", "given", 4);
+  const ProfileVerdict seen = mismatch.Of("team", "given", 4);
   EXPECT_EQ(seen.verdict, Verdict::kContradicted);
-  EXPECT_EQ(contradictions.Of("team", "given", 5), ProfileVerdict{});
+  EXPECT_EQ(mismatch.Of("team", "given", 5), ProfileVerdict{});
   EXPECT_THAT(events.lines(),
               ElementsAre(HasSubstr("SynergyProfileContradicted a: its speed is not what profile "
                                     "given says: with 3 of CPU")));
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;
-  StatusWriter writer{api, profiles,           state,          clock, log, controller_metrics,
-                      {},  kDefaultMaxSpeedUp, &contradictions};
+  StatusWriter writer{api, profiles,           state,    clock, log, controller_metrics,
+                      {},  kDefaultMaxSpeedUp, &mismatch};
   writer.WriteIfDue({});
   ASSERT_FALSE(api.statuses.empty());
   EXPECT_THAT(api.statuses.back().second.contradiction, HasSubstr("with 3 of CPU"));
 
   driver.StartOver();
-  EXPECT_EQ(contradictions.Of("team", "given", 4).verdict, Verdict::kUnknown);
+  EXPECT_EQ(mismatch.Of("team", "given", 4).verdict, Verdict::kUnknown);
 }
 
 }  // namespace

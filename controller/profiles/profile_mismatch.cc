@@ -1,4 +1,4 @@
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 
 #include <vector>
 
@@ -6,15 +6,15 @@
 
 namespace synergy::controller {
 
-void ContradictionWatch::StartOver() {
+void ProfileMismatch::StartOver() {
   memory_ = {};
   const std::lock_guard lock(mutex_);
   verdicts_.clear();
   ++version_;
 }
 
-void ContradictionWatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
-                                 const KnownProgress& progress, Moment at) {
+void ProfileMismatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
+                              const KnownProgress& progress, Moment at) {
   const std::string& name = pod->fungible->profile;
   const auto known = profiles_.Find(pod->pod_namespace, name);
   if (!known || known->object.measured || known->object.profile == nullptr) return;
@@ -39,15 +39,15 @@ void ContradictionWatch::Observe(const std::shared_ptr<const Pod>& pod, const No
        fmt::format("its speed is not what profile {} says: {}", name, verdict->message)});
 }
 
-ProfileVerdict ContradictionWatch::Of(const std::string& profile_namespace, const std::string& name,
-                                      int64_t generation) const {
+ProfileVerdict ProfileMismatch::Of(const std::string& profile_namespace, const std::string& name,
+                                   int64_t generation) const {
   const std::lock_guard lock(mutex_);
   const auto found = verdicts_.find({profile_namespace, name});
   if (found == verdicts_.end() || found->second.generation != generation) return {};
   return found->second;
 }
 
-uint64_t ContradictionWatch::version() const {
+uint64_t ProfileMismatch::version() const {
   const std::lock_guard lock(mutex_);
   return version_;
 }

@@ -23,11 +23,11 @@
 
 namespace synergy::controller {
 
-class ContradictionWatch {
+class ProfileMismatch {
  public:
   // All references outlive this.
-  ContradictionWatch(ProfilerSettings settings, const ProfileStore& profiles,
-                     kube::EventRecorder& events, Logger& log)
+  ProfileMismatch(ProfilerSettings settings, const ProfileStore& profiles,
+                  kube::EventRecorder& events, Logger& log)
       : finder_(settings), profiles_(profiles), events_(events), log_(log) {}
 
   // Discards all verdicts: every profile is kUnknown again.
