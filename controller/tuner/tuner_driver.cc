@@ -47,14 +47,14 @@ void TunerDriver::Step() {
   state_.DropStaleExpectations(at.now, at.wall);
   for (int i = 0; i < kMostPlans && TakeOutcomes() && PlanAndDo(); ++i) {
   }
-  LookForHarm();
+  LookForOoms();
   metrics_.SetUnderWay(memory_.changes.size(), memory_.places.size());
 }
 
-void TunerDriver::LookForHarm() {
-  if (parts_.harm == nullptr || !parts_.harm->pending()) return;
-  parts_.harm->Act();
-  if (parts_.harm->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
+void TunerDriver::LookForOoms() {
+  if (parts_.oom == nullptr || !parts_.oom->pending()) return;
+  parts_.oom->Act();
+  if (parts_.oom->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
 }
 
 bool TunerDriver::TakeOutcomes() {
@@ -80,7 +80,7 @@ bool TunerDriver::PlanAndDo() {
   const Moment at = clock_.Present();
   for (const PodNews& pod : news.pods) {
     tuner_.Observe(memory_, pod, at);
-    if (parts_.harm != nullptr) parts_.harm->Observe(pod);
+    if (parts_.oom != nullptr) parts_.oom->Observe(pod);
   }
   const TunerPlan plan = tuner_.Plan(*news.snapshot, memory_, at);
   wake_ = plan.wake;

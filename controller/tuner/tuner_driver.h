@@ -12,7 +12,7 @@
 #include <map>
 
 #include "cluster/state/cluster_state.h"
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "controller/profiles/tuner_profiles.h"
 #include "controller/tuner/action_executor.h"
 #include "core/clock.h"
@@ -25,7 +25,7 @@ namespace synergy::controller {
 // Optional parts; null: absent.
 struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
-  MemoryHarmWatch* harm = nullptr;     // also gets all news, and acts
+  OomWatch* oom = nullptr;             // also gets all news, and acts
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
 };
 
@@ -50,7 +50,7 @@ class TunerDriver {
   bool TakeOutcomes();
   // Returns whether there may be more to do.
   bool PlanAndDo();
-  void LookForHarm();
+  void LookForOoms();
   void Tell(const Decision& decision) {
     if (parts_.journal != nullptr) parts_.journal->Wrote(decision);
   }

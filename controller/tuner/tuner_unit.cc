@@ -54,10 +54,10 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
       executor_(MakeActionExecutor(
           calls_, AskMayAct(leadership), [this] { waker_.Wake(); }, clock,
           ToExecutorSettings(config))),
-      harm_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
-                  config.tuner.memory_watch),
+      oom_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
+                 config.tuner.memory_watch),
       driver_(tuner_, cluster.state(), *executor_, clock, metrics,
-              {.profiles = &profiles_, .harm = &harm_watch_, .journal = journal}),
+              {.profiles = &profiles_, .oom = &oom_watch_, .journal = journal}),
       loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
 
 void TunerUnit::Start() {

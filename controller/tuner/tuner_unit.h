@@ -14,7 +14,7 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/waking_store.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "controller/profiles/tuner_profiles.h"
 #include "controller/tuner/action_executor.h"
 #include "controller/tuner/tuner_calls.h"
@@ -61,7 +61,7 @@ class TunerUnit {
   Tuner tuner_;
   TunerCalls calls_;
   std::unique_ptr<ActionExecutor> executor_;  // null after Stop()
-  MemoryHarmWatch harm_watch_;
+  OomWatch oom_watch_;
   TunerDriver driver_;
   LeaderLoop loop_;
 };

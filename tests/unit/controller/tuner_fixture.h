@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "controller/tuner/action_executor.h"
 #include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
@@ -112,9 +112,9 @@ class TunerTest : public ::testing::Test {
   TunerCalls actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
   std::unique_ptr<ActionExecutor> executor =
       MakeSerialExecutor(actions, [this] { return may_act; }, clock);
-  MemoryHarmWatch harm{state, api, events,  [this] { return may_act; },
-                       clock, log, metrics, std::chrono::minutes(10)};
-  TunerDriver driver{tuner, state, *executor, clock, metrics, {.harm = &harm}};
+  OomWatch oom{state, api, events,  [this] { return may_act; },
+               clock, log, metrics, std::chrono::minutes(10)};
+  TunerDriver driver{tuner, state, *executor, clock, metrics, {.oom = &oom}};
 };
 
 }  // namespace synergy::controller

@@ -27,13 +27,13 @@
 
 namespace synergy::controller {
 
-class MemoryHarmWatch {
+class OomWatch {
  public:
   // All references outlive this. `may_act`: whether this process leads; checked before each call.
   // `watch`: how long to watch after a change.
-  MemoryHarmWatch(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
-                  std::function<bool()> may_act, const Clock& clock, Logger& log,
-                  metrics::TunerMetrics& metrics, Duration watch);
+  OomWatch(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+           std::function<bool()> may_act, const Clock& clock, Logger& log,
+           metrics::TunerMetrics& metrics, Duration watch);
 
   void Observe(const PodNews& news);
   // Makes the calls that are due, while this process leads.
@@ -49,8 +49,8 @@ class MemoryHarmWatch {
 
   // Returns whether the suspect needs no further call.
   bool LookAt(const Suspect& suspect);
-  bool LetBe(const Pod& pod, MemoryHarm harm);
-  void Tell(const Pod& pod, MemoryHarm harm);
+  bool StopResizing(const Pod& pod, MemoryHarm harm);
+  void Report(const Pod& pod, MemoryHarm harm);
 
   ClusterState& state_;
   kube::PodApi& pods_;

@@ -1,4 +1,4 @@
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 
 #include <memory>
 #include <string>
@@ -26,9 +26,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A pod whose memory was cut a minute ago.
-class MemoryHarmWatchTest : public ::testing::Test {
+class OomWatchTest : public ::testing::Test {
  protected:
-  MemoryHarmWatchTest() {
+  OomWatchTest() {
     api.Put(ManagedPod("a", "n1", 3));
     api.ChangeFungible("a", [this](Fungible& pod) {
       pod.change = ChangeRecord{ChangeKind::kReclaimed, OneGpu(3, 8), OneGpu(3, 4), "room",
@@ -56,10 +56,10 @@ class MemoryHarmWatchTest : public ::testing::Test {
   ClusterState state;
   synergy::testing::FakePodApi api;
   synergy::testing::RecordedEvents events;
-  MemoryHarmWatch watch{state, api, events, [] { return true; }, clock, log, metrics, minutes(10)};
+  OomWatch watch{state, api, events, [] { return true; }, clock, log, metrics, minutes(10)};
 };
 
-TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory) {
+TEST_F(OomWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory) {
   Observe();
   EXPECT_FALSE(watch.pending());
   OomKill(seconds(5));
@@ -76,7 +76,7 @@ TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory)
   EXPECT_FALSE(watch.pending());
 }
 
-TEST_F(MemoryHarmWatchTest, AnOomKillBeforeOrLongAfterAChangeIsTheJobsOwn) {
+TEST_F(OomWatchTest, AnOomKillBeforeOrLongAfterAChangeIsTheJobsOwn) {
   OomKill(minutes(2));
   Observe();
   EXPECT_FALSE(watch.pending());
@@ -87,7 +87,7 @@ TEST_F(MemoryHarmWatchTest, AnOomKillBeforeOrLongAfterAChangeIsTheJobsOwn) {
   EXPECT_EQ(Kills("oom_killed"), "0");
 }
 
-TEST_F(MemoryHarmWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
+TEST_F(OomWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
   api.ChangeFungible("a", [this](Fungible& pod) {
     pod.change = ChangeRecord{ChangeKind::kReclaimed, OneGpu(4), OneGpu(3), "room",
                               clock.WallNow() - minutes(1)};
@@ -97,7 +97,7 @@ TEST_F(MemoryHarmWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
   EXPECT_FALSE(watch.pending());
 }
 
-TEST_F(MemoryHarmWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
+TEST_F(OomWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
   api.ChangeFungible("a", [this](Fungible& pod) {
     pod.change = ChangeRecord{
         ChangeKind::kReclaimed,      OneGpu(4), OneGpu(3), "room", clock.WallNow() - minutes(1),
@@ -109,7 +109,7 @@ TEST_F(MemoryHarmWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
 }
 
 // A pod that has failed leaves the watch as it was before.
-TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
+TEST_F(OomWatchTest, AsksHowAPodEndedThatWentByItself) {
   Observe(true);
   api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });
   watch.Act();
@@ -119,7 +119,7 @@ TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
   EXPECT_FALSE(watch.pending());
 }
 
-TEST_F(MemoryHarmWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
+TEST_F(OomWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
   Observe(true);
   watch.Act();
   api.Change("a", [](Pod& pod) { pod.deleting = true; });
@@ -134,7 +134,7 @@ TEST_F(MemoryHarmWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
   EXPECT_FALSE(watch.pending());
 }
 
-TEST_F(MemoryHarmWatchTest, TriesAgainWhatTheApiServerDidNotTake) {
+TEST_F(OomWatchTest, TriesAgainWhatTheApiServerDidNotTake) {
   OomKill(seconds(5));
   Observe();
   api.Refuse("annotate", {ErrorCode::kUnavailable, "away"});

@@ -1,4 +1,4 @@
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 
 #include <utility>
 
@@ -22,10 +22,9 @@ std::string Describe(const Pod& pod, MemoryHarm harm) {
 
 }  // namespace
 
-MemoryHarmWatch::MemoryHarmWatch(ClusterState& state, kube::PodApi& pods,
-                                 kube::EventRecorder& events, std::function<bool()> may_act,
-                                 const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
-                                 Duration watch)
+OomWatch::OomWatch(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+                   std::function<bool()> may_act, const Clock& clock, Logger& log,
+                   metrics::TunerMetrics& metrics, Duration watch)
     : state_(state),
       pods_(pods),
       events_(events),
@@ -35,7 +34,7 @@ MemoryHarmWatch::MemoryHarmWatch(ClusterState& state, kube::PodApi& pods,
       metrics_(metrics),
       watch_(watch) {}
 
-void MemoryHarmWatch::Observe(const PodNews& news) {
+void OomWatch::Observe(const PodNews& news) {
   const Pod& pod = *news.pod;
   const WallTime now = clock_.WallNow();
   const bool left_by_itself = news.gone && !pod.deleting && MemoryChangedWithin(pod, now, watch_);
@@ -48,32 +47,32 @@ void MemoryHarmWatch::Observe(const PodNews& news) {
   }
 }
 
-void MemoryHarmWatch::Act() {
+void OomWatch::Act() {
   std::erase_if(suspects_,
                 [this](const auto& entry) { return may_act_() && LookAt(entry.second); });
 }
 
-bool MemoryHarmWatch::LookAt(const Suspect& suspect) {
+bool OomWatch::LookAt(const Suspect& suspect) {
   const WallTime now = clock_.WallNow();
   const Pod& pod = *suspect.pod;
   if (!suspect.gone) {
     const auto harm = HarmAfterChange(pod, now, watch_);
-    return !harm || LetBe(pod, *harm);
+    return !harm || StopResizing(pod, *harm);
   }
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!found && found.error().code == ErrorCode::kNotFound) return true;
   if (!found) return !MemoryChangedWithin(pod, now, watch_);
   if (found->uid != pod.uid || !found->fungible || found->fungible->memory_let_be) return true;
-  if (const auto harm = HarmAfterChange(*found, now, watch_)) Tell(*found, *harm);
+  if (const auto harm = HarmAfterChange(*found, now, watch_)) Report(*found, *harm);
   return true;
 }
 
-bool MemoryHarmWatch::LetBe(const Pod& pod, MemoryHarm harm) {
+bool OomWatch::StopResizing(const Pod& pod, MemoryHarm harm) {
   const std::string why = fmt::format("{} {}", ToString(harm), ToTimeText(clock_.WallNow()));
   const Result<Pod> answer = pods_.Annotate(pod, {{annotations::kMemoryLetBe, why}});
   if (answer) {
     state_.RefreshPod(*answer);
-    Tell(pod, harm);
+    Report(pod, harm);
     return true;
   }
   log_.Warn("a pod's memory not left alone",
@@ -81,7 +80,7 @@ bool MemoryHarmWatch::LetBe(const Pod& pod, MemoryHarm harm) {
   return answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict;
 }
 
-void MemoryHarmWatch::Tell(const Pod& pod, MemoryHarm harm) {
+void OomWatch::Report(const Pod& pod, MemoryHarm harm) {
   metrics_.CountMemoryKill(ToString(harm));
   const std::string what = Describe(pod, harm);
   log_.Error("memory kill after a change",
