@@ -30,7 +30,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
               [&agents = progress.agents()](std::set<std::string> nodes) {
                 agents.WatchClosely(std::move(nodes));
               }),
-      adopter_(
+      rollout_(
           admission, cluster.view(), cluster.profiles(), cluster.state(), pod_api, events,
           [&leadership] { return leadership.MayAct(); }, log),
       keeper_(profile_api, cluster.profiles(), cluster.state(), clock, log, config.profiling.keep),
@@ -40,7 +40,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
              .step =
                  [this](const std::stop_token& stop) {
                    driver_.Step(stop);
-                   adopter_.AdoptAll(stop);
+                   rollout_.RollOut(stop);
                    keeper_.DeleteOneIfDue(stop);
                  }},
             kProfilingStep, clock) {}

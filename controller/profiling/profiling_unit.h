@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs live profiling: steps every two seconds while this replica leads and sees the cluster. Each
-// step measures (profiling_driver.h), gives running pods the measured profiles (pod_adopter.h), and
-// deletes profiles no longer used (measured_keeper.h).
+// step measures (profiling_driver.h), gives running pods the measured profiles (profile_rollout.h),
+// and deletes profiles no longer used (measured_keeper.h).
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -13,8 +13,8 @@
 #include "controller/cluster/profile_store.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/profiles/measured_keeper.h"
-#include "controller/profiles/pod_adopter.h"
 #include "controller/profiles/profile_mismatch.h"
+#include "controller/profiles/profile_rollout.h"
 #include "controller/profiling/profiling_actions.h"
 #include "controller/profiling/profiling_driver.h"
 #include "controller/progress/progress_unit.h"
@@ -49,7 +49,7 @@ class ProfilingUnit {
   Profiler profiler_;
   ProfilingActions actions_;
   ProfilingDriver driver_;
-  PodAdopter adopter_;
+  ProfileRollout rollout_;
   MeasuredKeeper keeper_;
   LeaderLoop loop_;
 };

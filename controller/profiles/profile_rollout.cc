@@ -1,4 +1,4 @@
-#include "controller/profiles/pod_adopter.h"
+#include "controller/profiles/profile_rollout.h"
 
 #include <algorithm>
 #include <memory>
@@ -54,7 +54,7 @@ AdmissionSettings OfAnyScope(AdmissionSettings settings) {
   return settings;
 }
 
-bool MayBeAdopted(const Pod& pod) {
+bool MayGetProfile(const Pod& pod) {
   return pod.fungible && !pod.fungible->workload.empty() && !pod.fungible->placeholder &&
          !pod.waiting && !pod.deleting && !pod.terminal;
 }
@@ -69,9 +69,11 @@ std::shared_ptr<const KnownProfile> OfProduct(
 
 }  // namespace
 
-PodAdopter::PodAdopter(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-                       const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
-                       kube::EventRecorder& events, std::function<bool()> may_act, Logger& log)
+ProfileRollout::ProfileRollout(AdmissionSettings settings,
+                               const AdmissionSurroundings& surroundings,
+                               const ProfileStore& profiles, ClusterState& state,
+                               kube::PodApi& pods, kube::EventRecorder& events,
+                               std::function<bool()> may_act, Logger& log)
     : settings_(OfAnyScope(std::move(settings))),
       surroundings_(surroundings),
       profiles_(profiles),
@@ -81,7 +83,7 @@ PodAdopter::PodAdopter(AdmissionSettings settings, const AdmissionSurroundings& 
       may_act_(std::move(may_act)),
       log_(log) {}
 
-void PodAdopter::AdoptAll(const std::stop_token& stop) {
+void ProfileRollout::RollOut(const std::stop_token& stop) {
   const uint64_t version = state_.version();
   const uint64_t profiles_version = profiles_.version();
   if (seen_ == version && profiles_seen_ == profiles_version) return;
@@ -96,7 +98,7 @@ void PodAdopter::AdoptAll(const std::stop_token& stop) {
       // With several products on the node, there is no way to find out which the pod has got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
-        if (!MayBeAdopted(*pod)) continue;
+        if (!MayGetProfile(*pod)) continue;
         const auto figures = FiguresFor(*pod, products.empty() ? std::string() : products.front());
         if (!figures) continue;
         if (written == kMostAtOnce || stop.stop_requested() || !may_act_()) return;
@@ -111,8 +113,8 @@ void PodAdopter::AdoptAll(const std::stop_token& stop) {
   profiles_seen_ = profiles_version;
 }
 
-std::optional<AdmissionFigures> PodAdopter::FiguresFor(const Pod& pod,
-                                                       const std::string& product) const {
+std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
+                                                           const std::string& product) const {
   const Fungible& fungible = *pod.fungible;
   const auto measured = profiles_.Measured(pod.pod_namespace, fungible.workload,
                                            fungible.requested.gpus, GangSizeOf(pod));
@@ -151,8 +153,8 @@ std::optional<AdmissionFigures> PodAdopter::FiguresFor(const Pod& pod,
   return figures;
 }
 
-bool PodAdopter::Write(const Pod& pod, const AdmissionFigures& figures,
-                       const std::stop_token& stop) {
+bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
+                           const std::stop_token& stop) {
   const bool loses = figures.profile.empty();
   const Result<Pod> answer =
       pods_.Annotate(pod, wire::ProfileOf(figures), kube::Precondition::kUnchanged, stop);

@@ -26,19 +26,19 @@
 
 namespace synergy::controller {
 
-class PodAdopter {
+class ProfileRollout {
  public:
   // Per call; the next call does the rest.
   static constexpr size_t kMostAtOnce = 20;
 
   // All references outlive this. The API server's answers go into `state`. `may_act` is checked
   // before each call.
-  PodAdopter(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-             const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
-             kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
+  ProfileRollout(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
+                 const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
+                 kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
 
   // Cheap while neither the cluster nor the profiles change, and if there are no measured profiles.
-  void AdoptAll(const std::stop_token& stop = {});
+  void RollOut(const std::stop_token& stop = {});
 
  private:
   // Returns the figures to write on the pod; none if there are none to write.

@@ -1,4 +1,4 @@
-#include "controller/profiles/pod_adopter.h"
+#include "controller/profiles/profile_rollout.h"
 
 #include <string>
 
@@ -16,24 +16,24 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class PodAdopterTest : public ProfilingFixture {
+class ProfileRolloutTest : public ProfilingFixture {
  protected:
   // As often as its owner would, and what was written comes by the watch.
-  void Adopt() {
-    adopter.AdoptAll();
+  void RollOut() {
+    rollout.RollOut();
     for (const auto& pod : state.Snapshot()->node(*state.Snapshot()->Find("n1")).detail->pods)
       See(pod->name);
   }
 
-  PodAdopter adopter{{}, view, profiles, state, pods, events, [this] { return may_act; }, log};
+  ProfileRollout rollout{{}, view, profiles, state, pods, events, [this] { return may_act; }, log};
 };
 
-TEST_F(PodAdopterTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
+TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   HaveRunning("a");
-  Adopt();
+  RollOut();
   EXPECT_THAT(pods.calls(), IsEmpty());
   HaveMeasured(MeasuredBert());
-  Adopt();
+  RollOut();
   EXPECT_THAT(pods.calls(), ElementsAre("annotate a synergy.io/demand, synergy.io/floor, "
                                         "synergy.io/profile, synergy.io/profile-generation"));
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
@@ -42,14 +42,14 @@ TEST_F(PodAdopterTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"1","memory":"4Gi"})");
   EXPECT_THAT(events.lines(),
               ElementsAre(HasSubstr("SynergyProfiled a: measured while it trained")));
-  Adopt();
+  RollOut();
   EXPECT_THAT(pods.calls(), SizeIs(1)) << "once for each revision";
   HaveMeasured(MeasuredBert(2));
-  Adopt();
+  RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "2");
 }
 
-TEST_F(PodAdopterTest, NoFloorIsAboveWhatThePodHas) {
+TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {
   HaveRunning("a");
   pods.ChangeFungible("a", [](Fungible& fungible) {
     fungible.requested = fungible.floor = synergy::testing::OneGpu(2);
@@ -58,37 +58,37 @@ TEST_F(PodAdopterTest, NoFloorIsAboveWhatThePodHas) {
   MeasuredProfile measured = MeasuredBert();
   measured.points = {{Cores(1), 1}, {Cores(9), 9}};
   HaveMeasured(measured);
-  Adopt();
+  RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"2","memory":"4Gi"})");
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"9","memory":"4Gi"})");
 }
 
-TEST_F(PodAdopterTest, AProfileThatSomebodyWroteStays) {
+TEST_F(ProfileRolloutTest, AProfileThatSomebodyWroteStays) {
   HaveRunning("a");
   pods.ChangeFungible("a", [](Fungible& fungible) { fungible.profile = "theirs"; });
   See("a");
   HaveMeasured(MeasuredBert());
-  Adopt();
+  RollOut();
   ProfileObject theirs;
   theirs.profile_namespace = "team";
   theirs.name = "theirs";
   profiles.Upsert(theirs);
-  Adopt();
+  RollOut();
   EXPECT_THAT(pods.calls(), IsEmpty());
 }
 
-TEST_F(PodAdopterTest, APodWithoutAWorkloadOrOfAnotherOneIsLeftAlone) {
+TEST_F(ProfileRolloutTest, APodWithoutAWorkloadOrOfAnotherOneIsLeftAlone) {
   for (const char* workload : {"", "other"}) {
     HaveRunning("a");
     pods.ChangeFungible("a", [&](Fungible& fungible) { fungible.workload = workload; });
     See("a");
     HaveMeasured(MeasuredBert());
-    Adopt();
+    RollOut();
     EXPECT_THAT(pods.calls(), IsEmpty());
   }
 }
 
-TEST_F(PodAdopterTest, OnGpusOfAnotherProductAPodLosesWhatWasMeasuredElsewhere) {
+TEST_F(ProfileRolloutTest, OnGpusOfAnotherProductAPodLosesWhatWasMeasuredElsewhere) {
   HaveNode("n1", "V100");
   HaveRunning("a");
   pods.ChangeFungible("a", [this](Fungible& fungible) {
@@ -98,65 +98,65 @@ TEST_F(PodAdopterTest, OnGpusOfAnotherProductAPodLosesWhatWasMeasuredElsewhere) 
   });
   See("a");
   HaveMeasured(MeasuredBert());
-  Adopt();
+  RollOut();
   EXPECT_FALSE(pods.annotation("a", annotations::kProfile));
   EXPECT_FALSE(pods.annotation("a", annotations::kProfileGeneration));
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})");
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("measured on GPUs of another product")));
 }
 
-TEST_F(PodAdopterTest, APodOfAGangGetsWhatWasMeasuredOfGangsOfItsSize) {
+TEST_F(ProfileRolloutTest, APodOfAGangGetsWhatWasMeasuredOfGangsOfItsSize) {
   HaveRunning("a");
   Pod member = pods.pod("a");
   member.gang = std::make_shared<const Gang>(Gang{"team/g", 2, {}});
   pods.Put(member);
   See("a");
   HaveMeasured(MeasuredBert());
-  Adopt();
+  RollOut();
   EXPECT_FALSE(pods.annotation("a", annotations::kProfile));
   MeasuredProfile measured = MeasuredBert();
   measured.gang_size = 2;
   HaveMeasured(measured);
-  Adopt();
+  RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(measured));
 }
 
-TEST_F(PodAdopterTest, ACallDoesABoundedNumberAndTheNextTheRest) {
-  const size_t all = PodAdopter::kMostAtOnce + 5;
+TEST_F(ProfileRolloutTest, ACallDoesABoundedNumberAndTheNextTheRest) {
+  const size_t all = ProfileRollout::kMostAtOnce + 5;
   for (size_t i = 0; i < all; ++i) HaveRunning("p" + std::to_string(i));
   HaveMeasured(MeasuredBert());
-  adopter.AdoptAll();
-  EXPECT_THAT(pods.calls(), SizeIs(PodAdopter::kMostAtOnce));
-  adopter.AdoptAll();
+  rollout.RollOut();
+  EXPECT_THAT(pods.calls(), SizeIs(ProfileRollout::kMostAtOnce));
+  rollout.RollOut();
   EXPECT_THAT(pods.calls(), SizeIs(all));
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_THAT(pods.calls(), SizeIs(all));
 }
 
-TEST_F(PodAdopterTest, WhatCannotBeWrittenIsTriedAgainAndNobodyWritesWhoMayNot) {
+TEST_F(ProfileRolloutTest, WhatCannotBeWrittenIsTriedAgainAndNobodyWritesWhoMayNot) {
   HaveRunning("a");
   HaveMeasured(MeasuredBert());
   may_act = false;
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_THAT(pods.calls(), IsEmpty());
   may_act = true;
   pods.Refuse("annotate", {ErrorCode::kUnavailable, "no answer"});
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_THAT(pods.calls(), SizeIs(1));
   EXPECT_THAT(events.lines(), IsEmpty());
   pods.RefuseNothing();
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
 }
 
-TEST_F(PodAdopterTest, APodThatHasChangedMeanwhileIsLookedAtAgain) {
+TEST_F(ProfileRolloutTest, APodThatHasChangedMeanwhileIsLookedAtAgain) {
   HaveRunning("a");
   HaveMeasured(MeasuredBert());
   pods.Change("a", [](Pod& pod) { pod.labels.emplace_back("new", "label"); });
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_THAT(pods.calls(), ElementsAre(HasSubstr(": conflict")));
   See("a");
-  adopter.AdoptAll();
+  rollout.RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
 }
 
