@@ -1,4 +1,4 @@
-#include "controller/admission/pod_sizer.h"
+#include "controller/admission/deferred_sizing.h"
 
 #include <string>
 #include <utility>
@@ -31,9 +31,9 @@ bool MayBeSized(const Pod& pod, const std::string& scheduler) {
 
 }  // namespace
 
-PodSizer::PodSizer(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-                   ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
-                   Logger& log)
+DeferredSizing::DeferredSizing(AdmissionSettings settings,
+                               const AdmissionSurroundings& surroundings, ClusterState& state,
+                               kube::PodApi& pods, kube::EventRecorder& events, Logger& log)
     : settings_(WithAnyScope(std::move(settings))),
       surroundings_(surroundings),
       state_(state),
@@ -41,7 +41,7 @@ PodSizer::PodSizer(AdmissionSettings settings, const AdmissionSurroundings& surr
       events_(events),
       log_(log) {}
 
-void PodSizer::SizeAll(uint64_t profiles_version) {
+void DeferredSizing::SizeAll(uint64_t profiles_version) {
   const uint64_t version = state_.version();
   if (seen_ == version && profiles_seen_ == profiles_version) return;
   bool all_done = true;
@@ -56,7 +56,7 @@ void PodSizer::SizeAll(uint64_t profiles_version) {
   }
 }
 
-bool PodSizer::SizeOne(const Pod& pod) {
+bool DeferredSizing::SizeOne(const Pod& pod) {
   const AdmissionDecision decision =
       Admit(AsCreated(pod, settings_.scheduler_name), surroundings_, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return true;
@@ -69,7 +69,7 @@ bool PodSizer::SizeOne(const Pod& pod) {
   return Write(pod, figures);
 }
 
-Result<Pod> PodSizer::Resize(const Pod& pod, const ResourceVector& floor) {
+Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) {
   using kube::Resized;
   for (const Resized dimensions : {Resized::kBoth, Resized::kCpu, Resized::kMemory}) {
     Result<Pod> resized = pods_.Resize(pod, floor, kube::Precondition::kUnchanged, dimensions);
@@ -83,7 +83,7 @@ Result<Pod> PodSizer::Resize(const Pod& pod, const ResourceVector& floor) {
   return pod;
 }
 
-bool PodSizer::Write(const Pod& pod, AdmissionFigures figures) {
+bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
   const auto failed = [&](const Error& error) {
     // The pod has changed meanwhile; the next call looks at it again.
     if (error.code == ErrorCode::kConflict) return false;

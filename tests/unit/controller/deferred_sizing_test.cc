@@ -1,4 +1,4 @@
-#include "controller/admission/pod_sizer.h"
+#include "controller/admission/deferred_sizing.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "cluster/annotations.h"
 #include "cluster/node_selection.h"
-#include "controller/admission/warning_teller.h"
+#include "controller/admission/admission_warnings.h"
 #include "controller/cluster/cluster_view.h"
 #include "kube/cluster_store.h"
 #include "support/cluster_vocabulary.h"
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class PodSizerTest : public ::testing::Test {
+class DeferredSizingTest : public ::testing::Test {
  protected:
   // A pod of one GPU that waits with placeholders, or without a profile.
   void HaveWaiting(bool placeholder, WrittenAmounts written = {}) {
@@ -72,10 +72,10 @@ class PodSizerTest : public ::testing::Test {
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;
   synergy::testing::RecordedEvents events;
-  PodSizer sizer{{}, view, state, pods, events, log};
+  DeferredSizing sizer{{}, view, state, pods, events, log};
 };
 
-TEST_F(PodSizerTest, APlaceholderIsSizedWhenThereIsANode) {
+TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
   HaveWaiting(true);
   Size();
   EXPECT_THAT(pods.calls(), IsEmpty());
@@ -90,14 +90,14 @@ TEST_F(PodSizerTest, APlaceholderIsSizedWhenThereIsANode) {
   EXPECT_EQ(pods.calls().size(), 2U);
 }
 
-TEST_F(PodSizerTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
+TEST_F(DeferredSizingTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
   HaveWaiting(true, {.memory_request = GB(100)});
   HaveNode();
   Size();
   EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 100G");
 }
 
-TEST_F(PodSizerTest, AProfileThatComesLaterCounts) {
+TEST_F(DeferredSizingTest, AProfileThatComesLaterCounts) {
   HaveWaiting(false);
   pods.ChangeFungible("a", [](Fungible& fungible) {
     fungible.requested = fungible.floor = {Gpus(1), Cores(3), GB(60)};
@@ -112,7 +112,7 @@ TEST_F(PodSizerTest, AProfileThatComesLaterCounts) {
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), "image");
 }
 
-TEST_F(PodSizerTest, APodThatMayBeOnItsWayToANodeIsNotMadeLarger) {
+TEST_F(DeferredSizingTest, APodThatMayBeOnItsWayToANodeIsNotMadeLarger) {
   HaveWaiting(false);
   HaveNode();
   HaveProfile();
@@ -120,7 +120,7 @@ TEST_F(PodSizerTest, APodThatMayBeOnItsWayToANodeIsNotMadeLarger) {
   EXPECT_THAT(pods.calls(), IsEmpty());
 }
 
-TEST_F(PodSizerTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
+TEST_F(DeferredSizingTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
   HaveWaiting(true);
   HaveNode();
   pods.Refuse("resize", {ErrorCode::kUnavailable, "no answer"});
@@ -131,7 +131,7 @@ TEST_F(PodSizerTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
   EXPECT_EQ(pods.calls().size(), 3U) << "tried again";
 }
 
-TEST_F(PodSizerTest, WhatAQuotaRefusesThePodDoesWithout) {
+TEST_F(DeferredSizingTest, WhatAQuotaRefusesThePodDoesWithout) {
   HaveWaiting(true);
   HaveNode();
   pods.before_call = [](std::string_view call) -> Result<> {
@@ -151,7 +151,7 @@ TEST(WarningTellerTest, TellsOfEachPodOnceWhileItWaits) {
   kube::PodStore store(state);
   synergy::testing::RecordedEvents events;
   bool leads = false;
-  WarningTeller teller(store, events, [&leads] { return leads; });
+  AdmissionWarnings teller(store, events, [&leads] { return leads; });
   Pod pod = MakePod("a", {Gpus(1), Cores(1), GiB(1)});
   pod.warnings = {"one", "two"};
   teller.Upsert(pod);

@@ -20,11 +20,11 @@
 
 namespace synergy::controller {
 
-class PodSizer {
+class DeferredSizing {
  public:
   // All references outlive this. The API server's answers go into `state`.
-  PodSizer(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-           ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events, Logger& log);
+  DeferredSizing(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
+                 ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events, Logger& log);
 
   // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
   // (`profiles_version`) change.

@@ -18,34 +18,34 @@
 
 namespace synergy::controller {
 
-class WarningTeller final : public kube::ObjectStore<Pod> {
+class AdmissionWarnings final : public kube::ObjectStore<Pod> {
  public:
-  // `store` and `events` outlive this. `may_tell`: true on only one of several replicas.
-  WarningTeller(kube::ObjectStore<Pod>& store, kube::EventRecorder& events,
-                std::function<bool()> may_tell)
-      : store_(store), events_(events), may_tell_(std::move(may_tell)) {}
+  // `store` and `events` outlive this. `may_record`: true on only one of several replicas.
+  AdmissionWarnings(kube::ObjectStore<Pod>& store, kube::EventRecorder& events,
+                    std::function<bool()> may_record)
+      : store_(store), events_(events), may_record_(std::move(may_record)) {}
 
   void Replace(std::vector<Pod> all) override {
-    told_.clear();
-    for (const Pod& pod : all) Tell(pod);
+    recorded_.clear();
+    for (const Pod& pod : all) Record(pod);
     store_.Replace(std::move(all));
   }
   void Upsert(Pod pod) override {
-    Tell(pod);
+    Record(pod);
     store_.Upsert(std::move(pod));
   }
   void Remove(const Pod& pod) override {
-    told_.erase(pod.uid);
+    recorded_.erase(pod.uid);
     store_.Remove(pod);
   }
   std::optional<Pod> Last(const Pod& pod) const override { return store_.Last(pod); }
 
  private:
   // Skips pods that have a node: their warnings were reported before.
-  void Tell(const Pod& pod) {
-    if (pod.warnings.empty() || !pod.node.empty() || told_.contains(pod.uid) || !may_tell_())
+  void Record(const Pod& pod) {
+    if (pod.warnings.empty() || !pod.node.empty() || recorded_.contains(pod.uid) || !may_record_())
       return;
-    told_.insert(pod.uid);
+    recorded_.insert(pod.uid);
     for (const std::string& warning : pod.warnings) {
       events_.Record(
           {pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyAdmission", warning});
@@ -54,8 +54,8 @@ class WarningTeller final : public kube::ObjectStore<Pod> {
 
   kube::ObjectStore<Pod>& store_;
   kube::EventRecorder& events_;
-  const std::function<bool()> may_tell_;
-  std::unordered_set<std::string> told_;  // by uid
+  const std::function<bool()> may_record_;
+  std::unordered_set<std::string> recorded_;  // by uid
 };
 
 }  // namespace synergy::controller
