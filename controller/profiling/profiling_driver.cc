@@ -37,7 +37,7 @@ std::optional<FoundPod> FindPod(const ClusterSnapshot& cluster, const KnownProgr
 }  // namespace
 
 ProfilingDriver::ProfilingDriver(const Profiler& profiler, ClusterState& state,
-                                 ProgressBook& progress, ProfilingActions& actions,
+                                 ProgressStore& progress, ProfilingActions& actions,
                                  ProfileMismatch& mismatch, const Clock& clock,
                                  std::function<void(std::set<std::string>)> watch_closely)
     : profiler_(profiler),

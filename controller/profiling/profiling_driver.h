@@ -16,7 +16,7 @@
 #include "cluster/state/cluster_state.h"
 #include "controller/profiles/profile_mismatch.h"
 #include "controller/profiling/profiling_actions.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "engine/profiler/profiler.h"
 
@@ -32,7 +32,7 @@ class ProfilingDriver {
 
   // All references outlive this. `watch_closely` gets the nodes whose news is needed soon.
   // `mismatch` gets the progress of pods with profiles.
-  ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressBook& progress,
+  ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressStore& progress,
                   ProfilingActions& actions, ProfileMismatch& mismatch, const Clock& clock,
                   std::function<void(std::set<std::string>)> watch_closely);
 
@@ -54,7 +54,7 @@ class ProfilingDriver {
 
   const Profiler& profiler_;
   ClusterState& state_;
-  ProgressBook& progress_;
+  ProgressStore& progress_;
   ProfilingActions& actions_;
   ProfileMismatch& mismatch_;
   const Clock& clock_;

@@ -26,7 +26,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
       profiler_(ToProfilerSettings(config), measurements_),
       actions_(cluster.state(), cluster.profiles(), pod_api, profile_api, log, metrics,
                [&leadership] { return leadership.MayAct(); }),
-      driver_(profiler_, cluster.state(), progress.book(), actions_, mismatch, clock,
+      driver_(profiler_, cluster.state(), progress.store(), actions_, mismatch, clock,
               [&agents = progress.agents()](std::set<std::string> nodes) {
                 agents.WatchClosely(std::move(nodes));
               }),

@@ -60,7 +60,7 @@ class DeferredSizingTest : public ::testing::Test {
     profiles.Upsert(std::move(object));
   }
   void HaveNode() { state.UpsertNode(MakeNode("n", {Gpus(8), Cores(24), GB(480)})); }
-  void Size() { sizer.SizeAll(profiles.version()); }
+  void Size() { sizing.SizeAll(profiles.version()); }
 
   FakeClock clock;
   synergy::testing::SilentSink sink;
@@ -72,7 +72,7 @@ class DeferredSizingTest : public ::testing::Test {
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;
   synergy::testing::RecordedEvents events;
-  DeferredSizing sizer{{}, view, state, pods, events, log};
+  DeferredSizing sizing{{}, view, state, pods, events, log};
 };
 
 TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
@@ -146,23 +146,23 @@ TEST_F(DeferredSizingTest, WhatAQuotaRefusesThePodDoesWithout) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("exceeded quota"), HasSubstr("SynergySized")));
 }
 
-TEST(WarningTellerTest, TellsOfEachPodOnceWhileItWaits) {
+TEST(AdmissionWarningsTest, TellsOfEachPodOnceWhileItWaits) {
   ClusterState state;
   kube::PodStore store(state);
   synergy::testing::RecordedEvents events;
   bool leads = false;
-  AdmissionWarnings teller(store, events, [&leads] { return leads; });
+  AdmissionWarnings warnings(store, events, [&leads] { return leads; });
   Pod pod = MakePod("a", {Gpus(1), Cores(1), GiB(1)});
   pod.warnings = {"one", "two"};
-  teller.Upsert(pod);
+  warnings.Upsert(pod);
   EXPECT_THAT(events.lines(), IsEmpty());
   leads = true;
-  teller.Upsert(pod);
-  teller.Upsert(pod);
+  warnings.Upsert(pod);
+  warnings.Upsert(pod);
   EXPECT_THAT(events.lines(), ElementsAre("SynergyAdmission a: one", "SynergyAdmission a: two"));
   pod.uid = "b";
   pod.node = "n";
-  teller.Upsert(pod);
+  warnings.Upsert(pod);
   EXPECT_THAT(events.lines(), SizeIs(2));
 }
 

@@ -29,7 +29,7 @@ class ProfilingDriverTest : public ProfilingFixture {
     PodProgress progress{.uid = name, .pod_namespace = "team", .name = name, .format = "tqdm"};
     progress.iterations = 1;
     progress.last = clock.WallNow();
-    book.Observe(node, {}, {progress}, clock.Present());
+    store.Observe(node, {}, {progress}, clock.Present());
   }
   void Step() { driver.Step({}); }
   // 10 iterations a second take half a core; with less CPU it is slower in proportion. Its agent
@@ -58,7 +58,7 @@ class ProfilingDriverTest : public ProfilingFixture {
       cpu.waited = Duration::zero();
       cpu.at = clock.WallNow();
       if (told.memory) told.memory->at = clock.WallNow();
-      book.Observe("n1", {}, {told}, clock.Present());
+      store.Observe("n1", {}, {told}, clock.Present());
       Step();
     }
   }
@@ -67,13 +67,13 @@ class ProfilingDriverTest : public ProfilingFixture {
 
   metrics::ProfilingMetrics metrics;
   ProfilingActions actions{state, profiles, pods, api, log, metrics, [this] { return may_act; }};
-  ProgressBook book;
+  ProgressStore store;
   StoredMeasurements measurements{profiles};
   Profiler profiler{{}, measurements};
   std::set<std::string> watched;
   ProfileMismatch mismatch{ProfilerSettings{}, profiles, events, log};
   ProfilingDriver driver{
-      profiler, state, book, actions, mismatch, clock, [this](std::set<std::string> nodes) {
+      profiler, state, store, actions, mismatch, clock, [this](std::set<std::string> nodes) {
         watched = std::move(nodes);
       }};
 };
@@ -105,11 +105,11 @@ TEST_F(ProfilingDriverTest, APodWhoseGpusAreSeenToBeBusyIsWatchedToo) {
   HaveRunning("silent");
   driver.StartOver();
   PodProgress progress{.uid = "silent", .pod_namespace = "team", .name = "silent"};
-  book.Observe("n1", {}, {progress}, clock.Present());
+  store.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, IsEmpty());
   progress.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = clock.WallNow()};
-  book.Observe("n1", {}, {progress}, clock.Present());
+  store.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, ElementsAre("n1"));
 }

@@ -1,4 +1,4 @@
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,8 +6,8 @@
 
 namespace synergy::controller {
 
-void ProgressBook::Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods,
-                           Moment now) {
+void ProgressStore::Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods,
+                            Moment now) {
   const std::lock_guard lock(mutex_);
   for (PodProgress& pod : pods) {
     std::string uid = pod.uid;
@@ -17,20 +17,20 @@ void ProgressBook::Observe(const std::string& node, WallTime since, std::vector<
   }
 }
 
-KnownProgress ProgressBook::WithAge(const Entry& entry, Instant now) {
+KnownProgress ProgressStore::WithAge(const Entry& entry, Instant now) {
   KnownProgress known = entry.known;
   known.age = now - entry.heard;
   return known;
 }
 
-std::optional<KnownProgress> ProgressBook::Of(const std::string& uid, Instant now) const {
+std::optional<KnownProgress> ProgressStore::Of(const std::string& uid, Instant now) const {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(uid);
   if (found == entries_.end() || now - found->second.heard > kLongest) return std::nullopt;
   return WithAge(found->second, now);
 }
 
-ClusterProgress ProgressBook::Read(const std::string& pod_namespace, Instant now) const {
+ClusterProgress ProgressStore::Read(const std::string& pod_namespace, Instant now) const {
   ClusterProgress progress;
   {
     const std::lock_guard lock(mutex_);
@@ -47,7 +47,7 @@ ClusterProgress ProgressBook::Read(const std::string& pod_namespace, Instant now
   return progress;
 }
 
-void ProgressBook::Forget(const ClusterSnapshot& cluster, Instant now) {
+void ProgressStore::Forget(const ClusterSnapshot& cluster, Instant now) {
   const auto there = [&cluster](const KnownProgress& known) {
     const auto node = cluster.Find(known.node);
     if (!node) return false;
@@ -61,13 +61,13 @@ void ProgressBook::Forget(const ClusterSnapshot& cluster, Instant now) {
   });
 }
 
-void ProgressBook::KeepNews(bool keep) {
+void ProgressStore::KeepNews(bool keep) {
   const std::lock_guard lock(mutex_);
   keeps_news_ = keep;
   news_.clear();
 }
 
-std::vector<KnownProgress> ProgressBook::TakeNews(Instant now) {
+std::vector<KnownProgress> ProgressStore::TakeNews(Instant now) {
   const std::lock_guard lock(mutex_);
   std::vector<KnownProgress> news;
   news.reserve(news_.size());
@@ -78,7 +78,7 @@ std::vector<KnownProgress> ProgressBook::TakeNews(Instant now) {
   return news;
 }
 
-ProgressBook::Extent ProgressBook::extent(Instant now) const {
+ProgressStore::Extent ProgressStore::extent(Instant now) const {
   const std::lock_guard lock(mutex_);
   Extent extent{.pods = entries_.size()};
   for (const auto& [uid, entry] : entries_)

@@ -19,7 +19,7 @@
 
 namespace synergy::controller {
 
-class ProgressBook {
+class ProgressStore {
  public:
   static constexpr Duration kLongest = std::chrono::minutes(2);
 
@@ -36,7 +36,7 @@ class ProgressBook {
   // Turns the record of updated pods for TakeNews() on or off, and clears it.
   void KeepNews(bool keep);
   // Returns the latest progress of each pod updated since the last call, unless it is no longer in
-  // the book.
+  // the store.
   std::vector<KnownProgress> TakeNews(Instant now);
 
   struct Extent {

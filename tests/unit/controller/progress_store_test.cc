@@ -1,4 +1,4 @@
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 
 #include <chrono>
 #include <string>
@@ -24,9 +24,9 @@ PodProgress Told(const std::string& uid, double rate = 1) {
   return {.uid = uid, .pod_namespace = "team", .name = uid, .rate = rate};
 }
 
-class ProgressBookTest : public ::testing::Test {
+class ProgressStoreTest : public ::testing::Test {
  protected:
-  ProgressBookTest() {
+  ProgressStoreTest() {
     for (const char* node : {"n1", "n2"}) state_.UpsertNode(NodeOfFour(node));
     state_.UpsertPod(ManagedPod("mine", "n1", 3));
     state_.UpsertPod(OnNode(MakeGpuPod("unmanaged", 1), "n1"));
@@ -35,10 +35,10 @@ class ProgressBookTest : public ::testing::Test {
 
   testing::FakeClock clock_;
   ClusterState state_;
-  ProgressBook book_;
+  ProgressStore store_;
 };
 
-TEST_F(ProgressBookTest, AnAgentIsBelievedOfManagedPodsOfItsNodeOnly) {
+TEST_F(ProgressStoreTest, AnAgentIsBelievedOfManagedPodsOfItsNodeOnly) {
   PodProgress renamed = Told("mine");
   renamed.pod_namespace = "kube-system";
   renamed.name = "another";
@@ -53,60 +53,60 @@ TEST_F(ProgressBookTest, AnAgentIsBelievedOfManagedPodsOfItsNodeOnly) {
   EXPECT_EQ(Believe({Told("mine")}, "no-node", *state_.Snapshot()).not_here, 1U);
 }
 
-TEST_F(ProgressBookTest, WhatWasHeardLastIsKnownWithItsAge) {
+TEST_F(ProgressStoreTest, WhatWasHeardLastIsKnownWithItsAge) {
   const WallTime since(seconds(7));
-  book_.Observe("n1", since, {Told("mine", 1)}, clock_.Present());
-  book_.Observe("n1", since, {Told("mine", 2)}, clock_.Present());
+  store_.Observe("n1", since, {Told("mine", 1)}, clock_.Present());
+  store_.Observe("n1", since, {Told("mine", 2)}, clock_.Present());
   const WallTime heard = clock_.WallNow();
   clock_.Advance(seconds(30));
-  const auto known = book_.Of("mine", clock_.Now());
+  const auto known = store_.Of("mine", clock_.Now());
   ASSERT_TRUE(known);
   EXPECT_EQ(known->pod.rate, 2);
   EXPECT_EQ(known->node, "n1");
   EXPECT_EQ(known->since, since);
   EXPECT_EQ(known->at, heard);
   EXPECT_EQ(known->age, seconds(30));
-  EXPECT_FALSE(book_.Of("nobody", clock_.Now()));
+  EXPECT_FALSE(store_.Of("nobody", clock_.Now()));
 }
 
-TEST_F(ProgressBookTest, OldFiguresStayForTwoMinutes) {
-  book_.Observe("n1", {}, {Told("mine")}, clock_.Present());
+TEST_F(ProgressStoreTest, OldFiguresStayForTwoMinutes) {
+  store_.Observe("n1", {}, {Told("mine")}, clock_.Present());
   clock_.Advance(seconds(120));
-  book_.Forget(*state_.Snapshot(), clock_.Now());
-  EXPECT_TRUE(book_.Of("mine", clock_.Now()));
-  EXPECT_EQ(book_.extent(clock_.Now()).oldest, seconds(120));
+  store_.Forget(*state_.Snapshot(), clock_.Now());
+  EXPECT_TRUE(store_.Of("mine", clock_.Now()));
+  EXPECT_EQ(store_.extent(clock_.Now()).oldest, seconds(120));
   clock_.Advance(seconds(1));
-  EXPECT_FALSE(book_.Of("mine", clock_.Now())) << "also before anybody tidies up";
-  EXPECT_TRUE(book_.Read("", clock_.Now()).pods.empty());
-  book_.Forget(*state_.Snapshot(), clock_.Now());
-  EXPECT_EQ(book_.extent(clock_.Now()).pods, 0U);
+  EXPECT_FALSE(store_.Of("mine", clock_.Now())) << "also before anybody tidies up";
+  EXPECT_TRUE(store_.Read("", clock_.Now()).pods.empty());
+  store_.Forget(*state_.Snapshot(), clock_.Now());
+  EXPECT_EQ(store_.extent(clock_.Now()).pods, 0U);
 }
 
-TEST_F(ProgressBookTest, APodThatIsGoneIsForgotten) {
-  book_.Observe("n1", {}, {Told("mine")}, clock_.Present());
-  book_.Observe("n2", {}, {Told("elsewhere")}, clock_.Present());
+TEST_F(ProgressStoreTest, APodThatIsGoneIsForgotten) {
+  store_.Observe("n1", {}, {Told("mine")}, clock_.Present());
+  store_.Observe("n2", {}, {Told("elsewhere")}, clock_.Present());
   state_.RemovePod("mine");
-  book_.Forget(*state_.Snapshot(), clock_.Now());
-  EXPECT_FALSE(book_.Of("mine", clock_.Now()));
-  EXPECT_TRUE(book_.Of("elsewhere", clock_.Now()));
+  store_.Forget(*state_.Snapshot(), clock_.Now());
+  EXPECT_FALSE(store_.Of("mine", clock_.Now()));
+  EXPECT_TRUE(store_.Of("elsewhere", clock_.Now()));
 }
 
-TEST_F(ProgressBookTest, OneNamespaceIsReadOrAll) {
+TEST_F(ProgressStoreTest, OneNamespaceIsReadOrAll) {
   PodProgress other = Told("other");
   other.pod_namespace = "another-team";
-  book_.Observe("n1", {}, {Told("b"), other, Told("a")}, clock_.Present());
-  const ClusterProgress team = book_.Read("team", clock_.Now());
+  store_.Observe("n1", {}, {Told("b"), other, Told("a")}, clock_.Present());
+  const ClusterProgress team = store_.Read("team", clock_.Now());
   ASSERT_EQ(team.pods.size(), 2U);
   EXPECT_EQ(team.pods[0].pod.name, "a");
   EXPECT_EQ(team.pods[1].pod.name, "b");
-  EXPECT_EQ(book_.Read("", clock_.Now()).pods.size(), 3U);
+  EXPECT_EQ(store_.Read("", clock_.Now()).pods.size(), 3U);
 }
 
-TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
+TEST_F(ProgressStoreTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   PodProgress other = Told("other");
   other.pod_namespace = "another-team";
-  book_.Observe("n1", {}, {Told("mine"), other}, clock_.Present());
-  ProgressAnswers answers(book_, clock_);
+  store_.Observe("n1", {}, {Told("mine"), other}, clock_.Present());
+  ProgressAnswers answers(store_, clock_);
   const auto pods = [&answers](std::string_view query) {
     const http::Request request{.method = "GET", .path = "/progress", .query = query};
     const http::Response answer = answers.Answer(request);
@@ -119,22 +119,22 @@ TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   EXPECT_TRUE(pods("namespace=no-team").empty());
 }
 
-TEST_F(ProgressBookTest, WhoeverKeepsNewsGetsTheLatestOfEachPodOnce) {
-  book_.Observe("n1", {}, {Told("mine", 1)}, clock_.Present());
-  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty()) << "nobody has asked for any";
-  book_.KeepNews(true);
-  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
-  book_.Observe("n1", {}, {Told("mine", 2)}, clock_.Present());
-  book_.Observe("n1", {}, {Told("mine", 3)}, clock_.Present());
+TEST_F(ProgressStoreTest, WhoeverKeepsNewsGetsTheLatestOfEachPodOnce) {
+  store_.Observe("n1", {}, {Told("mine", 1)}, clock_.Present());
+  EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty()) << "nobody has asked for any";
+  store_.KeepNews(true);
+  EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
+  store_.Observe("n1", {}, {Told("mine", 2)}, clock_.Present());
+  store_.Observe("n1", {}, {Told("mine", 3)}, clock_.Present());
   clock_.Advance(seconds(2));
-  const auto news = book_.TakeNews(clock_.Now());
+  const auto news = store_.TakeNews(clock_.Now());
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].pod.rate, 3);
   EXPECT_EQ(news[0].age, seconds(2));
-  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
-  book_.Observe("n1", {}, {Told("mine", 4)}, clock_.Present());
-  book_.KeepNews(false);
-  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
+  EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
+  store_.Observe("n1", {}, {Told("mine", 4)}, clock_.Present());
+  store_.KeepNews(false);
+  EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
 }
 
 }  // namespace
