@@ -33,7 +33,8 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
       rollout_(
           admission, cluster.view(), cluster.profiles(), cluster.state(), pod_api, events,
           [&leadership] { return leadership.MayAct(); }, log),
-      keeper_(profile_api, cluster.profiles(), cluster.state(), clock, log, config.profiling.keep),
+      collector_(profile_api, cluster.profiles(), cluster.state(), clock, log,
+                 config.profiling.keep),
       loop_({.may_act = [&leadership] { return leadership.MayAct(); },
              .start_over = [this] { driver_.StartOver(); },
              .rest = [this] { driver_.Rest(); },
@@ -41,7 +42,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
                  [this](const std::stop_token& stop) {
                    driver_.Step(stop);
                    rollout_.RollOut(stop);
-                   keeper_.DeleteOneIfDue(stop);
+                   collector_.DeleteOneIfDue(stop);
                  }},
             kProfilingStep, clock) {}
 

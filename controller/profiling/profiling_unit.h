@@ -2,7 +2,7 @@
 
 // Runs live profiling: steps every two seconds while this replica leads and sees the cluster. Each
 // step measures (profiling_driver.h), gives running pods the measured profiles (profile_rollout.h),
-// and deletes profiles no longer used (measured_keeper.h).
+// and deletes profiles no longer used (profile_collector.h).
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -12,7 +12,7 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/profile_store.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/profiles/measured_keeper.h"
+#include "controller/profiles/profile_collector.h"
 #include "controller/profiles/profile_mismatch.h"
 #include "controller/profiles/profile_rollout.h"
 #include "controller/profiling/profiling_actions.h"
@@ -50,7 +50,7 @@ class ProfilingUnit {
   ProfilingActions actions_;
   ProfilingDriver driver_;
   ProfileRollout rollout_;
-  MeasuredKeeper keeper_;
+  ProfileCollector collector_;
   LeaderLoop loop_;
 };
 

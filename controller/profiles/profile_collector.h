@@ -16,11 +16,11 @@
 
 namespace synergy::controller {
 
-class MeasuredKeeper {
+class ProfileCollector {
  public:
   // All references outlive this. `keep`: time since the last change of the measured profile.
-  MeasuredKeeper(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
-                 const Clock& clock, Logger& log, Duration keep)
+  ProfileCollector(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
+                   const Clock& clock, Logger& log, Duration keep)
       : api_(api), profiles_(profiles), state_(state), clock_(clock), log_(log), keep_(keep) {}
 
   // Call it often: looks once a minute, and deletes at most one profile.

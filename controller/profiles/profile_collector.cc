@@ -1,4 +1,4 @@
-#include "controller/profiles/measured_keeper.h"
+#include "controller/profiles/profile_collector.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@ constexpr Duration kLook = std::chrono::minutes(1);
 
 }  // namespace
 
-void MeasuredKeeper::DeleteOneIfDue(const std::stop_token& stop) {
+void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
   if (clock_.Now() < next_) return;
   next_ = clock_.Now() + kLook;
   const WallTime now = clock_.WallNow();
@@ -36,7 +36,7 @@ void MeasuredKeeper::DeleteOneIfDue(const std::stop_token& stop) {
   }
 }
 
-bool MeasuredKeeper::InUse(const ProfileObject& object) const {
+bool ProfileCollector::InUse(const ProfileObject& object) const {
   const auto uses = [&object](const std::shared_ptr<const Pod>& pod) {
     return pod->pod_namespace == object.profile_namespace && pod->fungible &&
            (pod->fungible->workload == object.workload || pod->fungible->profile == object.name);

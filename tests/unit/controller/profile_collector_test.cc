@@ -1,4 +1,4 @@
-#include "controller/profiles/measured_keeper.h"
+#include "controller/profiles/profile_collector.h"
 
 #include <chrono>
 #include <string>
@@ -17,17 +17,17 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class MeasuredKeeperTest : public ProfilingFixture {
+class ProfileCollectorTest : public ProfilingFixture {
  protected:
   void LookAfter(Duration time) {
     clock.Advance(time);
-    keeper.DeleteOneIfDue({});
+    collector.DeleteOneIfDue({});
   }
 
-  MeasuredKeeper keeper{api, profiles, state, clock, log, hours(24)};
+  ProfileCollector collector{api, profiles, state, clock, log, hours(24)};
 };
 
-TEST_F(MeasuredKeeperTest, WhatNobodyRunsForLongIsDeleted) {
+TEST_F(ProfileCollectorTest, WhatNobodyRunsForLongIsDeleted) {
   HaveMeasured(MeasuredBert());
   LookAfter(hours(24));
   EXPECT_THAT(api.calls, IsEmpty());
@@ -37,7 +37,7 @@ TEST_F(MeasuredKeeperTest, WhatNobodyRunsForLongIsDeleted) {
   EXPECT_THAT(api.calls, SizeIs(1));
 }
 
-TEST_F(MeasuredKeeperTest, AsLongAsAPodIsOfTheWorkloadItStays) {
+TEST_F(ProfileCollectorTest, AsLongAsAPodIsOfTheWorkloadItStays) {
   HaveMeasured(MeasuredBert());
   HaveRunning("a");
   LookAfter(hours(48));
@@ -50,7 +50,7 @@ TEST_F(MeasuredKeeperTest, AsLongAsAPodIsOfTheWorkloadItStays) {
   EXPECT_THAT(api.calls, IsEmpty());
 }
 
-TEST_F(MeasuredKeeperTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
+TEST_F(ProfileCollectorTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
   for (const char* product : {"A100", "H100"}) HaveMeasured(MeasuredBert(1, product));
   api.failure = {ErrorCode::kUnavailable, "no answer"};
   LookAfter(hours(48));
@@ -63,7 +63,7 @@ TEST_F(MeasuredKeeperTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
   EXPECT_FALSE(profiles.AnyMeasured());
 }
 
-TEST_F(MeasuredKeeperTest, WhatAUserHasWrittenStays) {
+TEST_F(ProfileCollectorTest, WhatAUserHasWrittenStays) {
   ProfileObject theirs;
   theirs.profile_namespace = "team";
   theirs.name = "theirs";
