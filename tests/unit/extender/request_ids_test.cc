@@ -7,8 +7,8 @@
 namespace synergy::extender {
 namespace {
 
-TEST(DecisionIdsTest, GivesEachDecisionAnIdThatItsLaterCallsFind) {
-  DecisionIds ids;
+TEST(RequestIdsTest, GivesEachDecisionAnIdThatItsLaterCallsFind) {
+  RequestIds ids;
   EXPECT_EQ(ids.Current("a"), "-");
   EXPECT_EQ(ids.Begin("a"), "1");
   EXPECT_EQ(ids.Begin("b"), "2");
@@ -17,8 +17,8 @@ TEST(DecisionIdsTest, GivesEachDecisionAnIdThatItsLaterCallsFind) {
   EXPECT_EQ(ids.Current("a"), "3");
 }
 
-TEST(DecisionIdsTest, ForgetsTheOldestPods) {
-  DecisionIds ids;
+TEST(RequestIdsTest, ForgetsTheOldestPods) {
+  RequestIds ids;
   for (int i = 0; i < 5000; ++i) ids.Begin("uid-" + std::to_string(i));
   EXPECT_EQ(ids.Current("uid-0"), "-");
   EXPECT_EQ(ids.Current("uid-4999"), "5000");

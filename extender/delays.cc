@@ -1,4 +1,4 @@
-#include "extender/patience.h"
+#include "extender/delays.h"
 
 namespace synergy::extender {
 namespace {
@@ -8,8 +8,8 @@ constexpr Duration kForgetAfter = std::chrono::minutes(10);
 
 }  // namespace
 
-bool SecondLooks::Allow(uint64_t version, Instant now,
-                        const std::function<bool()>& room_under_way) {
+bool RetryLimiter::Allow(uint64_t version, Instant now,
+                         const std::function<bool()>& room_under_way) {
   const std::lock_guard lock(mutex_);
   if (now < next_ || looked_at_ == version) return false;
   next_ = now + times_.rest;
@@ -19,7 +19,7 @@ bool SecondLooks::Allow(uint64_t version, Instant now,
   return true;
 }
 
-bool ReclaimPatience::Lasts(const std::string& uid, Instant now) {
+bool PreemptionDelay::Lasts(const std::string& uid, Instant now) {
   const std::lock_guard lock(mutex_);
   std::erase_if(asked_,
                 [now](const auto& entry) { return now - entry.second.last > kForgetAfter; });

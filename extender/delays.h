@@ -19,22 +19,22 @@ namespace synergy::extender {
 // have received a change a little earlier than the extender (such as the unannounced end of a pod),
 // and does not request again before the next change; but all of its pods wait for the answer
 // meanwhile.
-struct SecondLookTimes {
+struct RetryTimes {
   // Time between two such checks if room is known to become free, and if it is not.
   Duration rest = std::chrono::milliseconds(200);
   Duration long_rest = std::chrono::milliseconds(500);
 };
 
-class SecondLooks {
+class RetryLimiter {
  public:
-  explicit SecondLooks(SecondLookTimes times = {}) : times_(times) {}
+  explicit RetryLimiter(RetryTimes times = {}) : times_(times) {}
 
   // Whether to check again at `version` of the cluster; never twice at the same. `room_under_way`
   // is slow, so it is called only if its result matters.
   bool Allow(uint64_t version, Instant now, const std::function<bool()>& room_under_way);
 
  private:
-  const SecondLookTimes times_;
+  const RetryTimes times_;
   std::mutex mutex_;
   std::optional<uint64_t> looked_at_;
   Instant next_{};        // not earlier, even if room is becoming free
@@ -43,11 +43,11 @@ class SecondLooks {
 
 // How long a pod waits for the tuner instead of evicting others. Limited, because the tuner may be
 // down.
-class ReclaimPatience {
+class PreemptionDelay {
  public:
-  explicit ReclaimPatience(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
+  explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
 
-  // Whether the pod, for which pre-emption is considered now, can wait a little longer.
+  // Whether the pod, for which preemption is considered now, can wait a little longer.
   bool Lasts(const std::string& uid, Instant now);
 
  private:
