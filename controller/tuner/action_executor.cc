@@ -83,9 +83,9 @@ class ThreadedExecutor final : public ActionExecutor {
       const std::lock_guard lock(mutex_);
       const std::string& uid = action.pod->uid;
       Line& line = lines_[uid];
-      if (!line.waiting.empty() && !line.at_work) ready_.erase(TurnOf(uid, line));
+      if (!line.waiting.empty() && !line.at_work) ready_.erase(RankOf(uid, line));
       line.waiting.push_back({number, action});
-      if (!line.at_work) ready_.insert(TurnOf(uid, line));
+      if (!line.at_work) ready_.insert(RankOf(uid, line));
     }
     changed_.notify_one();
   }
@@ -115,9 +115,9 @@ class ThreadedExecutor final : public ActionExecutor {
     bool at_work = false;  // one of them is under way
   };
   // Urgent ones first, then in order. A pod's line is urgent if any action in it is.
-  using Turn = std::tuple<bool, uint64_t, std::string>;
+  using Rank = std::tuple<bool, uint64_t, std::string>;
 
-  static Turn TurnOf(const std::string& uid, const Line& line) {
+  static Rank RankOf(const std::string& uid, const Line& line) {
     const bool urgent = std::any_of(line.waiting.begin(), line.waiting.end(),
                                     [](const Asked& asked) { return IsUrgent(asked.action); });
     return {!urgent, line.waiting.front().number, uid};
@@ -160,7 +160,7 @@ class ThreadedExecutor final : public ActionExecutor {
     if (line.waiting.empty()) {
       lines_.erase(uid);
     } else {
-      ready_.insert(TurnOf(uid, line));
+      ready_.insert(RankOf(uid, line));
     }
   }
 
@@ -173,7 +173,7 @@ class ThreadedExecutor final : public ActionExecutor {
   std::condition_variable_any changed_;
   PatchRate rate_;
   std::map<std::string, Line> lines_;  // by the pod's uid; none without an action
-  std::set<Turn> ready_;               // of pods without an action under way
+  std::set<Rank> ready_;               // of pods without an action under way
   std::vector<ActionOutcome> outcomes_;
   uint64_t generation_ = 0;  // grows with each Abandon
   std::vector<std::jthread> threads_;

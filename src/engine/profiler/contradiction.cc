@@ -11,7 +11,7 @@
 #include "core/quantity_text.h"
 #include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/rounding.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 namespace {

@@ -35,17 +35,18 @@ std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   return least;
 }
 
-bool Refuses(const Turn& turn, const NodeState& node, const WaitingPod& waiting) {
+bool Refuses(const TunerPass& pass, const NodeState& node, const WaitingPod& waiting) {
   if (waiting.refused.empty()) return false;
   const auto refusal = waiting.refused.find(node.detail->name);
-  return refusal != waiting.refused.end() && refusal->second.until > turn.at.now &&
+  return refusal != waiting.refused.end() && refusal->second.until > pass.at.now &&
          refusal->second.node == NodeMark::Of(node);
 }
 
 // Remembers that the pod has had room on the node since `room_since` and is not bound there:
 // something that we cannot see keeps it away. If kube-scheduler has shown no activity meanwhile, it
 // may be down: then the pod tries other nodes first, and this node again soon.
-void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Instant room_since) {
+void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node,
+                     Instant room_since) {
   auto& refused = waiting.refused;
   if (refused.size() >= kMostRefusals && !refused.contains(node.detail->name)) {
     refused.erase(std::min_element(
@@ -55,10 +56,10 @@ void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Ins
   Refusal refusal{.node = NodeMark::Of(node)};
   const auto before = refused.find(node.detail->name);
   if (before != refused.end()) refusal.times = before->second.times;
-  refusal.until = turn.at.now + turn.settings.keep;
-  if (turn.memory.scheduler_seen >= room_since) {
+  refusal.until = pass.at.now + pass.settings.keep;
+  if (pass.memory.scheduler_seen >= room_since) {
     refusal.until =
-        turn.at.now + Doubled(turn.settings.refused, refusal.times, turn.settings.most_refused);
+        pass.at.now + Doubled(pass.settings.refused, refusal.times, pass.settings.most_refused);
     ++refusal.times;
   }
   for (const auto& pod : node.detail->pods) refusal.there.insert(pod->uid);
@@ -66,13 +67,13 @@ void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Ins
 }
 
 // Remembers that kube-scheduler did not use the place in time, if the pod fits there.
-void RememberUnusedRoom(Turn& turn, const KeptPlace& place) {
-  const auto waiting = turn.memory.waiting.find(place.pod->uid);
-  const auto index = turn.cluster.Find(place.node);
-  if (waiting == turn.memory.waiting.end() || !index) return;
-  const NodeState& node = turn.cluster.node(*index);
+void RememberUnusedRoom(TunerPass& pass, const KeptPlace& place) {
+  const auto waiting = pass.memory.waiting.find(place.pod->uid);
+  const auto index = pass.cluster.Find(place.node);
+  if (waiting == pass.memory.waiting.end() || !index) return;
+  const NodeState& node = pass.cluster.node(*index);
   if (!CheckFit(*place.pod, WithoutPod(node, place.pod->uid)).none()) return;
-  RememberRefusal(turn, waiting->second, node, *place.room_since);
+  RememberRefusal(pass, waiting->second, node, *place.room_since);
 }
 
 // A gang has all of its places, or none.
@@ -82,42 +83,42 @@ void BreakPlaces(TunerMemory& memory, const Pod& pod) {
     place.broken |= place.pod->gang && place.pod->gang->name == pod.gang->name;
 }
 
-void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
-  const auto it = turn.memory.places.find(uid);
+void EndPlace(TunerPass& pass, const std::string& uid, PlaceEnd end) {
+  const auto it = pass.memory.places.find(uid);
   KeptPlace& place = it->second;
-  turn.Do({place.pod, tuner_action::EndPlace{place.node, end}});
+  pass.Do({place.pod, tuner_action::EndPlace{place.node, end}});
   // The room that was cut free may serve other pods.
-  turn.memory.touched.insert(place.node);
+  pass.memory.touched.insert(place.node);
   const std::shared_ptr<const Pod> pod = place.pod;
-  turn.memory.places.erase(it);
+  pass.memory.places.erase(it);
   if (end == PlaceEnd::kBound) return;
-  BreakPlaces(turn.memory, *pod);
-  turn.WakeAt(turn.at.now);
+  BreakPlaces(pass.memory, *pod);
+  pass.WakeAt(pass.at.now);
 }
 
 // To be called repeatedly while there is room for a waiting pod.
-void RemindOfRoom(Turn& turn, WaitingPod& waiting) {
-  const Instant now = turn.at.now;
-  if (turn.memory.asked.contains(waiting.pod->uid)) return;
-  if (!waiting.next_reminder) waiting.next_reminder = now + turn.settings.remind;
+void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
+  const Instant now = pass.at.now;
+  if (pass.memory.asked.contains(waiting.pod->uid)) return;
+  if (!waiting.next_reminder) waiting.next_reminder = now + pass.settings.remind;
   if (now >= *waiting.next_reminder) {
     // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
-    turn.Do({waiting.pod, tuner_action::Remind{}});
+    pass.Do({waiting.pod, tuner_action::Remind{}});
     ++waiting.reminders;
     waiting.next_reminder =
-        now + Doubled(turn.settings.remind, waiting.reminders, turn.settings.round);
+        now + Doubled(pass.settings.remind, waiting.reminders, pass.settings.round);
   }
-  turn.WakeAt(*waiting.next_reminder);
+  pass.WakeAt(*waiting.next_reminder);
 }
 
 // Returns the planned pod as it is now; null if anything has changed it since.
-std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cut) {
-  const auto index = turn.cluster.Find(cut.pod->node);
-  if (!index || turn.memory.changes.contains(cut.pod->uid)) return nullptr;
-  for (const auto& pod : turn.cluster.node(*index).detail->pods) {
+std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
+  const auto index = pass.cluster.Find(cut.pod->node);
+  if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;
+  for (const auto& pod : pass.cluster.node(*index).detail->pods) {
     if (pod->uid != cut.pod->uid || !pod->fungible) continue;
     const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod) &&
-                      MayResize(*pod, turn.cluster.node(*index).detail->labels);
+                      MayResize(*pod, pass.cluster.node(*index).detail->labels);
     return same ? pod : nullptr;
   }
   return nullptr;
@@ -125,48 +126,48 @@ std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cu
 
 // Requests the cuts for a place that has been written on its pod. If a peer has changed, the place
 // ends.
-void AskForCuts(Turn& turn, KeptPlace& place) {
+void AskForCuts(TunerPass& pass, KeptPlace& place) {
   for (const PlannedCut& cut : std::exchange(place.planned, {})) {
-    const std::shared_ptr<const Pod> pod = StillAsPlanned(turn, cut);
+    const std::shared_ptr<const Pod> pod = StillAsPlanned(pass, cut);
     if (!pod) {
-      place.until = turn.at.now;
+      place.until = pass.at.now;
       return;
     }
     place.cuts.insert(pod->uid);
-    Cut(turn, pod, cut.to, ChangeKind::kReclaimed, fmt::format("room for {}", place.pod->Key()));
+    Cut(pass, pod, cut.to, ChangeKind::kReclaimed, fmt::format("room for {}", place.pod->Key()));
   }
 }
 
 // Gives up the place of a pod of lower priority, if nothing else is in the way.
-void FreePlaceFor(Turn& turn, const Pod& pod) {
-  for (const auto& [uid, place] : turn.memory.places) {
-    const auto index = turn.cluster.Find(place.node);
-    if (!index || !MayGoTo(pod, turn.cluster.node(*index))) continue;
-    const NodeState& node = turn.cluster.node(*index);
+void FreePlaceFor(TunerPass& pass, const Pod& pod) {
+  for (const auto& [uid, place] : pass.memory.places) {
+    const auto index = pass.cluster.Find(place.node);
+    if (!index || !MayGoTo(pod, pass.cluster.node(*index))) continue;
+    const NodeState& node = pass.cluster.node(*index);
     for (const auto& other : node.detail->pods) {
       if (other->uid != uid || other->priority >= pod.priority) continue;
       if (!CheckFit(pod, WithoutPod(node, *other)).none()) continue;
-      EndPlace(turn, std::string(uid), PlaceEnd::kGivenUp);
+      EndPlace(pass, std::string(uid), PlaceEnd::kGivenUp);
       return;
     }
   }
 }
 
 // `cuts`: the cuts that make the room; null: those of another member, or none.
-void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
-  const std::string& node = turn.cluster.node(index).detail->name;
-  KeptPlace place{.pod = waiting.pod, .node = node, .until = turn.at.now + turn.settings.keep};
+void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
+  const std::string& node = pass.cluster.node(index).detail->name;
+  KeptPlace place{.pod = waiting.pod, .node = node, .until = pass.at.now + pass.settings.keep};
   place.shortage_named = NamesShortage(*waiting.pod);
   for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
     const auto& peer = cuts->tenancy.pods[i];
     if (cuts->amounts[i] != peer->fungible->requested)
       place.planned.push_back({peer, cuts->amounts[i]});
   }
-  turn.Do({waiting.pod, tuner_action::KeepPlace{.node = node,
-                                                .until = turn.at.wall + turn.settings.keep,
-                                                .waited = turn.at.now - waiting.since,
+  pass.Do({waiting.pod, tuner_action::KeepPlace{.node = node,
+                                                .until = pass.at.wall + pass.settings.keep,
+                                                .waited = pass.at.now - waiting.since,
                                                 .cost = cuts == nullptr ? 0 : cuts->cost}});
-  turn.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
+  pass.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
 }
 
 enum class Attempt {
@@ -177,43 +178,43 @@ enum class Attempt {
 };
 
 // Handles a pod that has room without any cut.
-Attempt UseRoom(Turn& turn, WaitingPod& waiting, const NodeState& node) {
-  const Instant now = turn.at.now;
+Attempt UseRoom(TunerPass& pass, WaitingPod& waiting, const NodeState& node) {
+  const Instant now = pass.at.now;
   const bool still =
-      waiting.room_on == node.detail->name && now - waiting.room_seen <= turn.settings.patience;
+      waiting.room_on == node.detail->name && now - waiting.room_seen <= pass.settings.patience;
   if (!still) waiting.room_since = now;
   waiting.room_on = node.detail->name;
   waiting.room_seen = now;
   // kube-scheduler has had enough time.
-  if (now - waiting.room_since >= turn.settings.patience) {
-    RememberRefusal(turn, waiting, node, waiting.room_since);
+  if (now - waiting.room_since >= pass.settings.patience) {
+    RememberRefusal(pass, waiting, node, waiting.room_since);
     waiting.room_on.clear();
-    waiting.next_attempt = now + turn.settings.look_again;
-    turn.WakeAt(waiting.next_attempt);
+    waiting.next_attempt = now + pass.settings.look_again;
+    pass.WakeAt(waiting.next_attempt);
     return Attempt::kNotDue;
   }
-  turn.WakeAt(waiting.room_since + turn.settings.patience);
-  RemindOfRoom(turn, waiting);
+  pass.WakeAt(waiting.room_since + pass.settings.patience);
+  RemindOfRoom(pass, waiting);
   return Attempt::kRoom;
 }
 
 // `taken`: nodes on which this decision already keeps a place, unknown to the snapshot.
-Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
+Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waiting,
                     std::set<std::string>& taken) {
-  const Instant now = turn.at.now;
-  if (waiting.looked_at == turn.cluster.version()) return Attempt::kNotDue;
+  const Instant now = pass.at.now;
+  if (waiting.looked_at == pass.cluster.version()) return Attempt::kNotDue;
   if (now < waiting.next_attempt) {
-    turn.WakeAt(waiting.next_attempt);
+    pass.WakeAt(waiting.next_attempt);
     return Attempt::kNotDue;
   }
   // No pod is cut for one that waits for something else. But a hint may be wrong, so it expires.
   const bool may_cut =
-      !waiting.unnamed_since || now >= *waiting.unnamed_since + turn.settings.unnamed;
+      !waiting.unnamed_since || now >= *waiting.unnamed_since + pass.settings.unnamed;
   const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
   if (may_cut && least) {
     // kube-scheduler must try the smaller pod before others are cut.
-    waiting.next_attempt = now + turn.settings.look_again;
-    Cut(turn, waiting.pod, *least, ChangeKind::kReclaimed,
+    waiting.next_attempt = now + pass.settings.look_again;
+    Cut(pass, waiting.pod, *least, ChangeKind::kReclaimed,
         "it waits for CPU or memory and can do with less");
     return Attempt::kMade;
   }
@@ -221,48 +222,48 @@ Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
   const auto considers = [&](const NodeState& node) {
     if (node.changed <= std::max(kind.looked_at, waiting.looked_at)) return false;
     if (taken.contains(node.detail->name)) return false;
-    const bool refuses = Refuses(turn, node, waiting);
+    const bool refuses = Refuses(pass, node, waiting);
     refused |= refuses;
     return !refuses;
   };
   const std::optional<RoomPlan> plan =
-      CheapestRoom(turn.cluster, *waiting.pod, turn.rules(), considers);
+      CheapestRoom(pass.cluster, *waiting.pod, pass.rules(), considers);
   if (!plan) {
-    FreePlaceFor(turn, *waiting.pod);
+    FreePlaceFor(pass, *waiting.pod);
     if (!refused && waiting.looked_at == 0) return Attempt::kNoRoom;
-    if (taken.empty()) waiting.looked_at = turn.cluster.version();
-    waiting.next_attempt = now + turn.settings.look_again;
+    if (taken.empty()) waiting.looked_at = pass.cluster.version();
+    waiting.next_attempt = now + pass.settings.look_again;
     return Attempt::kNotDue;
   }
-  if (plan->amounts.empty()) return UseRoom(turn, waiting, turn.cluster.node(plan->node));
+  if (plan->amounts.empty()) return UseRoom(pass, waiting, pass.cluster.node(plan->node));
   if (!may_cut) {
-    waiting.next_attempt = now + turn.settings.look_again;
-    turn.WakeAt(*waiting.unnamed_since + turn.settings.unnamed);
+    waiting.next_attempt = now + pass.settings.look_again;
+    pass.WakeAt(*waiting.unnamed_since + pass.settings.unnamed);
     return Attempt::kNotDue;
   }
   waiting.next_reminder.reset();
   waiting.reminders = 0;
-  waiting.next_attempt = now + Doubled(turn.settings.retry, waiting.attempts, turn.settings.round);
+  waiting.next_attempt = now + Doubled(pass.settings.retry, waiting.attempts, pass.settings.round);
   ++waiting.attempts;
-  taken.insert(turn.cluster.node(plan->node).detail->name);
-  KeepPlace(turn, waiting, plan->node, &*plan);
+  taken.insert(pass.cluster.node(plan->node).detail->name);
+  KeepPlace(pass, waiting, plan->node, &*plan);
   return Attempt::kMade;
 }
 
 // Tries the first pod of the kind, and as long as something was done for it, the next.
-void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken) {
-  if (kind.looked_at == turn.cluster.version()) return;
-  if (turn.at.now < kind.next_look) {
-    turn.WakeAt(kind.next_look);
+void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& taken) {
+  if (kind.looked_at == pass.cluster.version()) return;
+  if (pass.at.now < kind.next_look) {
+    pass.WakeAt(kind.next_look);
     return;
   }
   kind.postponed = false;
-  for (const WaitingKind::Turn& next : kind.turns) {
-    if (turn.memory.places.contains(next.uid) || turn.memory.changes.contains(next.uid) ||
-        turn.memory.asked.contains(next.uid)) {
+  for (const WaitingKind::Rank& next : kind.queue) {
+    if (pass.memory.places.contains(next.uid) || pass.memory.changes.contains(next.uid) ||
+        pass.memory.asked.contains(next.uid)) {
       continue;
     }
-    switch (MakeRoomFor(turn, kind, turn.memory.waiting.at(next.uid), taken)) {
+    switch (MakeRoomFor(pass, kind, pass.memory.waiting.at(next.uid), taken)) {
       case Attempt::kMade:
       case Attempt::kNotDue:
         break;
@@ -270,37 +271,37 @@ void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken
         return;
       case Attempt::kNoRoom:
         if (taken.empty()) {
-          kind.looked_at = turn.cluster.version();
+          kind.looked_at = pass.cluster.version();
         } else {
-          turn.WakeAt(turn.at.now + turn.settings.look_again);
+          pass.WakeAt(pass.at.now + pass.settings.look_again);
         }
-        kind.next_look = turn.at.now + turn.settings.look_again;
+        kind.next_look = pass.at.now + pass.settings.look_again;
         return;
     }
   }
 }
 
-// The turn of a gang: the time when its last pod began to wait, and its lowest priority.
-WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
+// The rank of a gang: the time when its last pod began to wait, and its lowest priority.
+WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
                          const GangInNeed& gang) {
-  WaitingKind::Turn turn{std::numeric_limits<int64_t>::max(), Instant{}, name};
+  WaitingKind::Rank rank{std::numeric_limits<int64_t>::max(), Instant{}, name};
   for (const std::string& uid : gang.uids) {
     const WaitingPod& waiting = memory.waiting.at(uid);
-    turn.priority = std::min<int64_t>(turn.priority, waiting.pod->priority);
-    turn.since = std::max(turn.since, waiting.since);
+    rank.priority = std::min<int64_t>(rank.priority, waiting.pod->priority);
+    rank.since = std::max(rank.since, waiting.since);
   }
-  return turn;
+  return rank;
 }
 
-// Returns the members that wait for room, by name. Returns none if it is not the gang's turn: it is
-// not whole, not all of it waits, or something is under way for it.
-std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
-  TunerMemory& memory = turn.memory;
+// Returns the members that wait for room, by name. Returns none if nothing can be done for the gang
+// now: it is not whole, not all of it waits, or something is under way for it.
+std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) {
+  TunerMemory& memory = pass.memory;
   std::vector<WaitingPod*> members;
   for (const std::string& uid : gang.uids) {
     WaitingPod& waiting = memory.waiting.at(uid);
     const Waiting& words = *waiting.pod->waiting;
-    const bool is_kept = !words.kept_node.empty() && words.kept_until > turn.at.wall;
+    const bool is_kept = !words.kept_node.empty() && words.kept_until > pass.at.wall;
     if (is_kept || memory.places.contains(uid) || memory.changes.contains(uid) ||
         memory.asked.contains(uid)) {
       return {};
@@ -308,8 +309,8 @@ std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
     members.push_back(&waiting);
   }
   const Gang& of = *members.front()->pod->gang;
-  const GangSites* const sites = turn.cluster.GangOf(of.name);
-  if (sites == nullptr || sites->waiting != members.size() || !IsWhole(turn.cluster, of)) return {};
+  const GangSites* const sites = pass.cluster.GangOf(of.name);
+  if (sites == nullptr || sites->waiting != members.size() || !IsWhole(pass.cluster, of)) return {};
   std::sort(members.begin(), members.end(),
             [](const WaitingPod* a, const WaitingPod* b) { return a->pod->name < b->pod->name; });
   return members;
@@ -317,83 +318,83 @@ std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
 
 // Returns from when on others may be cut for the gang. The rule for single pods, applied to the
 // messages of all members.
-Instant MayCutFrom(const Turn& turn, const std::vector<WaitingPod*>& members) {
+Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
   for (const WaitingPod* member : members) {
     if (!member->unnamed_since) return Instant{};
-    from = std::min(from, *member->unnamed_since + turn.settings.unnamed);
+    from = std::min(from, *member->unnamed_since + pass.settings.unnamed);
   }
   return from;
 }
 
 // Gives up places of pods of lower priority, if nothing else is in the way.
 void FreePlacesFor(
-    Turn& turn, const std::vector<std::shared_ptr<const Pod>>& members,
+    TunerPass& pass, const std::vector<std::shared_ptr<const Pod>>& members,
     const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
   int32_t priority = std::numeric_limits<int32_t>::max();
   for (const auto& member : members) priority = std::min(priority, member->priority);
   std::set<std::string> lower;
-  for (const auto& [uid, place] : turn.memory.places)
+  for (const auto& [uid, place] : pass.memory.places)
     if (place.pod->priority < priority && place.pod->node.empty()) lower.insert(uid);
   if (lower.empty()) return;
   const std::optional<GangRoom> room = room_but(lower);
   if (!room) return;
   std::set<std::string> nodes;
-  for (const NodeIndex node : room->places) nodes.insert(turn.cluster.node(node).detail->name);
+  for (const NodeIndex node : room->places) nodes.insert(pass.cluster.node(node).detail->name);
   for (const std::string& uid : lower) {
-    if (nodes.contains(turn.memory.places.at(uid).node)) EndPlace(turn, uid, PlaceEnd::kGivenUp);
+    if (nodes.contains(pass.memory.places.at(uid).node)) EndPlace(pass, uid, PlaceEnd::kGivenUp);
   }
 }
 
-void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken) {
-  const Instant now = turn.at.now;
-  if (gang.looked_at == turn.cluster.version()) return;
+void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& taken) {
+  const Instant now = pass.at.now;
+  if (gang.looked_at == pass.cluster.version()) return;
   if (now < gang.next_attempt) {
-    turn.WakeAt(gang.next_attempt);
+    pass.WakeAt(gang.next_attempt);
     return;
   }
-  const std::vector<WaitingPod*> members = MembersInNeed(turn, gang);
+  const std::vector<WaitingPod*> members = MembersInNeed(pass, gang);
   if (members.empty()) return;
   gang.postponed = false;
-  gang.next_attempt = now + turn.settings.look_again;
-  const Instant may_cut_from = MayCutFrom(turn, members);
+  gang.next_attempt = now + pass.settings.look_again;
+  const Instant may_cut_from = MayCutFrom(pass, members);
   const bool may_cut = now >= may_cut_from;
   bool asks_for_less = false;
   for (const WaitingPod* member : members) {
     const std::optional<ResourceVector> least = LessThanItAsksFor(*member->pod);
     if (!may_cut || !least) continue;
     asks_for_less = true;
-    Cut(turn, member->pod, *least, ChangeKind::kReclaimed,
+    Cut(pass, member->pod, *least, ChangeKind::kReclaimed,
         "it waits for CPU or memory and can do with less");
   }
   if (asks_for_less) return;
   bool refused = false;
   const MayGo may_go = [&](size_t member, NodeIndex index) {
-    const NodeState& node = turn.cluster.node(index);
+    const NodeState& node = pass.cluster.node(index);
     if (taken.contains(node.detail->name)) return false;
-    const bool refuses = Refuses(turn, node, *members[member]);
+    const bool refuses = Refuses(pass, node, *members[member]);
     refused |= refuses;
     return !refuses;
   };
   std::vector<std::shared_ptr<const Pod>> pods;
   for (const WaitingPod* member : members) pods.push_back(member->pod);
   const auto room_but = [&](const std::set<std::string>& but) {
-    return RoomForGang(turn.cluster, pods, turn.settings.headroom, turn.rules(), may_go, but);
+    return RoomForGang(pass.cluster, pods, pass.settings.headroom, pass.rules(), may_go, but);
   };
   const std::optional<GangRoom> room = room_but({});
   if (!room) {
-    FreePlacesFor(turn, pods, room_but);
-    if (taken.empty() && !refused) gang.looked_at = turn.cluster.version();
-    turn.WakeAt(gang.next_attempt);
+    FreePlacesFor(pass, pods, room_but);
+    if (taken.empty() && !refused) gang.looked_at = pass.cluster.version();
+    pass.WakeAt(gang.next_attempt);
     return;
   }
   if (room->cuts.empty()) {
     for (size_t i = 0; i < members.size(); ++i)
-      UseRoom(turn, *members[i], turn.cluster.node(room->places[i]));
+      UseRoom(pass, *members[i], pass.cluster.node(room->places[i]));
     return;
   }
-  if (!may_cut) return turn.WakeAt(may_cut_from);
-  gang.next_attempt = now + Doubled(turn.settings.retry, gang.attempts, turn.settings.round);
+  if (!may_cut) return pass.WakeAt(may_cut_from);
+  gang.next_attempt = now + Doubled(pass.settings.retry, gang.attempts, pass.settings.round);
   ++gang.attempts;
   std::map<NodeIndex, const RoomPlan*> cuts;
   for (const RoomPlan& plan : room->cuts) cuts[plan.node] = &plan;
@@ -404,8 +405,8 @@ void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken)
     const NodeIndex node = room->places[i];
     // The first member on a node gets its cuts.
     const auto own = cuts.extract(node);
-    KeepPlace(turn, member, node, own.empty() ? nullptr : own.mapped());
-    taken.insert(turn.cluster.node(node).detail->name);
+    KeepPlace(pass, member, node, own.empty() ? nullptr : own.mapped());
+    taken.insert(pass.cluster.node(node).detail->name);
   }
 }
 
@@ -431,17 +432,17 @@ bool WaitsForLocality(const Pod& pod) {
   return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
 }
 
-PlacesOfGangs LookAtGangs(const Turn& turn) {
+PlacesOfGangs LookAtGangs(const TunerPass& pass) {
   PlacesOfGangs gangs;
-  for (const auto& [uid, place] : turn.memory.places) {
+  for (const auto& [uid, place] : pass.memory.places) {
     const std::string_view gang = GangOf(place);
     if (gang.empty() || !place.pod->node.empty()) continue;
     GangPlaces& places = gangs[gang];
     places.written &= place.written;
-    places.cutting |= !place.planned.empty() || IsCutting(turn.memory, place);
+    places.cutting |= !place.planned.empty() || IsCutting(pass.memory, place);
     places.broken |= place.broken || place.gone ||
                      std::any_of(place.planned.begin(), place.planned.end(),
-                                 [&](const PlannedCut& cut) { return !StillAsPlanned(turn, cut); });
+                                 [&](const PlannedCut& cut) { return !StillAsPlanned(pass, cut); });
   }
   return gangs;
 }
@@ -454,43 +455,43 @@ bool NamesShortage(const Pod& pod) {
          message.find("Insufficient memory") != std::string::npos;
 }
 
-void AdvancePlaces(Turn& turn) {
+void AdvancePlaces(TunerPass& pass) {
   std::vector<std::string> uids;
-  uids.reserve(turn.memory.places.size());
-  for (const auto& [uid, place] : turn.memory.places) uids.push_back(uid);
-  PlacesOfGangs gangs = LookAtGangs(turn);
+  uids.reserve(pass.memory.places.size());
+  for (const auto& [uid, place] : pass.memory.places) uids.push_back(uid);
+  PlacesOfGangs gangs = LookAtGangs(pass);
   for (const std::string& uid : uids) {
-    KeptPlace& place = turn.memory.places.at(uid);
+    KeptPlace& place = pass.memory.places.at(uid);
     const std::string gang(GangOf(place));
     if (place.gone) {
-      EndPlace(turn, uid, PlaceEnd::kPodGone);
+      EndPlace(pass, uid, PlaceEnd::kPodGone);
       continue;
     }
     if (!place.pod->node.empty()) {
-      EndPlace(turn, uid, PlaceEnd::kBound);
+      EndPlace(pass, uid, PlaceEnd::kBound);
       continue;
     }
     const GangPlaces all = gang.empty() ? GangPlaces{place.written} : gangs.at(gang);
     if (all.broken) {
-      EndPlace(turn, uid, PlaceEnd::kGivenUp);
+      EndPlace(pass, uid, PlaceEnd::kGivenUp);
       continue;
     }
     if (!all.written) continue;
-    AskForCuts(turn, place);
-    const bool cutting = all.cutting || IsCutting(turn.memory, place);
-    if (!cutting && !place.room_since) place.room_since = turn.at.now;
+    AskForCuts(pass, place);
+    const bool cutting = all.cutting || IsCutting(pass.memory, place);
+    if (!cutting && !place.room_since) place.room_since = pass.at.now;
     // kube-scheduler has retried, and the pod lacks neither CPU nor memory. A gang that may use the
     // room but waits for a nearer one takes it in the end.
     const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
                          !WaitsForLocality(*place.pod);
-    if (turn.at.now >= place.until || in_vain) {
-      if (!cutting) RememberUnusedRoom(turn, place);
-      EndPlace(turn, uid, PlaceEnd::kGivenUp);
+    if (pass.at.now >= place.until || in_vain) {
+      if (!cutting) RememberUnusedRoom(pass, place);
+      EndPlace(pass, uid, PlaceEnd::kGivenUp);
       continue;
     }
-    turn.WakeAt(place.until);
-    const auto waiting = turn.memory.waiting.find(uid);
-    if (!cutting && waiting != turn.memory.waiting.end()) RemindOfRoom(turn, waiting->second);
+    pass.WakeAt(place.until);
+    const auto waiting = pass.memory.waiting.find(uid);
+    if (!cutting && waiting != pass.memory.waiting.end()) RemindOfRoom(pass, waiting->second);
   }
 }
 
@@ -506,31 +507,31 @@ void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done) {
   }
 }
 
-void MakeRoom(Turn& turn) {
-  if (turn.memory.look_anew && turn.at.now >= *turn.memory.look_anew) {
-    turn.memory.look_anew.reset();
-    LookAnew(turn.memory);
+void MakeRoom(TunerPass& pass) {
+  if (pass.memory.look_anew && pass.at.now >= *pass.memory.look_anew) {
+    pass.memory.look_anew.reset();
+    LookAnew(pass.memory);
   }
-  if (turn.memory.look_anew) turn.WakeAt(*turn.memory.look_anew);
+  if (pass.memory.look_anew) pass.WakeAt(*pass.memory.look_anew);
   std::set<std::string> taken;
   // Turns across kinds. A kind counts by its first pod, a gang as a whole.
   struct Next {
-    WaitingKind::Turn turn;
+    WaitingKind::Rank rank;
     WaitingKind* kind = nullptr;
     GangInNeed* gang = nullptr;
   };
   std::vector<Next> order;
-  for (WaitingKind& kind : turn.memory.kinds) order.push_back({*kind.turns.begin(), &kind});
-  std::erase_if(turn.memory.gangs, [](const auto& entry) { return entry.second.uids.empty(); });
-  for (auto& [name, gang] : turn.memory.gangs)
-    order.push_back({TurnOf(turn.memory, name, gang), nullptr, &gang});
+  for (WaitingKind& kind : pass.memory.kinds) order.push_back({*kind.queue.begin(), &kind});
+  std::erase_if(pass.memory.gangs, [](const auto& entry) { return entry.second.uids.empty(); });
+  for (auto& [name, gang] : pass.memory.gangs)
+    order.push_back({RankOf(pass.memory, name, gang), nullptr, &gang});
   std::sort(order.begin(), order.end(),
-            [](const Next& a, const Next& b) { return a.turn < b.turn; });
+            [](const Next& a, const Next& b) { return a.rank < b.rank; });
   for (const Next& next : order) {
     if (next.kind != nullptr) {
-      MakeRoomForKind(turn, *next.kind, taken);
+      MakeRoomForKind(pass, *next.kind, taken);
     } else {
-      MakeRoomForGang(turn, *next.gang, taken);
+      MakeRoomForGang(pass, *next.gang, taken);
     }
   }
 }

@@ -5,7 +5,7 @@
 //
 // Threading: pure.
 
-#include "engine/tuner/turn.h"
+#include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
 
@@ -15,11 +15,11 @@ namespace synergy {
 bool NamesShortage(const Pod& pod);
 
 // Advances the kept places: cuts, reminders, ends.
-void AdvancePlaces(Turn& turn);
+void AdvancePlaces(TunerPass& pass);
 // `done`: the place of the pod was written on it.
 void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 
 // Makes room for pods that wait without a place.
-void MakeRoom(Turn& turn);
+void MakeRoom(TunerPass& pass);
 
 }  // namespace synergy

@@ -114,14 +114,14 @@ void RememberUnshrinkable(TunerMemory& memory, const TunerSettings& settings, In
   memory.look_anew = std::min(memory.look_anew.value_or(then), then);
 }
 
-void RememberInfeasible(Turn& turn, const PodChange& change) {
-  const auto node = turn.cluster.Find(change.node);
+void RememberInfeasible(TunerPass& pass, const PodChange& change) {
+  const auto node = pass.cluster.Find(change.node);
   if (!node) return;
   const ChangeRecord& record = change.record;
   const InfeasibleKey key{change.node, change.pod->fungible->enforcement,
                           record.from.cpu != record.to.cpu ? Dimension::kCpu : Dimension::kMemory};
-  turn.memory.infeasible[key] = {NodeMark::Of(turn.cluster.node(*node)),
-                                 turn.at.now + turn.settings.infeasible};
+  pass.memory.infeasible[key] = {NodeMark::Of(pass.cluster.node(*node)),
+                                 pass.at.now + pass.settings.infeasible};
 }
 
 // The state of a change that the API server has accepted: in force, failed, or neither yet.
@@ -150,23 +150,23 @@ Verdict Judge(const PodChange& change, bool late) {
   }
 }
 
-void RemindKubelet(Turn& turn, PodChange& change) {
+void RemindKubelet(TunerPass& pass, PodChange& change) {
   const Fungible& fungible = *change.pod->fungible;
   if (fungible.in_force.memory <= fungible.requested.memory) return;
   if (change.remind_kubelet == Instant{}) {
     // The kubelet has just looked at it.
-    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
-  } else if (turn.at.now >= change.remind_kubelet) {
-    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
+    change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
+  } else if (pass.at.now >= change.remind_kubelet) {
+    change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
     Record again{{change.record, change.node.empty()}};
-    again.change.at = turn.at.wall;
-    turn.Do({change.pod, std::move(again)});
+    again.change.at = pass.at.wall;
+    pass.Do({change.pod, std::move(again)});
   }
-  turn.WakeAt(change.remind_kubelet);
+  pass.WakeAt(change.remind_kubelet);
 }
 
-PodChange Begin(const Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
-                ChangeKind kind, std::string why) {
+PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
+                const ResourceVector& to, ChangeKind kind, std::string why) {
   const Fungible& fungible = *pod->fungible;
   const ResourceVector first = pod->node.empty() ? to : FirstOf(fungible.requested, to);
   PodChange change;
@@ -175,137 +175,137 @@ PodChange Begin(const Turn& turn, const std::shared_ptr<const Pod>& pod, const R
   change.before = fungible.change;
   change.record = {kind,         fungible.requested,
                    first,        std::move(why),
-                   turn.at.wall, change.before ? change.before->MemoryChanged() : std::nullopt};
+                   pass.at.wall, change.before ? change.before->MemoryChanged() : std::nullopt};
   if (first != to) change.then = to;
   return change;
 }
 
 // Begins the second dimension's change, now that the first is in force.
-void GoOn(Turn& turn, const PodChange& change) {
+void GoOn(TunerPass& pass, const PodChange& change) {
   const std::shared_ptr<const Pod> pod = change.pod;
   const ResourceVector to = *change.then;
   const ChangeKind kind = change.record.kind;
   std::string why = change.record.why;
   if (kind == ChangeKind::kGrown) {
-    Grow(turn, pod, to, std::move(why));
+    Grow(pass, pod, to, std::move(why));
   } else {
-    Cut(turn, pod, to, kind, std::move(why));
+    Cut(pass, pod, to, kind, std::move(why));
   }
 }
 
-void AdvanceMade(Turn& turn, const std::string& uid, PodChange& change) {
-  const bool late = turn.at.now >= change.due;
+void AdvanceMade(TunerPass& pass, const std::string& uid, PodChange& change) {
+  const bool late = pass.at.now >= change.due;
   const Verdict verdict = Judge(change, late);
   if (verdict.failure) {
-    turn.Do({change.pod, PuttingBack(change, *verdict.failure, turn.settings, turn.at.wall)});
-    RememberUnshrinkable(turn.memory, turn.settings, turn.at.now);
-    if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(turn, change);
-    GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+    pass.Do({change.pod, PuttingBack(change, *verdict.failure, pass.settings, pass.at.wall)});
+    RememberUnshrinkable(pass.memory, pass.settings, pass.at.now);
+    if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(pass, change);
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
   } else if (!verdict.ended) {
-    RemindKubelet(turn, change);
-    turn.WakeAt(change.due);
+    RemindKubelet(pass, change);
+    pass.WakeAt(change.due);
   } else if (change.pod->fungible->requested != change.record.to) {
-    GiveUp(turn.settings, turn.memory, uid, turn.at.now);
-  } else if (change.then && KeepsDevices(turn.cluster, *change.pod, change.node)) {
-    GoOn(turn, change);
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+  } else if (change.then && KeepsDevices(pass.cluster, *change.pod, change.node)) {
+    GoOn(pass, change);
   } else {
-    End(turn.memory, uid);
+    End(pass.memory, uid);
   }
 }
 
-void AdvanceAnnounced(Turn& turn, const std::string& uid, PodChange& change) {
-  if (turn.at.now < change.due) {
-    turn.WakeAt(change.due);
+void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change) {
+  if (pass.at.now < change.due) {
+    pass.WakeAt(change.due);
     return;
   }
   const bool waits = change.node.empty();
   // A pod that was bound or grew before the announcement may not have been reported yet; after an
   // outage of the API server this takes seconds. The watch reports it before it reports the
   // announcement.
-  if (!waits && turn.cluster.pods_heard_until() < change.pod->resource_version) return;
+  if (!waits && pass.cluster.pods_heard_until() < change.pod->resource_version) return;
   // The kubelet may start a pod that was bound meanwhile with the amounts of its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;
   // Once the announcement no longer counts as taken, the room must not be used either.
-  const bool counts = change.pod->fungible->announced_until > turn.at.wall;
-  const bool keeps_devices = KeepsDevices(turn.cluster, *change.pod, change.node);
+  const bool counts = change.pod->fungible->announced_until > pass.at.wall;
+  const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
   if (!by_others && !bound && keeps_devices &&
-      (waits || (counts && HasRoom(turn.cluster, change.node)))) {
+      (waits || (counts && HasRoom(pass.cluster, change.node)))) {
     change.phase = Phase::kResizing;
-    turn.Do(Next<Resize>(change));
+    pass.Do(Next<Resize>(change));
     return;
   }
   if (!by_others) {
-    Withdraw withdrawal = Withdrawal(change, turn.at.wall);
+    Withdraw withdrawal = Withdrawal(change, pass.at.wall);
     if (!bound && keeps_devices) withdrawal.failure = ChangeFailure::kNoRoom;
-    turn.Do({change.pod, std::move(withdrawal)});
+    pass.Do({change.pod, std::move(withdrawal)});
   }
-  GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+  GiveUp(pass.settings, pass.memory, uid, pass.at.now);
 }
 
-void Adopt(Turn& turn, const std::shared_ptr<const Pod>& pod) {
+void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
   const Fungible& fungible = *pod->fungible;
   PodChange change;
   change.pod = pod;
   change.node = pod->node;
   change.record = *fungible.change;
   if (fungible.Announced()) {
-    turn.Do({change.pod, Withdrawal(change, turn.at.wall)});
+    pass.Do({change.pod, Withdrawal(change, pass.at.wall)});
     return;
   }
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
                      fungible.requested,     "found made, without a word why",
-                     turn.at.wall,           change.record.MemoryChanged()};
-    turn.Do(Next<Record>(change));
+                     pass.at.wall,           change.record.MemoryChanged()};
+    pass.Do(Next<Record>(change));
   }
   change.phase = Phase::kMade;
-  change.due = turn.at.now + turn.settings.patience;
-  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+  change.due = pass.at.now + pass.settings.patience;
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
 }  // namespace
 
-void Cut(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
          ChangeKind kind, std::string why) {
-  PodChange change = Begin(turn, pod, to, kind, std::move(why));
+  PodChange change = Begin(pass, pod, to, kind, std::move(why));
   const bool waits = pod->node.empty();
   change.phase = waits ? Phase::kAnnouncing : Phase::kResizing;
-  turn.Do(waits ? Next<Announce>(change) : Next<Resize>(change));
-  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+  pass.Do(waits ? Next<Announce>(change) : Next<Resize>(change));
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
-void Grow(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why) {
-  PodChange change = Begin(turn, pod, to, ChangeKind::kGrown, std::move(why));
-  turn.Do(Next<Announce>(change));
-  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+  PodChange change = Begin(pass, pod, to, ChangeKind::kGrown, std::move(why));
+  pass.Do(Next<Announce>(change));
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
-void TakeOverUnfinished(Turn& turn) {
-  const WallTime old = turn.at.wall - kGrace;
-  for (NodeIndex index = 0; index < turn.cluster.size(); ++index) {
-    for (const auto& pod : turn.cluster.node(index).detail->pods) {
+void TakeOverUnfinished(TunerPass& pass) {
+  const WallTime old = pass.at.wall - kGrace;
+  for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
+    for (const auto& pod : pass.cluster.node(index).detail->pods) {
       if (!pod->fungible || pod->deleting || pod->waiting ||
-          turn.memory.changes.contains(pod->uid)) {
+          pass.memory.changes.contains(pod->uid)) {
         continue;
       }
       const Fungible& fungible = *pod->fungible;
       if (!fungible.change || fungible.ChangedByHand()) continue;
       const bool unfinished = fungible.Announced() || !fungible.Settled();
-      if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) Adopt(turn, pod);
+      if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) Adopt(pass, pod);
     }
   }
 }
 
-void AdvanceChanges(Turn& turn) {
+void AdvanceChanges(TunerPass& pass) {
   std::vector<std::string> uids;
-  uids.reserve(turn.memory.changes.size());
-  for (const auto& [uid, change] : turn.memory.changes) uids.push_back(uid);
+  uids.reserve(pass.memory.changes.size());
+  for (const auto& [uid, change] : pass.memory.changes) uids.push_back(uid);
   for (const std::string& uid : uids) {
-    PodChange& change = turn.memory.changes.at(uid);
+    PodChange& change = pass.memory.changes.at(uid);
     if (change.gone || !change.pod->fungible) {
-      GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+      GiveUp(pass.settings, pass.memory, uid, pass.at.now);
       continue;
     }
     switch (change.phase) {
@@ -313,10 +313,10 @@ void AdvanceChanges(Turn& turn) {
       case Phase::kResizing:
         break;  // requested; the outcome decides
       case Phase::kAnnounced:
-        AdvanceAnnounced(turn, uid, change);
+        AdvanceAnnounced(pass, uid, change);
         break;
       case Phase::kMade:
-        AdvanceMade(turn, uid, change);
+        AdvanceMade(pass, uid, change);
         break;
     }
   }

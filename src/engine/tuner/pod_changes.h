@@ -8,21 +8,21 @@
 #include <memory>
 #include <string>
 
-#include "engine/tuner/turn.h"
+#include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
 
 // Begin a change. REQUIRES: the pod is fungible, and no other change of it is under way. For a
 // running pod the CPU is changed first, and the memory once that is in force.
-void Cut(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
          ChangeKind kind, std::string why);
-void Grow(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why);
 // Takes over changes that a previous process left unfinished, or made but did not record.
-void TakeOverUnfinished(Turn& turn);
+void TakeOverUnfinished(TunerPass& pass);
 
 // Advances the changes that are under way.
-void AdvanceChanges(Turn& turn);
+void AdvanceChanges(TunerPass& pass);
 void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
                     bool done, Moment at);
 

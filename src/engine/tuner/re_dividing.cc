@@ -22,7 +22,7 @@ namespace {
 // follows from these actions, and pods that begin to wait meanwhile, go first.
 constexpr size_t kManyActions = 16;
 // With this number of actions requested and not done, nothing more is divided: a decision made now
-// would be out of date when its turn comes.
+// would be out of date when it is carried out.
 constexpr size_t kManyAsked = 64;
 
 // The value of a division, and whether it begins with cuts.
@@ -67,14 +67,14 @@ bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
   return most <= before || most < before * (1 + least_gain);
 }
 
-void SendNotices(Turn& turn, const NodeState& node) {
+void SendNotices(TunerPass& pass, const NodeState& node) {
   for (const auto& pod : node.detail->pods) {
     std::optional<tuner_action::Notify> notice =
-        NoticeFor(*pod, node.detail->labels, turn.profiles, turn.at.wall);
+        NoticeFor(*pod, node.detail->labels, pass.profiles, pass.at.wall);
     if (!notice) continue;
     const std::string key =
         fmt::format("{} {} {}", pod->uid, ToString(notice->reason), notice->message);
-    if (turn.memory.notified.insert(key).second) turn.Do({pod, *std::move(notice)});
+    if (pass.memory.notified.insert(key).second) pass.Do({pod, *std::move(notice)});
   }
 }
 
@@ -111,15 +111,15 @@ class BusyNodes {
 };
 
 // State of nodes and gangs during one decision.
-struct Pass {
+struct Division {
   BusyNodes busy;
   std::set<std::string> settled_gangs;  // nothing to gain from changing these
 };
 
 // Whether this decision has made enough actions, so that the rest is left to the next ones.
-bool HasEnough(const Turn& turn) {
-  return turn.plan.actions.size() >= kManyActions ||
-         turn.memory.actions_asked + turn.plan.actions.size() >= kManyAsked;
+bool HasEnough(const TunerPass& pass) {
+  return pass.plan.actions.size() >= kManyActions ||
+         pass.memory.actions_asked + pass.plan.actions.size() >= kManyAsked;
 }
 
 // New amounts of the tenants of all sites.
@@ -154,7 +154,8 @@ std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSett
   return levelled;
 }
 
-void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, Pass& pass) {
+void Divide(TunerPass& pass, const DivisionSites& sites, const NewAmounts& planned,
+            Division& division) {
   const std::vector<Tenant> tenants = sites.Tenants();
   const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
   const std::vector<double> has = ThroughputsOf(tenants, planned.amounts);
@@ -165,25 +166,25 @@ void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, P
       const Tenant& tenant = tenancy.tenants[i];
       const ResourceVector& amounts = planned.amounts[at];
       if (amounts == tenant.current) continue;
-      pass.busy.AddChanged(name);
+      division.busy.AddChanged(name);
       if (planned.cuts) {
         // The growth follows once the cuts are in force.
         const ResourceVector less = LesserOf(amounts, tenant.current);
         if (less == tenant.current) continue;
-        Cut(turn, tenancy.pods[i], less, ChangeKind::kDivided,
+        Cut(pass, tenancy.pods[i], less, ChangeKind::kDivided,
             planned.levels ? fmt::format("of no use to gang {}: another member has no more",
                                          tenancy.pods[i]->gang->name)
                            : fmt::format("worth more to others on node {}", name));
         continue;
       }
       // Other pods of its namespace may have begun to grow in this decision.
-      ResourceVector to = LesserOf(amounts, MostAllowed(*tenancy.pods[i], turn.rules()));
+      ResourceVector to = LesserOf(amounts, MostAllowed(*tenancy.pods[i], pass.rules()));
       to.cpu = std::max(tenant.Step(to.cpu), tenant.current.cpu);
       if (to == tenant.current) continue;
       const double faster = tenant.gang
                                 ? has[at] / std::max(had[at], 1e-9)
                                 : NormalizedThroughput(tenant, to) / std::max(had[at], 1e-9);
-      Grow(turn, tenancy.pods[i], to,
+      Grow(pass, tenancy.pods[i], to,
            fmt::format("spare on node {}; {}{:.0f} % faster", name,
                        tenant.gang ? fmt::format("gang {} is ", tenancy.pods[i]->gang->name) : "",
                        (faster - 1) * 100));
@@ -191,109 +192,109 @@ void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, P
   }
 }
 
-void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
+void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
   const std::string& name = node.detail->name;
-  if (pass.busy.WaitsForEnd(name)) return;
-  if (pass.busy.WaitsForOutcome(name)) {
-    turn.memory.held_up.insert(name);
+  if (division.busy.WaitsForEnd(name)) return;
+  if (division.busy.WaitsForOutcome(name)) {
+    pass.memory.held_up.insert(name);
     return;
   }
-  const TenancyRules rules = turn.rules();
+  const TenancyRules rules = pass.rules();
   const DivisionSites sites =
-      SitesOf(turn.cluster, node, rules, pass.settled_gangs,
-              [&pass](const std::string& other) { return pass.busy.UseOf(other); });
+      SitesOf(pass.cluster, node, rules, division.settled_gangs,
+              [&division](const std::string& other) { return division.busy.UseOf(other); });
   if (sites.has_to_wait) {
-    turn.memory.touched.insert(name);
+    pass.memory.touched.insert(name);
     return;
   }
-  SendNotices(turn, node);
+  SendNotices(pass, node);
   if (const auto next = NextChange(node, rules)) {
-    turn.memory.due[name] = *next;
-    turn.WakeAt(*next);
+    pass.memory.due[name] = *next;
+    pass.WakeAt(*next);
   }
   // The remainder of a quota may change without any change of the node.
   if (sites.sites.front().tenancy.held_by_limits || sites.has_incomplete_gang) {
-    turn.memory.divided.erase(name);
+    pass.memory.divided.erase(name);
   } else {
-    turn.memory.divided[name] = turn.cluster.version();
+    pass.memory.divided[name] = pass.cluster.version();
   }
-  if (const auto planned = AmountsFor(sites, turn.settings)) {
-    Divide(turn, sites, *planned, pass);
+  if (const auto planned = AmountsFor(sites, pass.settings)) {
+    Divide(pass, sites, *planned, division);
   } else {
-    pass.settled_gangs.insert(sites.gangs.begin(), sites.gangs.end());
+    division.settled_gangs.insert(sites.gangs.begin(), sites.gangs.end());
   }
 }
 
 // Returns the nodes to divide now, besides those of a round.
-std::set<std::string> TakeDue(Turn& turn) {
-  std::set<std::string> nodes = std::exchange(turn.memory.touched, {});
-  for (auto next = turn.memory.due.begin(); next != turn.memory.due.end();) {
-    if (next->second > turn.at.now) {
-      turn.WakeAt(next->second);
+std::set<std::string> TakeDue(TunerPass& pass) {
+  std::set<std::string> nodes = std::exchange(pass.memory.touched, {});
+  for (auto next = pass.memory.due.begin(); next != pass.memory.due.end();) {
+    if (next->second > pass.at.now) {
+      pass.WakeAt(next->second);
       ++next;
       continue;
     }
     nodes.insert(next->first);
-    next = turn.memory.due.erase(next);
+    next = pass.memory.due.erase(next);
   }
   return nodes;
 }
 
 // Divides all nodes that have changed since there was nothing to gain there.
-void DivideAll(Turn& turn, Pass& pass) {
-  TunerMemory& memory = turn.memory;
-  if (memory.divided_by != turn.profiles.version()) memory.divided.clear();
-  memory.divided_by = turn.profiles.version();
-  for (NodeIndex index = 0; index < turn.cluster.size(); ++index) {
-    const NodeState& node = turn.cluster.node(index);
+void DivideAll(TunerPass& pass, Division& division) {
+  TunerMemory& memory = pass.memory;
+  if (memory.divided_by != pass.profiles.version()) memory.divided.clear();
+  memory.divided_by = pass.profiles.version();
+  for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
+    const NodeState& node = pass.cluster.node(index);
     if (!node.exists || node.allocatable.gpus == Gpus(0)) continue;
     const auto divided = memory.divided.find(node.detail->name);
     if (divided != memory.divided.end() && node.changed <= divided->second) continue;
-    if (HasEnough(turn)) {
+    if (HasEnough(pass)) {
       memory.touched.insert(node.detail->name);
     } else {
-      DivideNode(turn, node, pass);
+      DivideNode(pass, node, division);
     }
   }
 }
 
 // Drops entries that have expired.
-void Forget(Turn& turn) {
-  std::erase_if(turn.memory.infeasible, [&turn](const auto& entry) {
-    const auto node = turn.cluster.Find(entry.first.node);
-    return entry.second.until <= turn.at.now || !node || !turn.cluster.node(*node).exists;
+void Forget(TunerPass& pass) {
+  std::erase_if(pass.memory.infeasible, [&pass](const auto& entry) {
+    const auto node = pass.cluster.Find(entry.first.node);
+    return entry.second.until <= pass.at.now || !node || !pass.cluster.node(*node).exists;
   });
 }
 
 }  // namespace
 
-void DivideNodes(Turn& turn) {
-  TunerMemory& memory = turn.memory;
-  std::set<std::string> nodes = TakeDue(turn);
-  const bool round = turn.at.now >= memory.next_round;
+void DivideNodes(TunerPass& pass) {
+  TunerMemory& memory = pass.memory;
+  std::set<std::string> nodes = TakeDue(pass);
+  const bool round = pass.at.now >= memory.next_round;
   if (round) {
-    memory.next_round = turn.at.now + turn.settings.round;
-    turn.plan.round = true;
+    memory.next_round = pass.at.now + pass.settings.round;
+    pass.plan.round = true;
     // Changes that time alone has caused are noticed here at the latest.
     LookAnew(memory);
-    Forget(turn);
-    TakeOverUnfinished(turn);
+    Forget(pass);
+    TakeOverUnfinished(pass);
   }
-  turn.WakeAt(memory.next_round);
+  pass.WakeAt(memory.next_round);
   if (!round && nodes.empty()) return;
-  Pass pass{.busy = BusyNodes(memory), .settled_gangs = {}};
-  if (round) DivideAll(turn, pass);
-  while (!nodes.empty() && !HasEnough(turn)) {
+  Division division{.busy = BusyNodes(memory), .settled_gangs = {}};
+  if (round) DivideAll(pass, division);
+  while (!nodes.empty() && !HasEnough(pass)) {
     const std::string name = std::move(nodes.extract(nodes.begin()).value());
-    const auto index = turn.cluster.Find(name);
+    const auto index = pass.cluster.Find(name);
     if (!index) continue;
-    const NodeState& node = turn.cluster.node(*index);
-    if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(turn, node, pass);
+    const NodeState& node = pass.cluster.node(*index);
+    if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(pass, node, division);
   }
   memory.touched.merge(nodes);
   // Otherwise the outcomes of the actions bring the tuner back.
-  if (!memory.touched.empty() && turn.plan.actions.size() >= kManyActions) {
-    turn.WakeAt(turn.at.now);
+  if (!memory.touched.empty() && pass.plan.actions.size() >= kManyActions) {
+    pass.WakeAt(pass.at.now);
   }
 }
 

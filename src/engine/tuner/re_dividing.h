@@ -5,11 +5,11 @@
 //
 // Threading: pure.
 
-#include "engine/tuner/turn.h"
+#include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
 
 // Begins a round if one is due.
-void DivideNodes(Turn& turn);
+void DivideNodes(TunerPass& pass);
 
 }  // namespace synergy

@@ -8,7 +8,7 @@
 #include "engine/tuner/making_room.h"
 #include "engine/tuner/pod_changes.h"
 #include "engine/tuner/re_dividing.h"
-#include "engine/tuner/turn.h"
+#include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
 namespace {
@@ -32,7 +32,7 @@ bool Alike(const Pod& a, const Pod& b) {
 
 bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
 
-void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
+void Enqueue(TunerMemory& memory, const WaitingPod& waiting) {
   if (IsOfGang(*waiting.pod)) {
     memory.gangs[waiting.pod->gang->name].uids.insert(waiting.pod->uid);
     return;
@@ -41,19 +41,19 @@ void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
     return Alike(*known.model, *waiting.pod);
   });
   if (kind == memory.kinds.end()) kind = memory.kinds.insert(kind, {waiting.pod, {}, 0});
-  kind->turns.insert({waiting.pod->priority, waiting.since, waiting.pod->uid});
+  kind->queue.insert({waiting.pod->priority, waiting.since, waiting.pod->uid});
 }
 
-void LeaveTurn(TunerMemory& memory, const WaitingPod& waiting) {
+void Dequeue(TunerMemory& memory, const WaitingPod& waiting) {
   if (IsOfGang(*waiting.pod)) {
     const auto gang = memory.gangs.find(waiting.pod->gang->name);
     if (gang != memory.gangs.end()) gang->second.uids.erase(waiting.pod->uid);
     return;
   }
-  const WaitingKind::Turn turn{waiting.pod->priority, waiting.since, waiting.pod->uid};
+  const WaitingKind::Rank rank{waiting.pod->priority, waiting.since, waiting.pod->uid};
   for (auto kind = memory.kinds.begin(); kind != memory.kinds.end(); ++kind) {
-    if (kind->turns.erase(turn) == 0) continue;
-    if (kind->turns.empty()) memory.kinds.erase(kind);
+    if (kind->queue.erase(rank) == 0) continue;
+    if (kind->queue.empty()) memory.kinds.erase(kind);
     return;
   }
 }
@@ -109,7 +109,7 @@ bool HasLooked(const WaitingPod& before, const Pod& pod) {
 void StopWaiting(TunerMemory& memory, const std::string& uid) {
   const auto it = memory.waiting.find(uid);
   if (it == memory.waiting.end()) return;
-  LeaveTurn(memory, it->second);
+  Dequeue(memory, it->second);
   memory.waiting.erase(it);
 }
 
@@ -149,7 +149,7 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
     return;
   }
   WaitingPod& waiting = memory.waiting[pod.uid];
-  if (waiting.pod) LeaveTurn(memory, waiting);
+  if (waiting.pod) Dequeue(memory, waiting);
   if (waiting.pod && !waiting.refused.empty() && !SameForKubeScheduler(*waiting.pod, pod)) {
     waiting.refused.clear();
     waiting.looked_at = 0;
@@ -163,7 +163,7 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
     waiting.unnamed_since = at.now;
   }
   if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;
-  TakeTurn(memory, waiting);
+  Enqueue(memory, waiting);
   // Kept by a previous process.
   if (!memory.begun && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > at.wall &&
       !memory.places.contains(pod.uid)) {
@@ -178,11 +178,11 @@ TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Momen
   TunerPlan plan;
   plan.actions = std::exchange(memory.next, {});
   plan.wake = Instant::max();
-  Turn turn{settings_, profiles_, cluster, at, memory, plan};
-  AdvanceChanges(turn);
-  AdvancePlaces(turn);
-  MakeRoom(turn);
-  DivideNodes(turn);
+  TunerPass pass{settings_, profiles_, cluster, at, memory, plan};
+  AdvanceChanges(pass);
+  AdvancePlaces(pass);
+  MakeRoom(pass);
+  DivideNodes(pass);
   for (const TunerAction& action : plan.actions) {
     Asked& asked = memory.asked[action.pod->uid];
     asked.node = action.pod->node;

@@ -130,18 +130,18 @@ inline constexpr size_t kMostRefusals = 64;
 // Waiting pods that are alike: if there is no room for one, there is none for the others.
 struct WaitingKind {
   // Higher priority first, then the longer wait.
-  struct Turn {
+  struct Rank {
     int64_t priority;
     Instant since;
     std::string uid;
-    auto operator<=>(const Turn& other) const {
+    auto operator<=>(const Rank& other) const {
       return std::tie(other.priority, since, uid) <=> std::tie(priority, other.since, other.uid);
     }
-    bool operator==(const Turn&) const = default;
+    bool operator==(const Rank&) const = default;
   };
 
   std::shared_ptr<const Pod> model;
-  std::set<Turn> turns;
+  std::set<Rank> queue;
   // Nodes that have not changed since this version of the cluster have no room.
   uint64_t looked_at = 0;
   Instant next_look{};

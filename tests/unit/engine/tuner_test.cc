@@ -95,7 +95,7 @@ TEST_F(TunerPlanTest, OfWaitingPodsThatAreAlikeOneIsTried) {
   for (int i = 0; i < 50; ++i) Reports(ManagedPod("new-" + std::to_string(i), "", 3));
   EXPECT_THAT(Plan(), IsEmpty());
   ASSERT_EQ(memory.kinds.size(), 1u);
-  EXPECT_EQ(memory.kinds.front().turns.size(), 50u);
+  EXPECT_EQ(memory.kinds.front().queue.size(), 50u);
   EXPECT_EQ(memory.kinds.front().looked_at, state.Snapshot()->version());
   // Nothing has changed, so nobody looks before the next round.
   EXPECT_EQ(plan.wake, memory.next_round);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The working state of one decision of the profiler: what its parts read, and what they write to.
+// The working state of one pass of the profiler: what its parts read, and what they write to.
 //
 // Threading: one owner.
 
@@ -16,7 +16,7 @@
 
 namespace synergy {
 
-struct ProfilerTurn {
+struct ProfilerPass {
   const ProfilerSettings& settings;
   const MeasuredBook& book;
   const ClusterSnapshot& cluster;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The working state of one decision of the tuner: what its parts read, and what they write to.
+// The working state of one pass of the tuner: what its parts read, and what they write to.
 //
 // Threading: one owner.
 
@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-struct Turn {
+struct TunerPass {
   const TunerSettings& settings;
   const ProfileBook& profiles;
   const ClusterSnapshot& cluster;
