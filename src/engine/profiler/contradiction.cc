@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/profiler_pass.h"
+#include "engine/profiler/progress_intake.h"
 
 namespace synergy {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
+#include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"
 
 namespace synergy {

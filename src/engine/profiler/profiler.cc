@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine/profiler/gang_members.h"
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
 #include "engine/profiler/profiler_pass.h"
+#include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"
 
 namespace synergy {

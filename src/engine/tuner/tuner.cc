@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "cluster/node_selection.h"
-#include "engine/tuner/making_room.h"
-#include "engine/tuner/pod_changes.h"
-#include "engine/tuner/re_dividing.h"
+#include "engine/tuner/reclaim.h"
+#include "engine/tuner/regrow.h"
+#include "engine/tuner/resizes.h"
 #include "engine/tuner/tuner_pass.h"
 
 namespace synergy {

@@ -129,7 +129,7 @@ Duration CpuTime() {
 
 // A decision until there is nothing more to do at this moment, carried out by nobody.
 struct Pass {
-  Duration hearing{};
+  Duration observing{};
   Duration deciding{};
   Duration longest{};  // of one decision
   size_t decisions = 0;
@@ -141,10 +141,10 @@ Pass DecideAll(const Tuner& tuner, ClusterState& state, TunerMemory& memory, Mom
     const Duration begin = CpuTime();
     const ClusterNews news = state.TakeNews();
     for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
-    const Duration heard = CpuTime();
+    const Duration observed = CpuTime();
     const TunerPlan plan = tuner.Plan(*news.snapshot, memory, at);
-    const Duration took = CpuTime() - heard;
-    pass.hearing += heard - begin;
+    const Duration took = CpuTime() - observed;
+    pass.observing += observed - begin;
     pass.deciding += took;
     pass.longest = std::max(pass.longest, took);
     ++pass.decisions;
@@ -155,7 +155,7 @@ Pass DecideAll(const Tuner& tuner, ClusterState& state, TunerMemory& memory, Mom
 }
 
 void Print(const char* name, const Pass& pass) {
-  fmt::print("{:<44}{:>9.1f}{:>9.1f}{:>9.1f}{:>9}{:>9}\n", name, Milliseconds(pass.hearing),
+  fmt::print("{:<44}{:>9.1f}{:>9.1f}{:>9.1f}{:>9}{:>9}\n", name, Milliseconds(pass.observing),
              Milliseconds(pass.deciding), Milliseconds(pass.longest), pass.decisions, pass.actions);
 }
 
@@ -201,7 +201,7 @@ void MeasurePasses(const Options& options, Results& results) {
                Milliseconds(SystemClock().Now() - begin));
     driver.Rest();
   }
-  fmt::print("{:<44}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "CPU ms", "hearing", "deciding", "longest",
+  fmt::print("{:<44}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "CPU ms", "observing", "deciding", "longest",
              "decisions", "actions");
   Moment at = clock.Present();
   TunerMemory memory = Tuner::StartOver(at);
@@ -233,7 +233,7 @@ void MeasurePasses(const Options& options, Results& results) {
                                    {"unchanged", unchanged},
                                    {"100 changed", some},
                                    {"other profiles", other_profiles}}) {
-    results.Figure(fmt::format("{} hearing ms", name), Milliseconds(pass.hearing));
+    results.Figure(fmt::format("{} observing ms", name), Milliseconds(pass.observing));
     results.Figure(fmt::format("{} deciding ms", name), Milliseconds(pass.deciding));
   }
   results.Check({"a full pass decides: ms",

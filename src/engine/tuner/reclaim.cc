@@ -1,4 +1,4 @@
-#include "engine/tuner/making_room.h"
+#include "engine/tuner/reclaim.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@
 #include "cluster/state/fit.h"
 #include "engine/gangs/preempting_gangs.h"
 #include "engine/tuner/gang_room.h"
-#include "engine/tuner/pod_changes.h"
+#include "engine/tuner/resizes.h"
 #include "engine/tuner/room.h"
 
 namespace synergy {

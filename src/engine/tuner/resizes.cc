@@ -1,4 +1,4 @@
-#include "engine/tuner/pod_changes.h"
+#include "engine/tuner/resizes.h"
 
 #include <algorithm>
 #include <optional>

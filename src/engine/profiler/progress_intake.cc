@@ -1,4 +1,4 @@
-#include "engine/profiler/hearing.h"
+#include "engine/profiler/progress_intake.h"
 
 #include <algorithm>
 #include <limits>

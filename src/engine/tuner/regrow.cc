@@ -1,4 +1,4 @@
-#include "engine/tuner/re_dividing.h"
+#include "engine/tuner/regrow.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 
 #include "allocation/surplus.h"
 #include "engine/tuner/division_sites.h"
-#include "engine/tuner/pod_changes.h"
+#include "engine/tuner/resizes.h"
 
 namespace synergy {
 namespace {
