@@ -191,7 +191,7 @@ void ReadPod(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod
 }
 
 // Combines the points of two pods that train together, from the same time.
-CurvePoint Joined(const CurvePoint& a, const CurvePoint& b) {
+CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   if (a.bound != b.bound) return a.bound ? a : b;
   const CurvePoint& less = b.cpu < a.cpu ? b : a;
   if (a.bound) return less;
@@ -264,7 +264,7 @@ std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod
   for (size_t i = 0; i < head.others.size(); ++i) {
     const auto other = PointOf(memory.pods.at(head.others[i]), windows[i + 1]);
     if (!point || !other) return std::nullopt;
-    *point = Joined(*point, *other);
+    *point = Combined(*point, *other);
   }
   if (point && point->bound) {
     point->uneven = std::any_of(windows.begin(), windows.end(), [&](const WindowReading& each) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/gang_members.h"

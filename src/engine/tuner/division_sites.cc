@@ -109,7 +109,7 @@ class SitesBuilder {
   DivisionSites sites_;
 };
 
-std::vector<ResourceVector> Joined(NodeAmounts amounts) {
+std::vector<ResourceVector> AmountsOf(NodeAmounts amounts) {
   std::vector<ResourceVector> all;
   for (const auto& of_node : amounts) all.insert(all.end(), of_node.begin(), of_node.end());
   return all;
@@ -136,11 +136,11 @@ std::vector<Tenant> DivisionSites::Tenants() const {
 std::vector<ResourceVector> DivisionSites::Regrown(const ResourceVector& headroom) const {
   const std::vector<DividedNode> nodes = NodesOf(*this, headroom);
   if (gangs.empty()) return Regrow(nodes.front().tenants, nodes.front().spare);
-  return Joined(RegrowTogether(nodes));
+  return AmountsOf(RegrowTogether(nodes));
 }
 
 std::vector<ResourceVector> DivisionSites::Levelled() const {
-  return Joined(synergy::Levelled(NodesOf(*this, {})));
+  return AmountsOf(synergy::Levelled(NodesOf(*this, {})));
 }
 
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
