@@ -159,7 +159,7 @@ void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, cons
   KeptPlace place{.pod = waiting.pod, .node = node, .until = pass.at.now + pass.settings.keep};
   place.shortage_named = NamesShortage(*waiting.pod);
   for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
-    const auto& peer = cuts->tenancy.pods[i];
+    const auto& peer = cuts->node_shares.pods[i];
     if (cuts->amounts[i] != peer->fungible->requested)
       place.planned.push_back({peer, cuts->amounts[i]});
   }

@@ -31,10 +31,10 @@ struct Gain {
   bool cuts = false;
 };
 
-Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts,
+Gain GainOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts,
             double least_gain) {
-  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
-  const std::vector<double> has = ThroughputsOf(tenants, amounts);
+  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
+  const std::vector<double> has = ThroughputsOf(shares, amounts);
   double before = 0;
   double after = 0;
   bool one_gains = false;
@@ -43,23 +43,23 @@ Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector
     before += had[i];
     after += has[i];
     one_gains |= has[i] >= had[i] * (1 + least_gain) && has[i] > had[i];
-    gain.cuts |= LargerOf(amounts[i], tenants[i].current) != amounts[i];
+    gain.cuts |= LargerOf(amounts[i], shares[i].current) != amounts[i];
   }
   gain.worth_it = after > before && (one_gains || after >= before * (1 + least_gain));
   return gain;
 }
 
-// Whether no change is worth it even if every tenant got all that it has a use for. Spares most
+// Whether no change is worth it even if every share got all that it has a use for. Spares most
 // nodes of a settled cluster the search.
-bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
+bool NothingToGain(const std::vector<PodShare>& shares, double least_gain) {
   std::vector<ResourceVector> amounts;
-  amounts.reserve(tenants.size());
-  for (const Tenant& tenant : tenants) amounts.push_back(LargerOf(tenant.current, tenant.most));
-  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
-  const std::vector<double> best = ThroughputsOf(tenants, amounts);
+  amounts.reserve(shares.size());
+  for (const PodShare& share : shares) amounts.push_back(LargerOf(share.current, share.most));
+  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
+  const std::vector<double> best = ThroughputsOf(shares, amounts);
   double before = 0;
   double most = 0;
-  for (size_t i = 0; i < tenants.size(); ++i) {
+  for (size_t i = 0; i < shares.size(); ++i) {
     if (best[i] >= had[i] * (1 + least_gain) && best[i] > had[i]) return false;
     before += had[i];
     most += best[i];
@@ -122,7 +122,7 @@ bool HasEnough(const TunerPass& pass) {
          pass.memory.actions_asked + pass.plan.actions.size() >= kManyAsked;
 }
 
-// New amounts of the tenants of all sites.
+// New amounts of the shares of all sites.
 struct NewAmounts {
   std::vector<ResourceVector> amounts;
   bool cuts = false;    // it begins with cuts
@@ -141,53 +141,53 @@ bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<Reso
 
 // Returns nullopt if no change is worth it.
 std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSettings& settings) {
-  const std::vector<Tenant> tenants = sites.Tenants();
-  if (!NothingToGain(tenants, settings.least_gain)) {
+  const std::vector<PodShare> shares = sites.Shares();
+  if (!NothingToGain(shares, settings.least_gain)) {
     NewAmounts regrown{.amounts = sites.Regrown(settings.headroom)};
-    const Gain gain = GainOf(tenants, regrown.amounts, settings.least_gain);
+    const Gain gain = GainOf(shares, regrown.amounts, settings.least_gain);
     regrown.cuts = gain.cuts;
     if (gain.worth_it) return regrown;
   }
   if (sites.gangs.empty()) return std::nullopt;
   NewAmounts levelled{.amounts = sites.Levelled(), .cuts = true, .levels = true};
-  if (IsAboutTheSame(CurrentOf(tenants), levelled.amounts)) return std::nullopt;
+  if (IsAboutTheSame(CurrentOf(shares), levelled.amounts)) return std::nullopt;
   return levelled;
 }
 
 void Divide(TunerPass& pass, const DivisionSites& sites, const NewAmounts& planned,
             Division& division) {
-  const std::vector<Tenant> tenants = sites.Tenants();
-  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
-  const std::vector<double> has = ThroughputsOf(tenants, planned.amounts);
+  const std::vector<PodShare> shares = sites.Shares();
+  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
+  const std::vector<double> has = ThroughputsOf(shares, planned.amounts);
   size_t at = 0;
-  for (const auto& [node, tenancy] : sites.sites) {
+  for (const auto& [node, node_shares] : sites.sites) {
     const std::string& name = node->detail->name;
-    for (size_t i = 0; i < tenancy.tenants.size(); ++i, ++at) {
-      const Tenant& tenant = tenancy.tenants[i];
+    for (size_t i = 0; i < node_shares.shares.size(); ++i, ++at) {
+      const PodShare& share = node_shares.shares[i];
       const ResourceVector& amounts = planned.amounts[at];
-      if (amounts == tenant.current) continue;
+      if (amounts == share.current) continue;
       division.busy.AddChanged(name);
       if (planned.cuts) {
         // The growth follows once the cuts are in force.
-        const ResourceVector less = LesserOf(amounts, tenant.current);
-        if (less == tenant.current) continue;
-        Cut(pass, tenancy.pods[i], less, ChangeKind::kDivided,
+        const ResourceVector less = LesserOf(amounts, share.current);
+        if (less == share.current) continue;
+        Cut(pass, node_shares.pods[i], less, ChangeKind::kDivided,
             planned.levels ? fmt::format("of no use to gang {}: another member has no more",
-                                         tenancy.pods[i]->gang->name)
+                                         node_shares.pods[i]->gang->name)
                            : fmt::format("worth more to others on node {}", name));
         continue;
       }
       // Other pods of its namespace may have begun to grow in this decision.
-      ResourceVector to = LesserOf(amounts, MostAllowed(*tenancy.pods[i], pass.rules()));
-      to.cpu = std::max(tenant.Step(to.cpu), tenant.current.cpu);
-      if (to == tenant.current) continue;
-      const double faster = tenant.gang
-                                ? has[at] / std::max(had[at], 1e-9)
-                                : NormalizedThroughput(tenant, to) / std::max(had[at], 1e-9);
-      Grow(pass, tenancy.pods[i], to,
-           fmt::format("spare on node {}; {}{:.0f} % faster", name,
-                       tenant.gang ? fmt::format("gang {} is ", tenancy.pods[i]->gang->name) : "",
-                       (faster - 1) * 100));
+      ResourceVector to = LesserOf(amounts, MostAllowed(*node_shares.pods[i], pass.rules()));
+      to.cpu = std::max(share.Step(to.cpu), share.current.cpu);
+      if (to == share.current) continue;
+      const double faster = share.gang ? has[at] / std::max(had[at], 1e-9)
+                                       : NormalizedThroughput(share, to) / std::max(had[at], 1e-9);
+      Grow(
+          pass, node_shares.pods[i], to,
+          fmt::format("spare on node {}; {}{:.0f} % faster", name,
+                      share.gang ? fmt::format("gang {} is ", node_shares.pods[i]->gang->name) : "",
+                      (faster - 1) * 100));
     }
   }
 }
@@ -199,7 +199,7 @@ void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
     pass.memory.held_up.insert(name);
     return;
   }
-  const TenancyRules rules = pass.rules();
+  const ShareRules rules = pass.rules();
   const DivisionSites sites =
       SitesOf(pass.cluster, node, rules, division.settled_gangs,
               [&division](const std::string& other) { return division.busy.UseOf(other); });
@@ -213,7 +213,7 @@ void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
     pass.WakeAt(*next);
   }
   // The remainder of a quota may change without any change of the node.
-  if (sites.sites.front().tenancy.held_by_limits || sites.has_incomplete_gang) {
+  if (sites.sites.front().node_shares.held_by_limits || sites.has_incomplete_gang) {
     pass.memory.divided.erase(name);
   } else {
     pass.memory.divided[name] = pass.cluster.version();

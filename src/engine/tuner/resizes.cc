@@ -54,7 +54,7 @@ ResourceVector FirstOf(const ResourceVector& from, const ResourceVector& to) {
 }
 
 template <class Step>
-TunerAction Next(const PodChange& change) {
+TunerAction StepOf(const PodChange& change) {
   return {change.pod, Step{{change.record, change.node.empty()}}};
 }
 
@@ -232,7 +232,7 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   if (!by_others && !bound && keeps_devices &&
       (waits || (counts && HasRoom(pass.cluster, change.node)))) {
     change.phase = Phase::kResizing;
-    pass.Do(Next<Resize>(change));
+    pass.Do(StepOf<Resize>(change));
     return;
   }
   if (!by_others) {
@@ -257,7 +257,7 @@ void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
                      fungible.requested,     "found made, without a word why",
                      pass.at.wall,           change.record.MemoryChanged()};
-    pass.Do(Next<Record>(change));
+    pass.Do(StepOf<Record>(change));
   }
   change.phase = Phase::kMade;
   change.due = pass.at.now + pass.settings.patience;
@@ -271,14 +271,14 @@ void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceV
   PodChange change = Begin(pass, pod, to, kind, std::move(why));
   const bool waits = pod->node.empty();
   change.phase = waits ? Phase::kAnnouncing : Phase::kResizing;
-  pass.Do(waits ? Next<Announce>(change) : Next<Resize>(change));
+  pass.Do(waits ? StepOf<Announce>(change) : StepOf<Resize>(change));
   pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
 void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why) {
   PodChange change = Begin(pass, pod, to, ChangeKind::kGrown, std::move(why));
-  pass.Do(Next<Announce>(change));
+  pass.Do(StepOf<Announce>(change));
   pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
 }
 
@@ -340,7 +340,7 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
   } else if (done) {
     change.phase = Phase::kMade;
     change.due = at.now + settings.patience;
-    if (running_cut) memory.next.push_back(Next<Record>(change));
+    if (running_cut) memory.next.push_back(StepOf<Record>(change));
   } else {
     Withdraw withdrawal = Withdrawal(change, at.wall);
     // Marks the pod so that other processes do not count on room here either.

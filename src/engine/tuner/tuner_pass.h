@@ -9,7 +9,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "engine/profile_book.h"
-#include "engine/tuner/tenancy.h"
+#include "engine/tuner/node_shares.h"
 #include "engine/tuner/tuner.h"
 #include "engine/tuner/tuner_memory.h"
 
@@ -23,7 +23,7 @@ struct TunerPass {
   TunerMemory& memory;
   TunerPlan& plan;
 
-  TenancyRules rules() const {
+  ShareRules rules() const {
     return {profiles,          memory,  at, settings.round, settings.max_speed_up,
             &cluster.limits(), &cluster};
   }

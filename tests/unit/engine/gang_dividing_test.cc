@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/gang_shares.h"
 #include "engine/tuner/room.h"
 #include "unit/engine/tuner_fixture.h"
 
@@ -136,7 +136,7 @@ TEST_F(GangDividingTest, RoomCostsWhatTheWholeGangLoses) {
   Reports(ManagedPod("fills-3", "n3", 3));
   const auto snapshot = state.Snapshot();
   const NamespaceLimits none;
-  const TenancyRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
+  const ShareRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
   const auto anywhere = [](const NodeState&) { return true; };
   const auto on_gangs_node = [](const NodeState& node) { return node.detail->name != "n1"; };
   const auto cheap = CheapestRoom(*snapshot, ManagedPod("new", "", 3), rules, anywhere);
@@ -156,7 +156,7 @@ TEST_F(GangDividingTest, WhatAMemberHasBeyondTheOthersCostsNothing) {
   Reports(Member("b", "n3", 6));
   const auto snapshot = state.Snapshot();
   const NamespaceLimits none;
-  const TenancyRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
+  const ShareRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
   const auto room = CheapestRoom(*snapshot, ManagedPod("new", "", 3), rules,
                                  [](const NodeState& node) { return node.detail->name != "n3"; });
   ASSERT_TRUE(room);

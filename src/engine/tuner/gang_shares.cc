@@ -1,4 +1,4 @@
-#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/gang_shares.h"
 
 #include <algorithm>
 #include <map>
@@ -9,18 +9,18 @@ namespace synergy {
 namespace {
 
 // Returns the throughput per GPU of a member on another node, whose amounts are not changed here.
-double SpeedOf(const Pod& pod, const ResourceVector& needs, const TenancyRules& rules) {
+double SpeedOf(const Pod& pod, const ResourceVector& needs, const ShareRules& rules) {
   const Fungible& fungible = *pod.fungible;
   const TunedProfile known =
       rules.profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
-  Tenant tenant;
-  tenant.profile = known.profile.get();
-  tenant.current = fungible.requested;
-  tenant.fair = fungible.fair_share;
-  tenant.max_speed_up = rules.max_speed_up;
-  tenant.gang = InGang{.needs = needs};
-  return NormalizedThroughput(tenant, tenant.current) /
-         static_cast<double>(tenant.current.gpus.count());
+  PodShare share;
+  share.profile = known.profile.get();
+  share.current = fungible.requested;
+  share.fair = fungible.fair_share;
+  share.max_speed_up = rules.max_speed_up;
+  share.gang = InGang{.needs = needs};
+  return NormalizedThroughput(share, share.current) /
+         static_cast<double>(share.current.gpus.count());
 }
 
 }  // namespace
@@ -51,27 +51,27 @@ double GpusOfGang(std::span<const std::shared_ptr<const Pod>> members) {
   return gpus;
 }
 
-void JoinGangs(const TenancyRules& rules, Tenancy& tenancy) {
+void JoinGangs(const ShareRules& rules, NodeShares& node_shares) {
   if (rules.cluster == nullptr) return;
   std::map<std::string, std::vector<size_t>> here;
-  for (size_t i = 0; i < tenancy.pods.size(); ++i) {
-    const Pod& pod = *tenancy.pods[i];
+  for (size_t i = 0; i < node_shares.pods.size(); ++i) {
+    const Pod& pod = *node_shares.pods[i];
     if (pod.gang && pod.fungible->requested.gpus > Gpus(0)) here[pod.gang->name].push_back(i);
   }
-  for (const auto& [name, tenants] : here) {
+  for (const auto& [name, shares] : here) {
     const auto members = RunningMembers(*rules.cluster, name);
-    InGang gang{.number = tenants.front(), .gpus = GpusOfGang(members), .needs = {}};
+    InGang gang{.number = shares.front(), .gpus = GpusOfGang(members), .needs = {}};
     for (const auto& member : members) {
-      const bool is_here = std::any_of(tenants.begin(), tenants.end(), [&](size_t i) {
-        return tenancy.pods[i]->uid == member->uid;
+      const bool is_here = std::any_of(shares.begin(), shares.end(), [&](size_t i) {
+        return node_shares.pods[i]->uid == member->uid;
       });
       if (is_here) continue;
       gang.elsewhere =
           std::min(gang.elsewhere, SpeedOf(*member, LeastOfGang(members, *member), rules));
     }
-    for (const size_t i : tenants) {
-      gang.needs = LeastOfGang(members, *tenancy.pods[i]);
-      tenancy.tenants[i].gang = gang;
+    for (const size_t i : shares) {
+      gang.needs = LeastOfGang(members, *node_shares.pods[i]);
+      node_shares.shares[i].gang = gang;
     }
   }
 }

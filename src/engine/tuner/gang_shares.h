@@ -1,7 +1,7 @@
 #pragma once
 
-// Adds to tenants that are members of gangs what depends on the gang (InGang of
-// allocation/tenant.h): how many GPUs wait for the slowest member, and how fast the members on
+// Adds to shares that are members of gangs what depends on the gang (InGang of
+// allocation/pod_share.h): how many GPUs wait for the slowest member, and how fast the members on
 // other nodes are.
 //
 // Threading: pure.
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cluster/pod.h"
-#include "engine/tuner/tenancy.h"
+#include "engine/tuner/node_shares.h"
 
 namespace synergy {
 
@@ -27,8 +27,8 @@ ResourceVector LeastOfGang(std::span<const std::shared_ptr<const Pod>> members, 
 // Returns the number of GPUs of all members.
 double GpusOfGang(std::span<const std::shared_ptr<const Pod>> members);
 
-// Marks those of a node's tenants that are members of gangs. Does nothing if `rules` has no
+// Marks those of a node's shares that are members of gangs. Does nothing if `rules` has no
 // cluster.
-void JoinGangs(const TenancyRules& rules, Tenancy& tenancy);
+void JoinGangs(const ShareRules& rules, NodeShares& node_shares);
 
 }  // namespace synergy

@@ -20,22 +20,22 @@
 
 namespace synergy {
 
-// Keeps alive the profiles that the tenants point to.
-struct Tenancy {
+// Keeps alive the profiles that the shares point to.
+struct NodeShares {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<std::shared_ptr<const JobProfile>> profiles;
-  std::vector<Tenant> tenants;
-  std::vector<bool> keeps;      // by tenant: must not be changed yet
-  bool held_by_limits = false;  // a tenant would be given more if its namespace allowed it
+  std::vector<PodShare> shares;
+  std::vector<bool> keeps;      // by share: must not be changed yet
+  bool held_by_limits = false;  // a share would be given more if its namespace allowed it
 };
 
-// The purpose of a tenancy.
-enum class TenancyUse {
+// The purpose for which shares are listed.
+enum class SharePurpose {
   kReclaim,  // to make room for a waiting pod
   kDivide,   // at most one change per pod and round; pods without a profile keep what they have
 };
 
-struct TenancyRules {
+struct ShareRules {
   const ProfileBook& profiles;
   const TunerMemory& memory;
   Moment at;
@@ -47,18 +47,18 @@ struct TenancyRules {
 
 // Returns the most that the namespace allows for the pod now, given what its other pods are being
 // given.
-ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules);
+ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules);
 
 // The same for each of `count` pods like this one, if each wants `wanted`.
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
-                                  const TenancyRules& rules);
+                                  const ShareRules& rules);
 
-// For a reclaim, tenants also carry what depends on their gangs (gang_tenancy.h).
-Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules);
+// For a reclaim, shares also carry what depends on their gangs (gang_shares.h).
+NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules);
 
 // Returns when the first pod of the node that is blocked from changes for a limited time can be
 // changed again; nullopt if no pod is.
-std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rules);
+std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules);
 
 // Returns a notice for the pod's owner: the pod is left alone, or is served by other figures than
 // it was admitted with. Returns nullopt if there is nothing to report. `node`: labels of the pod's

@@ -16,20 +16,20 @@
 
 namespace synergy {
 
-// A tenant's membership in a gang (cluster/gang.h). All members are as fast, per GPU, as the
+// A share's membership in a gang (cluster/gang.h). All members are as fast, per GPU, as the
 // slowest of them: an advantage of one member is worth nothing, and a cut of one slows all.
 struct InGang {
-  size_t number = 0;  // the same for all tenants of one gang
+  size_t number = 0;  // the same for all shares of one gang
   double gpus = 0;    // of all members, on any node
-  // The amounts of the gang's least member, for this one's GPUs. Without a profile, the tenant can
+  // The amounts of the gang's least member, for this one's GPUs. Without a profile, the share can
   // use no more.
   ResourceVector needs;
-  // The throughput per GPU of the slowest member that is not among the tenants.
+  // The throughput per GPU of the slowest member that is not among the shares.
   double elsewhere = std::numeric_limits<double>::infinity();
 };
 
 // If least = current = most, it keeps its amounts.
-struct Tenant {
+struct PodShare {
   const JobProfile* profile = nullptr;  // not owned; null: its speed is taken to follow its amounts
   ResourceVector current;
   ResourceVector least;     // not cut below this; within `current`
@@ -46,28 +46,28 @@ struct Tenant {
   }
 };
 
-std::vector<ResourceVector> CurrentOf(std::span<const Tenant> tenants);
+std::vector<ResourceVector> CurrentOf(std::span<const PodShare> shares);
 
-// GPUs x throughput with `amounts` / throughput with the fair share, for a tenant that does not
+// GPUs x throughput with `amounts` / throughput with the fair share, for a share that does not
 // wait for a gang. Without a profile, the scarcer of CPU and memory, in units of the pod's present
 // amounts, stands for the throughput, so that it is cut only if others cost more.
-double NormalizedThroughput(const Tenant& tenant, const ResourceVector& amounts);
+double NormalizedThroughput(const PodShare& share, const ResourceVector& amounts);
 
-// The same for all tenants, each with its amounts; the slowest member determines a gang. Members
+// The same for all shares, each with its amounts; the slowest member determines a gang. Members
 // here also stand for those elsewhere.
-std::vector<double> ThroughputsOf(std::span<const Tenant> tenants,
+std::vector<double> ThroughputsOf(std::span<const PodShare> shares,
                                   std::span<const ResourceVector> amounts);
-double TotalThroughput(std::span<const Tenant> tenants, std::span<const ResourceVector> amounts);
+double TotalThroughput(std::span<const PodShare> shares, std::span<const ResourceVector> amounts);
 
 // NormalizedThroughput() for many amounts.
 class Throughputs {
  public:
-  explicit Throughputs(const Tenant& tenant);  // outlives this object
+  explicit Throughputs(const PodShare& share);  // outlives this object
 
   double At(const ResourceVector& amounts) const;
 
  private:
-  const Tenant& tenant_;
+  const PodShare& share_;
   double unit_;
 };
 

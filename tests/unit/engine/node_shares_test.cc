@@ -1,4 +1,4 @@
-#include "engine/tuner/tenancy.h"
+#include "engine/tuner/node_shares.h"
 
 #include <chrono>
 
@@ -11,13 +11,13 @@ namespace {
 
 const DeviceReading kNotListed{DeviceSafety::kUnsafe, "not listed"};
 
-class TenancyTest : public EngineTest {
+class NodeSharesTest : public EngineTest {
  protected:
-  Tenancy Of(TenancyUse use) {
+  NodeShares Of(SharePurpose use) {
     snapshot_ = state.Snapshot();
-    return TenancyOf(NodeOf(*snapshot_, "n1"), use, Rules());
+    return SharesOn(NodeOf(*snapshot_, "n1"), use, Rules());
   }
-  TenancyRules Rules() { return {profiles, memory, at, std::chrono::minutes(5)}; }
+  ShareRules Rules() { return {profiles, memory, at, std::chrono::minutes(5)}; }
 
   TunerMemory memory;
 
@@ -25,49 +25,49 @@ class TenancyTest : public EngineTest {
   std::shared_ptr<const ClusterSnapshot> snapshot_;
 };
 
-TEST_F(TenancyTest, TenantsComeInTheOrderOfTheirNamesWhateverTheWatchReportedFirst) {
+TEST_F(NodeSharesTest, SharesComeInTheOrderOfNamesWhateverTheWatchReportedFirst) {
   state.UpsertPod(ManagedPod("b", "n1", 3));
   state.UpsertPod(ManagedPod("a", "n1", 3));
-  const Tenancy tenancy = Of(TenancyUse::kReclaim);
-  ASSERT_EQ(tenancy.pods.size(), 2u);
-  EXPECT_EQ(tenancy.pods[0]->name, "a");
+  const NodeShares node_shares = Of(SharePurpose::kReclaim);
+  ASSERT_EQ(node_shares.pods.size(), 2u);
+  EXPECT_EQ(node_shares.pods[0]->name, "a");
 }
 
-TEST_F(TenancyTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
+TEST_F(NodeSharesTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
   state.UpsertPod(ManagedPod("a", "n1", 6));
-  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
-  EXPECT_EQ(tenant.current, OneGpu(6));
-  EXPECT_EQ(tenant.least.cpu, Cores(3));
-  EXPECT_EQ(tenant.most.cpu, Cores(9));
-  EXPECT_EQ(tenant.fair.cpu, Cores(3));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.current, OneGpu(6));
+  EXPECT_EQ(share.least.cpu, Cores(3));
+  EXPECT_EQ(share.most.cpu, Cores(9));
+  EXPECT_EQ(share.fair.cpu, Cores(3));
 }
 
-TEST_F(TenancyTest, MemoryOfAShortNodeIsNotTaken) {
+TEST_F(NodeSharesTest, MemoryOfAShortNodeIsNotTaken) {
   state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
     pod.floor.memory = GiB(1);
     pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
   }));
-  EXPECT_LT(Of(TenancyUse::kReclaim).tenants.front().least.memory, GiB(4));
+  EXPECT_LT(Of(SharePurpose::kReclaim).shares.front().least.memory, GiB(4));
   Node node = NodeOfFour("n1");
   node.short_of_memory = true;
   state.UpsertNode(node);
-  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.memory, GiB(4));
-  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.cpu, Cores(3));
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.memory, GiB(4));
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.cpu, Cores(3));
 }
 
-TEST_F(TenancyTest, MemoryThatIsLetBeDoesNotGrowEither) {
+TEST_F(NodeSharesTest, MemoryThatIsLetBeDoesNotGrowEither) {
   state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
     pod.requested.memory = pod.in_force.memory = pod.set_aside.memory = GiB(2);
     pod.floor.memory = GiB(1);
     pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
     pod.memory_let_be = true;
   }));
-  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
-  EXPECT_EQ(tenant.least.memory, GiB(2));
-  EXPECT_EQ(tenant.most.memory, GiB(2));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.least.memory, GiB(2));
+  EXPECT_EQ(share.most.memory, GiB(2));
 }
 
-TEST_F(TenancyTest, WhoChangesOrWasChangedByHandIsNoTenant) {
+TEST_F(NodeSharesTest, APodThatChangesOrWasChangedByHandHasNoShare) {
   state.UpsertPod(ManagedPod("a", "n1", 3));
   state.UpsertPod(
       With(ManagedPod("b", "n1", 3), [](Fungible& pod) { pod.in_force.cpu = Cores(4); }));
@@ -75,58 +75,58 @@ TEST_F(TenancyTest, WhoChangesOrWasChangedByHandIsNoTenant) {
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(4), "", WallTime{}};
   }));
   memory.changes["a"] = {};
-  EXPECT_TRUE(Of(TenancyUse::kReclaim).tenants.empty());
+  EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
 }
 
-TEST_F(TenancyTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
+TEST_F(NodeSharesTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
   state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(6), "", at.wall - std::chrono::minutes(2)};
   }));
-  const Tenant divided = Of(TenancyUse::kDivide).tenants.front();
+  const PodShare divided = Of(SharePurpose::kDivide).shares.front();
   EXPECT_EQ(divided.least, divided.current);
   EXPECT_EQ(divided.most, divided.current);
-  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.cpu, Cores(3));
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.cpu, Cores(3));
   EXPECT_EQ(NextChange(NodeOf(*state.Snapshot(), "n1"), Rules()), at.now + std::chrono::minutes(3));
 }
 
-TEST_F(TenancyTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
+TEST_F(NodeSharesTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
   const JobProfile profile =
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(8), 9}});
   profiles.profiles["sensitive"] = std::make_shared<const JobProfile>(profile);
   state.UpsertPod(ManagedPod("a", "n1", 3));
-  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(4));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(4));
   profiles.profiles["sensitive"] =
       std::make_shared<const JobProfile>(profile.WithProcessMemory(GiB(1)));
-  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(8));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(8));
   state.UpsertPod(
       With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.written.memory_limit = GiB(5); }));
-  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(5));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(5));
 }
 
-TEST_F(TenancyTest, AGuaranteedPodWithWholeCpusKeepsThemWhole) {
+TEST_F(NodeSharesTest, AGuaranteedPodWithWholeCpusKeepsThemWhole) {
   state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) {
     pod.enforcement = Enforcement::kStrict;
     pod.written = {Cores(4), Cores(4), GiB(4), GiB(4)};
   }));
-  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
-  EXPECT_TRUE(tenant.whole_cpus);
-  EXPECT_EQ(tenant.Step(MilliCpu(2900)), Cores(2));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_TRUE(share.whole_cpus);
+  EXPECT_EQ(share.Step(MilliCpu(2900)), Cores(2));
 }
 
-TEST_F(TenancyTest, PodsWithoutGpusThatComeLaterLowerNobodysShare) {
+TEST_F(NodeSharesTest, PodsWithoutGpusThatComeLaterLowerNobodysShare) {
   state.UpsertPod(ManagedPod("a", "n1", 6));
   state.UpsertPod(OnNode(MakePod("later", {Gpus(0), Cores(6), GiB(32)}), "n1"));
-  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
-  EXPECT_EQ(tenant.fair.cpu, Cores(3));
-  EXPECT_EQ(tenant.least.cpu, Cores(3));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.fair.cpu, Cores(3));
+  EXPECT_EQ(share.least.cpu, Cores(3));
 }
 
-TEST_F(TenancyTest, ARequestStaysBelowALimitThatTheUserSet) {
+TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
   state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.cpu_limit = Cores(5); }));
-  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.cpu, MilliCpu(4999));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.cpu, MilliCpu(4999));
 }
 
-TEST_F(TenancyTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
+TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
   const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
   EXPECT_FALSE(WhatToTell(pod, {}, profiles, at.wall));
   profiles.generation = 2;
@@ -135,18 +135,18 @@ TEST_F(TenancyTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
   EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileGone);
 }
 
-TEST_F(TenancyTest, WhomAResizeMayCostItsGpusIsNoTenant) {
+TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
   state.UpsertPod(With(ManagedPod("a", "n1", 6), [](Fungible& pod) { pod.devices.reset(); }));
   state.UpsertPod(With(ManagedPod("b", "n1", 6), [](Fungible& pod) { pod.devices = kNotListed; }));
-  EXPECT_TRUE(Of(TenancyUse::kReclaim).tenants.empty());
-  EXPECT_TRUE(Of(TenancyUse::kDivide).tenants.empty());
+  EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
+  EXPECT_TRUE(Of(SharePurpose::kDivide).shares.empty());
   Node node = NodeOfFour("n1");
   node.labels = {{"synergy.io/devices-safe", "true"}};
   state.UpsertNode(node);
-  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.size(), 2u);
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.size(), 2u);
 }
 
-TEST_F(TenancyTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
+TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
   const auto unsafe = std::make_shared<const Pod>(
       With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.devices = kNotListed; }));
   const auto told = WhatToTell(unsafe, {}, profiles, at.wall);

@@ -1,4 +1,4 @@
-#include "engine/tuner/tenancy.h"
+#include "engine/tuner/node_shares.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 
 #include "cluster/device_safety.h"
 #include "core/quantity_text.h"
-#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/gang_shares.h"
 
 namespace synergy {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr Duration kTimeToLook = std::chrono::minutes(2);
 
 // Returns the time until the pod may have its next change of a round; nullopt if it may be changed.
-std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
+std::optional<Duration> RestOfRound(const Pod& pod, const ShareRules& rules) {
   const std::optional<ChangeRecord>& change = pod.fungible->change;
   if (!change || change->kind == ChangeKind::kAllocated) return std::nullopt;
   const Duration rest = change->at + rules.round - rules.at.wall;
@@ -27,14 +27,14 @@ std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
 }
 
 // Returns how long growth is still blocked because one failed in this round; nullopt if it is not.
-std::optional<Duration> Rest(const Pod& pod, const TenancyRules& rules) {
+std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
   const auto resting = rules.memory.resting.find(pod.uid);
   if (resting == rules.memory.resting.end() || resting->second <= rules.at.now) return std::nullopt;
   return resting->second - rules.at.now;
 }
 
 // Not while probed: a resize may wipe the probe's quota, and would spoil the measurement.
-bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules) {
+bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && IsSettled(pod) &&
          !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
@@ -44,7 +44,7 @@ bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules)
 // Returns the kubelet's report that it can never make this change to such a pod; null if it may be
 // tried.
 const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimension dimension,
-                                 const TenancyRules& rules) {
+                                 const ShareRules& rules) {
   const auto& known = rules.memory.infeasible;
   if (known.empty()) return nullptr;
   const auto found = known.find({node.detail->name, pod.fungible->enforcement, dimension});
@@ -63,25 +63,25 @@ ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& m
   return given;
 }
 
-Tenant TenantOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
-                const TenancyRules& rules) {
+PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
+                 const ShareRules& rules) {
   const Fungible& fungible = *pod.fungible;
-  Tenant tenant;
-  tenant.profile = profile;
-  tenant.current = fungible.requested;
-  tenant.fair = fungible.fair_share;
-  tenant.least = fungible.requested - SurplusOn(node, pod, rules.at.wall);
-  tenant.most = tenant.current;
-  tenant.whole_cpus = fungible.WholeCpus();
-  tenant.max_speed_up = rules.max_speed_up;
-  if (profile == nullptr) return tenant;
+  PodShare share;
+  share.profile = profile;
+  share.current = fungible.requested;
+  share.fair = fungible.fair_share;
+  share.least = fungible.requested - SurplusOn(node, pod, rules.at.wall);
+  share.most = share.current;
+  share.whole_cpus = fungible.WholeCpus();
+  share.max_speed_up = rules.max_speed_up;
+  if (profile == nullptr) return share;
   const ResourceVector demand =
-      profile->Demand(0, BelievedThroughput(*profile, tenant.fair, rules.max_speed_up));
-  tenant.most.cpu = demand.cpu;
+      profile->Demand(0, BelievedThroughput(*profile, share.fair, rules.max_speed_up));
+  share.most.cpu = demand.cpu;
   // Without that it is not known which part of the memory is cache.
-  if (profile->process_memory() && !fungible.memory_let_be) tenant.most.memory = demand.memory;
-  tenant.most = fungible.WithinBounds(tenant.most);
-  return tenant;
+  if (profile->process_memory() && !fungible.memory_let_be) share.most.memory = demand.memory;
+  share.most = fungible.WithinBounds(share.most);
+  return share;
 }
 
 // Whether the node agent has reported the pod's devices, or its time to do so is over.
@@ -89,29 +89,29 @@ bool IsReported(const Fungible& fungible, WallTime now) {
   return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
 }
 
-// Limits the tenant to `allowed`. Returns whether that is less than it has a use for.
-bool KeepWithin(const ResourceVector& allowed, Tenant& tenant) {
-  const ResourceVector most = LesserOf(tenant.most, LargerOf(allowed, tenant.current));
-  const bool held = most != tenant.most;
-  tenant.most = {most.gpus, tenant.Step(most.cpu), most.memory};
+// Limits the share to `allowed`. Returns whether that is less than it has a use for.
+bool KeepWithin(const ResourceVector& allowed, PodShare& share) {
+  const ResourceVector most = LesserOf(share.most, LargerOf(allowed, share.current));
+  const bool held = most != share.most;
+  share.most = {most.gpus, share.Step(most.cpu), most.memory};
   return held;
 }
 
 }  // namespace
 
-ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules) {
+ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules) {
   if (rules.limits == nullptr || rules.limits->empty()) return kUnlimited;
   return rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory));
 }
 
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
-                                  const TenancyRules& rules) {
+                                  const ShareRules& rules) {
   if (rules.limits == nullptr || rules.limits->empty()) return wanted;
   return rules.limits->MostForEach(pod, wanted, count, BeingGiven(pod.pod_namespace, rules.memory));
 }
 
-Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules) {
-  Tenancy tenancy;
+NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules) {
+  NodeShares node_shares;
   std::vector<const std::shared_ptr<const Pod>*> pods;
   for (const auto& pod : node.detail->pods) {
     if (MayChange(*pod, node, rules)) pods.push_back(&pod);
@@ -126,30 +126,30 @@ Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rul
     const Pod& pod = **entry;
     TunedProfile known =
         rules.profiles.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus);
-    Tenant tenant = TenantOf(pod, node, known.profile.get(), rules);
-    const bool keeps = use == TenancyUse::kDivide &&
+    PodShare share = ShareOf(pod, node, known.profile.get(), rules);
+    const bool keeps = use == SharePurpose::kDivide &&
                        (known.profile == nullptr || Rest(pod, rules) || RestOfRound(pod, rules));
     if (keeps) {
-      tenant.least = tenant.most = tenant.current;
-    } else if (use == TenancyUse::kDivide) {
-      tenancy.held_by_limits |= KeepWithin(MostAllowed(pod, rules), tenant);
+      share.least = share.most = share.current;
+    } else if (use == SharePurpose::kDivide) {
+      node_shares.held_by_limits |= KeepWithin(MostAllowed(pod, rules), share);
     }
     if (FindInfeasible(pod, node, Dimension::kCpu, rules) != nullptr) {
-      tenant.least.cpu = tenant.most.cpu = tenant.current.cpu;
+      share.least.cpu = share.most.cpu = share.current.cpu;
     }
     if (FindInfeasible(pod, node, Dimension::kMemory, rules) != nullptr) {
-      tenant.least.memory = tenant.most.memory = tenant.current.memory;
+      share.least.memory = share.most.memory = share.current.memory;
     }
-    tenancy.keeps.push_back(keeps);
-    tenancy.tenants.push_back(tenant);
-    tenancy.profiles.push_back(std::move(known.profile));
-    tenancy.pods.push_back(*entry);
+    node_shares.keeps.push_back(keeps);
+    node_shares.shares.push_back(share);
+    node_shares.profiles.push_back(std::move(known.profile));
+    node_shares.pods.push_back(*entry);
   }
-  if (use == TenancyUse::kReclaim) JoinGangs(rules, tenancy);
-  return tenancy;
+  if (use == SharePurpose::kReclaim) JoinGangs(rules, node_shares);
+  return node_shares;
 }
 
-std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rules) {
+std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules) {
   std::optional<Instant> next;
   const auto consider = [&](const std::optional<Duration>& left) {
     if (!left) return;
