@@ -30,10 +30,8 @@ bool Alike(const Pod& a, const Pod& b) {
   return SameSelection(a, b);
 }
 
-bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
-
 void Enqueue(TunerMemory& memory, const WaitingPod& waiting) {
-  if (IsOfGang(*waiting.pod)) {
+  if (waiting.pod->IsOfGang()) {
     memory.gangs[waiting.pod->gang->name].uids.insert(waiting.pod->uid);
     return;
   }
@@ -45,7 +43,7 @@ void Enqueue(TunerMemory& memory, const WaitingPod& waiting) {
 }
 
 void Dequeue(TunerMemory& memory, const WaitingPod& waiting) {
-  if (IsOfGang(*waiting.pod)) {
+  if (waiting.pod->IsOfGang()) {
     const auto gang = memory.gangs.find(waiting.pod->gang->name);
     if (gang != memory.gangs.end()) gang->second.uids.erase(waiting.pod->uid);
     return;
