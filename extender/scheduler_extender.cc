@@ -190,7 +190,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     return false;
   };
   if (fitting.empty() && !failed.empty() &&
-      second_looks_.Allow(snapshot->version(), clock_.Now(), may_help)) {
+      retries_.Allow(snapshot->version(), clock_.Now(), may_help)) {
     watches_.catch_up();
     judge();
     metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
@@ -242,7 +242,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
     verdict = gangs_.Place(args.pod, asked);
   }
   if (verdict.short_of_room &&
-      second_looks_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
+      retries_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();
     verdict = gangs_.Place(args.pod, asked);
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
@@ -339,7 +339,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   if (args->pod.gang) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
-  if (patience_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
+  if (preemption_delay_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
   const std::vector<NodeVictims> chosen =
       SelectVictimsByNode(*snapshot, args->pod, args->victims_by_node, reclaims_at);
   std::vector<wire::NodeVictims> nodes;

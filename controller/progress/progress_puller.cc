@@ -49,7 +49,7 @@ Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, s
 }  // namespace
 
 Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(AgentDirectory& agents,
-                                                               ProgressBook& book,
+                                                               ProgressStore& store,
                                                                const ClusterState& state,
                                                                metrics::ControllerMetrics& metrics,
                                                                const Clock& clock, Logger& log,
@@ -58,18 +58,18 @@ Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(AgentDirectory& a
   if (!keeping) return Fail(keeping.error());
   auto closing = MakeClient(settings, 0);
   if (!closing) return Fail(closing.error());
-  return std::unique_ptr<ProgressPuller>(new ProgressPuller(agents, book, state, metrics, clock,
+  return std::unique_ptr<ProgressPuller>(new ProgressPuller(agents, store, state, metrics, clock,
                                                             log, settings, *std::move(keeping),
                                                             *std::move(closing)));
 }
 
-ProgressPuller::ProgressPuller(AgentDirectory& agents, ProgressBook& book,
+ProgressPuller::ProgressPuller(AgentDirectory& agents, ProgressStore& store,
                                const ClusterState& state, metrics::ControllerMetrics& metrics,
                                const Clock& clock, Logger& log, const PullSettings& settings,
                                std::unique_ptr<http::Client> keeping,
                                std::unique_ptr<http::Client> closing)
     : agents_(agents),
-      book_(book),
+      store_(store),
       state_(state),
       metrics_(metrics),
       clock_(clock),
@@ -85,7 +85,7 @@ void ProgressPuller::Start() {
     });
   }
   threads_.emplace_back([this](const std::stop_token& stop) {
-    while (clock_.SleepFor(kForget, stop)) book_.Forget(*state_.Snapshot(), clock_.Now());
+    while (clock_.SleepFor(kForget, stop)) store_.Forget(*state_.Snapshot(), clock_.Now());
   });
 }
 
@@ -101,7 +101,7 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
   const Result<> asked = Ask(agent, stop);
   if (stop.stop_requested()) return;
   metrics_.CountProgressPull(asked ? "ok" : Outcome(asked.error()));
-  // Its last figures stay in the book until they are too old.
+  // Its last figures stay in the store until they are too old.
   if (!asked && agent.failures == 0) {
     log_.Warn("a node agent does not tell the progress of its pods",
               {{"node", agent.node}, {"error", asked.error().message}});
@@ -126,7 +126,7 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
   BelievedProgress believed = Believe(std::move(told->pods), agent.node, *state_.Snapshot());
   metrics_.CountProgressDropped("not_here", believed.not_here);
   metrics_.CountProgressDropped("not_managed", believed.not_managed);
-  book_.Hear(agent.node, told->since, std::move(believed.pods), clock_.Present());
+  store_.Observe(agent.node, told->since, std::move(believed.pods), clock_.Present());
   return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Queries the node agents for their pods' progress and writes it into the book. Every replica does
+// Queries the node agents for their pods' progress and writes it into the store. Every replica does
 // this, so that each can answer requests and the next leader has the data at once
 // (docs/progress.md).
 //
@@ -16,7 +16,7 @@
 
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/agent_directory.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -37,7 +37,8 @@ struct PullSettings {
 class ProgressPuller {
  public:
   // All references outlive this. kInvalid: the certificates cannot be used.
-  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents, ProgressBook& book,
+  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents,
+                                                        ProgressStore& store,
                                                         const ClusterState& state,
                                                         metrics::ControllerMetrics& metrics,
                                                         const Clock& clock, Logger& log,
@@ -48,7 +49,7 @@ class ProgressPuller {
   void PullDue(const std::stop_token& stop);
 
  private:
-  ProgressPuller(AgentDirectory& agents, ProgressBook& book, const ClusterState& state,
+  ProgressPuller(AgentDirectory& agents, ProgressStore& store, const ClusterState& state,
                  metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
                  const PullSettings& settings, std::unique_ptr<http::Client> keeping,
                  std::unique_ptr<http::Client> closing);
@@ -58,7 +59,7 @@ class ProgressPuller {
   Result<> Ask(Agent& agent, const std::stop_token& stop);
 
   AgentDirectory& agents_;
-  ProgressBook& book_;
+  ProgressStore& store_;
   const ClusterState& state_;
   metrics::ControllerMetrics& metrics_;
   const Clock& clock_;

@@ -20,11 +20,11 @@ ResourceVector BeingCut(const Pod& pod) {
 bool MayFitSoon(const Pod& pod, const NodeState& node) {
   if (!node.exists) return true;
   NodeState soon = node;
-  for (const auto& tenant : node.detail->pods) {
-    if (tenant->deleting) {
-      soon = WithoutPod(soon, *tenant);
+  for (const auto& share : node.detail->pods) {
+    if (share->deleting) {
+      soon = WithoutPod(soon, *share);
     } else {
-      soon.requested -= BeingCut(*tenant);
+      soon.requested -= BeingCut(*share);
     }
   }
   return CheckFit(pod, soon).none();

@@ -67,6 +67,8 @@ struct Pod {
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
   std::vector<std::string> warnings;     // admission's warnings for its creator
 
+  // Whether it is a member of a gang whose labels are valid.
+  bool IsOfGang() const { return gang && gang->problem.empty(); }
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }
   std::string Key() const { return pod_namespace + "/" + name; }

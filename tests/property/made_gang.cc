@@ -136,15 +136,15 @@ void MadeGang::Report(size_t index) {
   }
   progress.cpu = member.told;
   progress.probe = member.quota;
-  profiler_.Hear(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
+  profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }
 
 void MadeGang::Decide() {
   Grow();
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at_);
-  for (const ProfilerAction& action : decision.actions) {
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at_);
+  for (const ProfilerAction& action : plan.actions) {
     Carry(action);
-    profiler_.Learn(memory_, action, true, at_);
+    profiler_.OnResult(memory_, action, true, at_);
   }
 }
 

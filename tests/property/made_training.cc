@@ -172,15 +172,15 @@ void MadeTraining::Report() {
   progress.cpu = use_seen_;
   if (!node_.says_waiting) progress.cpu->waited.reset();
   progress.probe = quota_;
-  profiler_.Hear(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
+  profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }
 
 void MadeTraining::Decide() {
-  profiler_.HearWaiting(memory_, state_.WaitingPods());
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at_);
-  for (const ProfilerAction& action : decision.actions) {
+  profiler_.ObserveWaiting(memory_, state_.WaitingPods());
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at_);
+  for (const ProfilerAction& action : plan.actions) {
     Carry(action);
-    profiler_.Learn(memory_, action, true, at_);
+    profiler_.OnResult(memory_, action, true, at_);
   }
 }
 

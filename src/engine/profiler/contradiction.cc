@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
+#include "engine/profiler/progress_intake.h"
 
 namespace synergy {
 namespace {
@@ -208,7 +208,7 @@ ComparedPod& Take(const ProfilerSettings& settings, ContradictionMemory& memory,
 
 }  // namespace
 
-std::optional<ProfileVerdict> ContradictionFinder::Hear(
+std::optional<ProfileVerdict> ContradictionFinder::Observe(
     ContradictionMemory& memory, const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
     const std::string& gpu_product, const GivenProfile& given, const PodProgress& progress,
     WallTime since, Moment at) const {

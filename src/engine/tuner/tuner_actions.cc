@@ -1,5 +1,7 @@
 #include "engine/tuner/tuner_actions.h"
 
+#include "core/overloaded.h"
+
 namespace synergy {
 
 std::string_view ToString(PlaceEnd end) {
@@ -44,46 +46,15 @@ std::string_view ToString(Respected reason) {
   return "unknown";
 }
 
-std::string_view ToString(TunerActionKind kind) {
-  switch (kind) {
-    case TunerActionKind::kKeepPlace:
-      return "keep_place";
-    case TunerActionKind::kEndPlace:
-      return "end_place";
-    case TunerActionKind::kRemind:
-      return "remind";
-    case TunerActionKind::kAnnounce:
-      return "announce";
-    case TunerActionKind::kResize:
-      return "resize";
-    case TunerActionKind::kRecord:
-      return "record";
-    case TunerActionKind::kWithdraw:
-      return "withdraw";
-    case TunerActionKind::kPutBack:
-      return "put_back";
-    case TunerActionKind::kTell:
-      return "tell";
-  }
-  return "unknown";
-}
-
 bool IsUrgent(const TunerAction& action) {
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-    case TunerActionKind::kEndPlace:
-    case TunerActionKind::kRemind:
-    case TunerActionKind::kWithdraw:
-    case TunerActionKind::kPutBack:
-      return true;
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kResize:
-    case TunerActionKind::kRecord:
-      return action.change.kind == ChangeKind::kReclaimed;
-    case TunerActionKind::kTell:
-      return false;
-  }
-  return false;
+  using namespace tuner_action;
+  return std::visit(
+      Overloaded{[](const KeepPlace&) { return true; }, [](const EndPlace&) { return true; },
+                 [](const Remind&) { return true; },
+                 [](const ChangeStep& step) { return step.change.kind == ChangeKind::kReclaimed; },
+                 [](const Withdraw&) { return true; }, [](const PutBack&) { return true; },
+                 [](const Notify&) { return false; }},
+      action.what);
 }
 
 }  // namespace synergy

@@ -60,10 +60,10 @@ void ProfilingDriver::Run(Moment at) {
   const std::set<std::string> before = Measured();
   std::erase_if(told_, [&](const auto& told) { return !before.contains(told.first); });
   for (const std::string& uid : before) Tell(uid, at);
-  profiler_.HearWaiting(memory_, state_.WaitingPods());
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at);
-  for (const ProfilerAction& action : decision.actions) {
-    profiler_.Learn(memory_, action, Do(action, at), at);
+  profiler_.ObserveWaiting(memory_, state_.WaitingPods());
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at);
+  for (const ProfilerAction& action : plan.actions) {
+    profiler_.OnResult(memory_, action, Do(action, at), at);
   }
   wake_ = Measured().empty() ? Instant::max() : at.now + kAsks;
 }
@@ -98,7 +98,7 @@ void ProfilingDriver::Tell(const std::string& uid, Moment at) {
   }
   progress.cpu->at = at.wall;
   TellOfMemory(*pod, *pace, time, progress);
-  profiler_.Hear(memory_, progress, {}, at);
+  profiler_.Observe(memory_, progress, {}, at);
 }
 
 void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,

@@ -33,8 +33,19 @@ class TunerDriver {
 
  private:
   bool Do(const TunerAction& action);
-  bool Write(const TunerAction& action, const SimulatedPods::Change& change);
-  bool Resize(const TunerAction& action);
+  bool Do(const Pod& pod, const tuner_action::KeepPlace& place);
+  bool Do(const Pod& pod, const tuner_action::EndPlace& place);
+  bool Do(const Pod& pod, const tuner_action::Remind& reminder);
+  bool Do(const Pod& pod, const tuner_action::Announce& step);
+  bool Do(const Pod& pod, const tuner_action::Resize& step);
+  bool Do(const Pod& pod, const tuner_action::Record& step);
+  bool Do(const Pod& pod, const tuner_action::Withdraw& step);
+  bool Do(const Pod& pod, const tuner_action::PutBack& step);
+  bool Do(const Pod& pod, const tuner_action::Notify& notice);
+  bool IsWritable(const Pod& pod, const tuner_action::ChangeStep& step) const;
+  bool Record(const Pod& pod, const ChangeRecord& change,
+              std::optional<WallTime> unshrinkable_until);
+  bool Resize(const Pod& pod, const ChangeRecord& change);
 
   Tuner tuner_;
   TunerMemory memory_;

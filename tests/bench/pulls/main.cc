@@ -136,7 +136,7 @@ class Bench {
                     .key_pem = certificates.controller.key_pem,
                     .server_name = "agent.svc"};
     settings.kept_connections = kept;
-    auto puller = controller::ProgressPuller::Create(agents_, book_, state_, metrics_, clock_,
+    auto puller = controller::ProgressPuller::Create(agents_, store_, state_, metrics_, clock_,
                                                      log_.log, settings);
     SYNERGY_CHECK(puller.has_value(), "the certificates are good");
     puller_ = *std::move(puller);
@@ -165,18 +165,18 @@ class Bench {
   testing::SilentLog log_;
   ClusterState state_;
   controller::AgentDirectory agents_{clock_, seconds(10)};
-  controller::ProgressBook book_;
+  controller::ProgressStore store_;
   metrics::ControllerMetrics metrics_;
   std::unique_ptr<controller::ProgressPuller> puller_;
 };
 
 double BookMegabytes(size_t nodes) {
   const double before = ResidentMegabytes();
-  controller::ProgressBook book;
+  controller::ProgressStore store;
   for (size_t node = 0; node < nodes; ++node) {
     std::vector<PodProgress> pods;
     for (int pod = 0; pod < kPodsOnNode; ++pod) pods.push_back(Sample(static_cast<int>(node), pod));
-    book.Hear(fmt::format("node-{}", node), {}, std::move(pods), {});
+    store.Observe(fmt::format("node-{}", node), {}, std::move(pods), {});
   }
   return ResidentMegabytes() - before;
 }

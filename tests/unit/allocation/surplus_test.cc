@@ -35,99 +35,99 @@ const JobProfile& MemoryHungry() {
   return profile;
 }
 
-Tenant MakeTenant(const JobProfile& profile, int64_t cores, int64_t memory = 1) {
-  Tenant tenant;
-  tenant.profile = &profile;
-  tenant.current = {Gpus(1), Cores(cores), GiB(memory)};
-  tenant.least = {Gpus(1), Cores(1), GiB(1)};
-  tenant.fair = {Gpus(1), Cores(4), GiB(2)};
-  tenant.most = {Gpus(1), Cores(8), GiB(8)};
-  return tenant;
+PodShare MakeShare(const JobProfile& profile, int64_t cores, int64_t memory = 1) {
+  PodShare share;
+  share.profile = &profile;
+  share.current = {Gpus(1), Cores(cores), GiB(memory)};
+  share.least = {Gpus(1), Cores(1), GiB(1)};
+  share.fair = {Gpus(1), Cores(4), GiB(2)};
+  share.most = {Gpus(1), Cores(8), GiB(8)};
+  return share;
 }
 
 ResourceVector Lacking(MilliCpu cpu, Bytes memory = {}) { return {Gpus(0), cpu, memory}; }
 
 TEST(Reclaim, TakesFromWhoLosesLeastAndNoMoreThanLacks) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  const auto amounts = Reclaim(tenants, Lacking(MilliCpu(2500)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  const auto amounts = Reclaim(shares, Lacking(MilliCpu(2500)));
   ASSERT_TRUE(amounts);
-  EXPECT_EQ((*amounts)[0], tenants[0].current);
+  EXPECT_EQ((*amounts)[0], shares[0].current);
   EXPECT_EQ((*amounts)[1].cpu, MilliCpu(1500));
-  EXPECT_EQ((*amounts)[1].memory, tenants[1].current.memory);
+  EXPECT_EQ((*amounts)[1].memory, shares[1].current.memory);
 }
 
 TEST(Reclaim, GoesOnWithTheOthersWhenOneIsAtItsFloor) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 2)};
-  const auto amounts = Reclaim(tenants, Lacking(Cores(2)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 2)};
+  const auto amounts = Reclaim(shares, Lacking(Cores(2)));
   ASSERT_TRUE(amounts);
   EXPECT_EQ((*amounts)[1].cpu, Cores(1));
   EXPECT_EQ((*amounts)[0].cpu, Cores(3));
 }
 
 TEST(Reclaim, NeverGoesBelowAFloor) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  EXPECT_TRUE(Reclaim(tenants, Lacking(Cores(6))));
-  EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(6001))));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  EXPECT_TRUE(Reclaim(shares, Lacking(Cores(6))));
+  EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(6001))));
 }
 
 TEST(Reclaim, LeavesAloneWhoHasNothingAboveItsLeast) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
-  for (Tenant& tenant : tenants) tenant.least = tenant.current;
-  EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(1))));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4), MakeShare(Insensitive(), 4)};
+  for (PodShare& share : shares) share.least = share.current;
+  EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(1))));
 }
 
 TEST(Reclaim, TakesFromAPodWithoutAProfileLast) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
-  tenants[0].profile = nullptr;
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(3))))[0], tenants[0].current);
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(4))))[0].cpu, Cores(3));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4), MakeShare(Insensitive(), 4)};
+  shares[0].profile = nullptr;
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(3))))[0], shares[0].current);
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(4))))[0].cpu, Cores(3));
 }
 
 TEST(Reclaim, CutsMemoryOnlyWhereMemoryLacks) {
-  const std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4, 8)};
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(1))))[0], (ResourceVector{Gpus(1), Cores(3), GiB(8)}));
-  EXPECT_EQ((*Reclaim(tenants, Lacking({}, GiB(3))))[0],
+  const std::vector<PodShare> shares = {MakeShare(Insensitive(), 4, 8)};
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(1))))[0], (ResourceVector{Gpus(1), Cores(3), GiB(8)}));
+  EXPECT_EQ((*Reclaim(shares, Lacking({}, GiB(3))))[0],
             (ResourceVector{Gpus(1), Cores(4), GiB(5)}));
 }
 
 TEST(Regrow, GivesWhatIsSpareToWhomItHelps) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 1)};
-  const auto amounts = Regrow(tenants, Lacking(Cores(3)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 1)};
+  const auto amounts = Regrow(shares, Lacking(Cores(3)));
   EXPECT_EQ(amounts[0].cpu, Cores(7));
   EXPECT_EQ(amounts[1].cpu, Cores(1));
 }
 
 TEST(Regrow, WholeCpusStayWhole) {
-  std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4)};
-  tenants[0].whole_cpus = true;
-  EXPECT_EQ(Regrow(tenants, Lacking(MilliCpu(2700)))[0].cpu, Cores(6));
+  std::vector<PodShare> shares = {MakeShare(Sensitive(), 4)};
+  shares[0].whole_cpus = true;
+  EXPECT_EQ(Regrow(shares, Lacking(MilliCpu(2700)))[0].cpu, Cores(6));
 }
 
 TEST(Reclaim, WholeCpusStayWhole) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4)};
-  tenants[0].whole_cpus = true;
-  const auto amounts = Reclaim(tenants, Lacking(MilliCpu(1500)));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4)};
+  shares[0].whole_cpus = true;
+  const auto amounts = Reclaim(shares, Lacking(MilliCpu(1500)));
   ASSERT_TRUE(amounts);
   EXPECT_EQ((*amounts)[0].cpu, Cores(2));
 }
 
 TEST(Regrow, MovesSurplusFromWhoHasNoUseForIt) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  const auto amounts = Regrow(tenants, {});
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  const auto amounts = Regrow(shares, {});
   EXPECT_GE(amounts[0].cpu, MilliCpu(6500));
   EXPECT_LE(amounts[0].cpu + amounts[1].cpu, Cores(8));
   EXPECT_GE(amounts[1].cpu, Cores(1));
 }
 
 TEST(Regrow, GivesMemoryToo) {
-  const std::vector<Tenant> tenants = {MakeTenant(MemoryHungry(), 1, 4)};
-  EXPECT_EQ(Regrow(tenants, Lacking({}, GiB(10)))[0].memory, GiB(8));
+  const std::vector<PodShare> shares = {MakeShare(MemoryHungry(), 1, 4)};
+  EXPECT_EQ(Regrow(shares, Lacking({}, GiB(10)))[0].memory, GiB(8));
 }
 
 TEST(Regrow, ChangesNothingWhereNothingIsGained) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 8), MakeTenant(Insensitive(), 1)};
-  EXPECT_EQ(Regrow(tenants, {})[0], tenants[0].current);
-  EXPECT_EQ(Regrow(tenants, {})[1], tenants[1].current);
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 8), MakeShare(Insensitive(), 1)};
+  EXPECT_EQ(Regrow(shares, {})[0], shares[0].current);
+  EXPECT_EQ(Regrow(shares, {})[1], shares[1].current);
   EXPECT_TRUE(Regrow({}, {}).empty());
 }
 

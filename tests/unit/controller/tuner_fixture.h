@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/profiles/memory_harm_watch.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/profiles/oom_watch.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "engine/tuner/tuner.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
@@ -109,11 +109,12 @@ class TunerTest : public ::testing::Test {
   synergy::testing::FakeProfileBook profiles = synergy::testing::TwoProfiles();
   Tuner tuner{{}, profiles};
   bool may_act = true;
-  TunerActions actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
-  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [this] { return may_act; }, clock);
-  MemoryHarmWatch harm{state, api, events,  [this] { return may_act; },
-                       clock, log, metrics, std::chrono::minutes(10)};
-  TunerDriver driver{tuner, state, *hands, clock, metrics, {.harm = &harm}};
+  TunerCalls actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
+  std::unique_ptr<ActionExecutor> executor =
+      MakeSerialExecutor(actions, [this] { return may_act; }, clock);
+  OomWatch oom{state, api, events,  [this] { return may_act; },
+               clock, log, metrics, std::chrono::minutes(10)};
+  TunerDriver driver{tuner, state, *executor, clock, metrics, {.oom = &oom}};
 };
 
 }  // namespace synergy::controller

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "unit/controller/tuner_fixture.h"
 
 namespace synergy::controller {

@@ -67,7 +67,7 @@ class ContradictionTest : public EngineTest {
       told.last = at.wall;
       told.uid = "a";
       told.epoch = epoch;
-      const auto said = finder.Hear(memory, pod, Cores(12), "A100", given, told, kSince, at);
+      const auto said = finder.Observe(memory, pod, Cores(12), "A100", given, told, kSince, at);
       if (said) verdict = *said;
     }
   }

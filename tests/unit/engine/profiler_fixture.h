@@ -81,7 +81,7 @@ class ProfilerTest : public EngineTest {
   void Carry(const ProfilerAction& action) {
     if (action.kind == ProfilerActionKind::kPublish) {
       if (takes_profiles) book.Keep(action.profile_namespace, action.measured);
-      profiler->Learn(memory, action, takes_profiles, at);
+      profiler->OnResult(memory, action, takes_profiles, at);
       return;
     }
     const bool begins = action.kind == ProfilerActionKind::kProbe;
@@ -94,16 +94,16 @@ class ProfilerTest : public EngineTest {
       if (begins && training.kept)
         training.probe = ProbeReading{action.probe.cpu, at.wall, training.wiped};
     }
-    profiler->Learn(memory, action, !begins || takes_probes, at);
+    profiler->OnResult(memory, action, !begins || takes_probes, at);
   }
 
   void Put(const std::string& uid, const std::function<void(Fungible&)>& change) {
     state.UpsertPod(With(*state.FindPod(uid), change));
   }
 
-  std::vector<ProfilerAction> Decide() {
-    profiler->HearWaiting(memory, state.WaitingPods());
-    return profiler->Decide(*state.Snapshot(), memory, at).actions;
+  std::vector<ProfilerAction> Plan() {
+    profiler->ObserveWaiting(memory, state.WaitingPods());
+    return profiler->Plan(*state.Snapshot(), memory, at).actions;
   }
 
   static double CoresOf(const Pod& pod, const Training& training) {
@@ -165,9 +165,9 @@ class ProfilerTest : public EngineTest {
                                       .at = at.wall};
           progress.epoch = std::floor(read / 2e9);
         }
-        profiler->Hear(memory, progress, agent_since, at);
+        profiler->Observe(memory, progress, agent_since, at);
       }
-      for (const ProfilerAction& action : Decide()) {
+      for (const ProfilerAction& action : Plan()) {
         actions.push_back(action);
         Carry(action);
       }

@@ -56,7 +56,7 @@ TEST(MemoryStudyTest, KnowsWhatMoreMemoryIsGoodForLongBeforeItMayBeTaken) {
   ASSERT_TRUE(memory);
   EXPECT_TRUE(memory->confirmed);
   EXPECT_TRUE(Differ(*soon, *memory, 0.05)) << "it is published again";
-  EXPECT_TRUE(Joined(*memory, *soon).confirmed);
+  EXPECT_TRUE(Combined(*memory, *soon).confirmed);
   EXPECT_EQ(soon->data_set, memory->data_set);
   EXPECT_EQ(memory->process, GB(8));
   EXPECT_NEAR(static_cast<double>(memory->data_set.count()), 40e9, 1e6);

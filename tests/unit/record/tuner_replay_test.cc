@@ -9,9 +9,9 @@
 #include "cluster/node_selection.h"
 #include "controller/cluster/profile_store.h"
 #include "controller/profiles/tuner_profiles.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "record/replay.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
@@ -117,9 +117,10 @@ class TunerReplayTest : public ::testing::Test {
   ProfileStore store{0};
   TunerProfiles profiles{store};
   Tuner tuner{{}, profiles};
-  TunerActions actions{state, api, events, clock, log, metrics, [] { return true; }};
-  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [] { return true; }, clock);
-  TunerDriver driver{tuner, state,   *hands,
+  TunerCalls actions{state, api, events, clock, log, metrics, [] { return true; }};
+  std::unique_ptr<ActionExecutor> executor =
+      MakeSerialExecutor(actions, [] { return true; }, clock);
+  TunerDriver driver{tuner, state,   *executor,
                      clock, metrics, {.profiles = &profiles, .journal = recording.recorder.get()}};
 };
 

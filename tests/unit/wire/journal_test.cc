@@ -3,10 +3,12 @@
 #include <limits>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "support/cluster_vocabulary.h"
+#include "wire/journal/decisions.h"
 
 namespace synergy::wire {
 namespace {
@@ -57,6 +59,43 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
             R"("disruptionsAllowed":1}})");
   EXPECT_EQ(line(change::RemoveDisruptionBudget{"b"}),
             R"({"call":"RemoveDisruptionBudget","version":"7","uid":"b"})");
+}
+
+// So are the actions of the tuner.
+TEST(DecisionsTest, EveryActionIsReadAndWrittenInTheSameWords) {
+  const std::string pod =
+      R"("pod":{"uid":"p","namespace":"team","name":"p","requests":{"main":{"gpus":1}}})";
+  const std::string change =
+      R"("change":{"kind":"Reclaimed","to":{"cpu":2000},"why":"room","at":3})";
+  const std::string bound = R"("placeEnd":"Bound")";
+  const std::string rest = R"("respected":"ByHand"})";
+  const std::vector<std::string> actions{
+      R"({"kind":"KeepPlace",)" + pod + R"(,"node":"n","until":5,"waited":6,"cost":0.5,)" + bound +
+          "," + rest,
+      R"({"kind":"EndPlace",)" + pod + R"(,"node":"n","placeEnd":"GivenUp",)" + rest,
+      R"({"kind":"Remind",)" + pod + "," + bound + "," + rest,
+      R"({"kind":"Announce",)" + pod + "," + bound + "," + change + R"(,"unchanged":true,)" + rest,
+      R"({"kind":"Resize",)" + pod + "," + bound + "," + change + "," + rest,
+      R"({"kind":"Record",)" + pod + "," + bound + "," + change + "," + rest,
+      R"({"kind":"Withdraw",)" + pod + "," + bound + "," + change +
+          R"(,"before":{"kind":"Undone","at":2},"unshrinkableUntil":9,"failure":"NoRoom",)" + rest,
+      R"({"kind":"PutBack",)" + pod + "," + bound + "," + change +
+          R"(,"unshrinkableUntil":9,"failure":"Timeout",)" + rest,
+      R"({"kind":"Tell",)" + pod + "," + bound +
+          R"(,"respected":"Devices","message":"keeps them"})"};
+  std::string line = R"({"decision":"TunerDecided","version":"7","news":"1","at":{"now":1},)"
+                     R"("actions":[)";
+  for (const std::string& action : actions) {
+    line += action;
+    line += action == actions.back() ? "]" : ",";
+  }
+  line += R"(,"wake":8})";
+  const Result<Decision> read = ReadDecisionLine(line);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& decided = std::get<decision::TunerDecided>(*read);
+  ASSERT_EQ(decided.actions.size(), std::variant_size_v<TunerAction::What>);
+  for (size_t i = 0; i < decided.actions.size(); ++i) EXPECT_EQ(decided.actions[i].what.index(), i);
+  EXPECT_EQ(WriteDecisionLine(*read), line);
 }
 
 TEST(JournalTest, NumbersAreExactToTheirEnds) {
