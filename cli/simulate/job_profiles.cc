@@ -11,7 +11,7 @@
 namespace synergy::cli {
 namespace {
 
-// Gandiva measures after them how soon a job was of use (OSDI'18).
+// Gandiva (OSDI'18) measures how soon a job becomes useful by its first 100 iterations.
 constexpr double kFirstIterations = 100;
 
 }  // namespace

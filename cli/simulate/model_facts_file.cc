@@ -18,7 +18,7 @@ namespace {
 using config::Reject;
 using config::Scalar;
 
-// A map's entry, which has to be there.
+// Returns a required entry of a map.
 YAML::Node Entry(const YAML::Node& map, const std::string& where, const char* name) {
   if (!map.IsMap()) Reject(map, fmt::format("{}: expected fields", where));
   const YAML::Node entry = map[name];
@@ -47,7 +47,7 @@ Bytes ToBytes(const YAML::Node& node, const std::string& field) {
   return Bytes(ToNearest(Number(node, field, kLeastAmount) * 1e9));
 }
 
-// The amounts that the matrices' rows or columns stand for.
+// Returns the amounts of the matrices' rows or columns.
 template <class Amount>
 std::vector<Amount> Axis(const YAML::Node& doc, const char* name,
                          Amount (*read)(const YAML::Node&, const std::string&)) {
@@ -114,7 +114,7 @@ Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
   return Gpus(gpus);
 }
 
-// The models for servers with this many CPUs per GPU.
+// Returns the models for servers with this many CPUs per GPU.
 YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
   if (!root.IsMap()) Reject(root, "the file: expected fields");
   const double ratio =

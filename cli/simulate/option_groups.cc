@@ -101,7 +101,7 @@ void AddScheduling(CLI::App& command, SimulateArguments& arguments) {
                   "who gets what, where; both for a comparison:" + Mechanisms())
       ->delimiter(',')
       ->capture_default_str();
-  // kube-scheduler has one: first in, first out.
+  // kube-scheduler has only one policy: first in, first out.
   command.add_option("--policy", arguments.policies, "fifo")
       ->delimiter(',')
       ->capture_default_str()

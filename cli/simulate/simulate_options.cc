@@ -13,7 +13,7 @@
 namespace synergy::cli {
 namespace {
 
-// "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s", each part at most once.
+// Parses "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s", each part at most once.
 Result<Latencies> ParseLatencies(const std::string& text) {
   Latencies latencies;
   std::map<std::string_view, Duration*> parts = {{"schedule", &latencies.schedule},

@@ -36,7 +36,7 @@ bool TunerDriver::Do(const TunerAction& action) {
   const auto record = [&action](SimulatedPod& pod) {
     if (!pod.fungible) return;
     pod.fungible->change = action.change;
-    pod.fungible->announced_until = WallTime::max();  // nobody else writes here
+    pod.fungible->announced_until = WallTime::max();  // no other program writes here
     if (action.unshrinkable_until) pod.fungible->unshrinkable_until = action.unshrinkable_until;
   };
   switch (action.kind) {
@@ -66,7 +66,7 @@ bool TunerDriver::Do(const TunerAction& action) {
     case TunerActionKind::kPutBack:
       return Write(action, record) && Resize(action);
     case TunerActionKind::kTell:
-      return true;  // nobody reads the events
+      return true;  // events are not read
   }
   return false;
 }
@@ -83,7 +83,7 @@ bool TunerDriver::Resize(const TunerAction& action) {
     Fungible& fungible = *pod.fungible;
     fungible.requested = action.change.to;
     fungible.resized_by_us_alone = true;
-    // Before a kubelet says otherwise, what is asked for counts.
+    // Until a kubelet reports otherwise, the requests count.
     if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
   });
   if (written && !pods_.Find(action.pod->uid)->waits()) resized_(action.pod->uid);
