@@ -57,7 +57,7 @@ struct RunResult {
 };
 
 // Returns the nodes and pods that a run starts with: those of `cluster`, or empty servers as set by
-// `arguments` if `cluster` is null (likewise below).
+// `arguments` if `cluster` is null. The functions below treat a null `cluster` in the same way.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster);
 

@@ -25,7 +25,7 @@ void SchedulingQueue::Add(const Pod& pod, Instant now) {
   auto kind = std::find_if(kinds_.begin(), kinds_.end(),
                            [&](const Kind& known) { return Alike(known.model, pod); });
   if (kind == kinds_.end()) kind = kinds_.insert(kind, Kind{.model = pod});
-  // A kind without pods starts anew, but keeps the version at which its nodes were last searched.
+  // Resets a kind without pods, but keeps the version at which its nodes were last searched.
   if (kind->turns.empty()) *kind = Kind{.model = pod, .looked_at = kind->looked_at};
   Member member{.kind = &*kind, .turn = {pod.priority, now, ++numbers_, pod.uid}};
   member.joined = kind->passes;
