@@ -54,7 +54,7 @@ examples:
   synergy profiles resnet18
   synergy profiles export measured-bert-1gpu > mine.yaml)";
 
-// `table` is only made where it is wanted.
+// Makes `table` only if it is printed.
 template <class ToTable>
 void Print(const std::string& output, const Tree& tree, ToTable table) {
   const bool is_json = output == "json";

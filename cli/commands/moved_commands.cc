@@ -10,7 +10,7 @@ namespace {
   throw CLI::ValidationError(from, "research has a program of its own: " + to);
 }
 
-// The option takes all that may follow it, so that no other error comes before.
+// The option takes all arguments that may follow it, so that no other error comes first.
 void AddMoved(CLI::App& simulate, const std::string& name, const std::string& to) {
   simulate
       .add_option_function<std::vector<std::string>>(

@@ -23,7 +23,7 @@ namespace {
 
 using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, decltype(&gzclose)>;
 
-// zlib reads what is not compressed as it is.
+// zlib reads uncompressed data unchanged.
 Result<GzFile> Open(const std::string& file) {
   const int descriptor = file == "-" ? dup(STDIN_FILENO) : open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
@@ -107,7 +107,7 @@ Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
                   fmt::format("cannot read {}: {}", arguments.file,
                               failure == Z_ERRNO ? std::strerror(errno) : message));
     }
-    // A compressed file that ends too early is read as far as it goes.
+    // A compressed file that ends too early is read as far as possible.
     if (size <= 0) break;
   }
   log.End();

@@ -23,7 +23,7 @@ examples:
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism synergy,synergy-strict --html page.html
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
-// Other mechanisms and policies are research, which synergy-lab has.
+// Other mechanisms and policies are in synergy-lab.
 Result<> CheckIsProduct(const SimulateArguments& arguments) {
   for (const std::string& mechanism : arguments.mechanisms) {
     if (IsOf(ProductMechanisms(), mechanism)) continue;

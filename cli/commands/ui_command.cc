@@ -23,7 +23,7 @@ examples:
   synergy ui
   synergy ui --port 8080 --context production)";
 
-// 128 bits that nobody guesses.
+// Returns 128 random bits that cannot be guessed.
 std::string Secret() {
   std::random_device device;
   std::string secret;
