@@ -41,7 +41,7 @@ class BenchCluster {
 
   // Sets the duration of the API server's calls from now on.
   void SetLatency(Duration latency);
-  // Starts kubelets that act within `delay`, in a thread of their own; `heard` is called after each
+  // Starts kubelets that act within `delay`, in a thread of their own. The callback runs after each
   // change that a watch reports.
   void StartKubelets(Duration delay, std::function<void()> heard);
   void StopKubelets();

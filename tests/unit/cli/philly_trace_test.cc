@@ -21,7 +21,7 @@ std::string ErrorOf(std::string_view text) {
   return trace ? "no error" : trace.error().message;
 }
 
-// One job with one attempt from `start` to `end`.
+// Returns a job with one attempt from `start` to `end`.
 std::string JobFrom(const std::string& start, const std::string& end) {
   return R"({"submitted_time": "2017-10-09 07:00:00", "attempts": [{"start_time": ")" + start +
          R"(", "end_time": ")" + end + R"(", "detail": [{"ip": "m1", "gpus": ["gpu0"]}]}]})";

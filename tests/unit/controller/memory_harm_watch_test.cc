@@ -67,7 +67,7 @@ TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory)
   EXPECT_EQ(Kills("oom_killed"), "1");
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
   EXPECT_EQ(events.all[0].type, "Warning");
-  // Each report of it is of the same one.
+  // All reports are of the same end.
   Hear();
   watch.Act();
   EXPECT_EQ(Kills("oom_killed"), "1");
@@ -106,7 +106,7 @@ TEST_F(MemoryHarmWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
   EXPECT_TRUE(watch.pending());
 }
 
-// A pod that has failed leaves the watch as it was before.
+// A pod that has failed is last reported by the watch as it was before.
 TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
   Hear(true);
   api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });

@@ -1,6 +1,6 @@
 #pragma once
 
-// A tuner whose decisions are looked at.
+// A tuner whose decisions the tests examine.
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace synergy::testing {
 
-// Decisions alone: nobody carries them out unless the test does.
+// Only decisions: they are not carried out unless the test does so.
 class TunerDecisionTest : public EngineTest {
  protected:
   TunerDecisionTest() {
@@ -20,7 +20,7 @@ class TunerDecisionTest : public EngineTest {
     Decide();  // the first round finds nothing
   }
 
-  // "keep_place new", "resize idle"
+  // Returns "keep_place new", "resize idle".
   std::vector<std::string> Decide() {
     const ClusterNews news = state.TakeNews();
     for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
@@ -42,7 +42,7 @@ class TunerDecisionTest : public EngineTest {
     pod.resource_version = ++version_;
     state.UpsertPod(std::move(pod));
   }
-  // The API server, to a PATCH of ours; the watch may be behind it.
+  // Sets the API server's answer to our PATCH; the watch may lag.
   void Answers(Pod pod) {
     pod.resource_version = ++version_;
     state.RefreshPod(std::move(pod));

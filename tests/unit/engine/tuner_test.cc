@@ -22,7 +22,7 @@ TEST_F(TunerDecisionTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("new", "", 3));
   EXPECT_THAT(Decide(), ElementsAre("keep_place new"));
   EXPECT_EQ(decision.actions.front().node, "n1");
-  EXPECT_THAT(Decide(), IsEmpty());  // as long as nobody knows whether it is kept
+  EXPECT_THAT(Decide(), IsEmpty());  // as long as its pod may still be kept
   tuner.Learn(memory, {.kind = TunerActionKind::kKeepPlace, .pod = memory.places.at("new").pod},
               true, at);
   EXPECT_THAT(Decide(), ElementsAre("resize idle"));
@@ -97,7 +97,7 @@ TEST_F(TunerDecisionTest, OfWaitingPodsThatAreAlikeOneIsTried) {
   ASSERT_EQ(memory.kinds.size(), 1u);
   EXPECT_EQ(memory.kinds.front().turns.size(), 50u);
   EXPECT_EQ(memory.kinds.front().looked_at, state.Snapshot()->version());
-  // Nothing has changed, so nobody looks before the next round.
+  // Nothing has changed, so the next pass is the next round.
   EXPECT_EQ(decision.wake, memory.next_round);
 }
 
@@ -126,7 +126,7 @@ TEST_F(TunerDecisionTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
   EXPECT_THAT(decided, ElementsAre("keep_place new"));
 }
 
-// Pre-emption has evicted others for it.
+// Preemption has evicted other pods for it.
 TEST_F(TunerDecisionTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   Reports(ManagedPod("busy", "n1", 3));
   Pod nominated = ManagedPod("nominated", "", 6);
@@ -140,7 +140,8 @@ TEST_F(TunerDecisionTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(6));
 }
 
-// As after an API server was away: somebody was bound, or the leader before us let somebody grow.
+// As after an outage of the API server: another pod was bound, or the previous leader announced a
+// growth.
 TEST_F(TunerDecisionTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
@@ -179,7 +180,7 @@ TEST_F(TunerDecisionTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
 TEST_F(TunerDecisionTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
   Reports(ManagedPod("idle", "n1", 9, "insensitive"));
   Reports(ManagedPod("other", "n1", 3, "gone"));
-  profiles.generation = 2;  // which is told
+  profiles.generation = 2;  // which is an event
   After(minutes(5));
   Decide();
   ASSERT_FALSE(decision.actions.empty());
@@ -203,10 +204,10 @@ TEST_F(TunerDecisionTest, NoMoreIsBegunWhileMuchIsAskedFor) {
     asked.insert(asked.end(), decision.actions.begin(), decision.actions.end());
   }
   EXPECT_EQ(asked.size(), 64U);
-  EXPECT_GT(decision.wake, at.now);  // what comes of them brings us back
+  EXPECT_GT(decision.wake, at.now);  // their results trigger the next pass
   tuner.Learn(memory, asked.front(), true, at);
   EXPECT_EQ(Decide().size(), 1U);
-  // Who waits is served all the same.
+  // Waiting pods are served all the same.
   Reports(ManagedPod("new", "", 12));
   EXPECT_THAT(Decide(), ElementsAre("announce new"));
 }
@@ -223,7 +224,7 @@ TEST_F(TunerDecisionTest, ARoundLeavesNodesAloneThatHaveNotChangedSince) {
   EXPECT_TRUE(decision.round);
   EXPECT_EQ(memory.divided.at("n1"), divided);
   EXPECT_GT(memory.divided.at("n2"), divided);
-  profiles.generation = 2;  // what the division rested on
+  profiles.generation = 2;  // the basis of the division
   After(minutes(5));
   Decide();
   EXPECT_GT(memory.divided.at("n1"), divided);
@@ -242,7 +243,7 @@ TEST_F(TunerDecisionTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   EXPECT_THAT(Decide(), ElementsAre("announce a"));
   EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(9));
   LearnAll(false);
-  // Nothing has changed on its node, but the quota.
+  // Only the quota has changed, not its node.
   quota.requests.hard.cpu = Cores(40);
   state.UpsertResourceQuota(quota);
   After(minutes(5));
