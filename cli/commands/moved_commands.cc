@@ -7,7 +7,7 @@ namespace synergy::cli {
 namespace {
 
 [[noreturn]] void Moved(const std::string& from, const std::string& to) {
-  throw CLI::ValidationError(from, "research has a program of its own: " + to);
+  throw CLI::ValidationError(from, "research has moved to another program: " + to);
 }
 
 // The option takes all arguments that may follow it, so that no other error comes first.

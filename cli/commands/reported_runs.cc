@@ -20,14 +20,14 @@ Result<> Plot(const std::vector<RunResult>& runs, const std::string& file) {
   // gnuplot reads the script from its standard input; only gnuplot's quoting applies to the file's
   // name.
   if (file.find_first_of("'\n") != std::string::npos) {
-    return Fail(ErrorCode::kInvalid, "--plot: no quotes in the file's name");
+    return Fail(ErrorCode::kInvalid, "--plot: the file's name must not contain quotes or newlines");
   }
   FILE* gnuplot = popen("gnuplot", "w");
   const std::string script = ToGnuplot(runs, file);
   const bool written =
       gnuplot != nullptr && std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
   if (gnuplot == nullptr || pclose(gnuplot) != 0 || !written) {
-    return Fail(ErrorCode::kUnavailable, "--plot: gnuplot failed: is it installed?");
+    return Fail(ErrorCode::kUnavailable, "--plot: gnuplot failed: check that it is installed");
   }
   return {};
 }
@@ -132,7 +132,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   if (!workloads) return Fail(workloads.error());
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {
-      return Fail(ErrorCode::kInvalid, "--save: there has to be one workload");
+      return Fail(ErrorCode::kInvalid, "--save: needs exactly one workload");
     }
     const auto saved = WriteFile(arguments.save, ToTraceCsv(workloads->front().jobs));
     if (!saved) return saved;

@@ -108,8 +108,8 @@ Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
   int64_t gpus = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
   if (error != std::errc() || end != text.data() + text.size() || gpus < 1) {
-    Reject(node,
-           fmt::format("{}: \"{}\" is no GPU count: write a whole number, 1 or more", model, text));
+    Reject(node, fmt::format("{}: \"{}\" is not a GPU count: write a whole number, 1 or more",
+                             model, text));
   }
   return Gpus(gpus);
 }
@@ -126,10 +126,11 @@ YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
     if (name == wanted) return entry.second;
     if (!name.starts_with('_')) known += (known.empty() ? "" : ", ") + name;
   }
-  Reject(root,
-         fmt::format("it has nothing for servers with {} CPUs per GPU: measure there, or take "
-                     "servers with one of {}",
-                     wanted, known));
+  Reject(
+      root,
+      fmt::format(
+          "no data for servers with {} CPUs per GPU: measure them, or use servers with one of {}",
+          wanted, known));
 }
 
 ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
@@ -155,8 +156,10 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
                                    const ResourceVector& server) {
   if (server.gpus <= Gpus(0) || server.cpu <= MilliCpu(0)) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}: read for servers without GPUs or CPUs: give them some", name));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{}: cannot be read for servers without GPUs or CPUs: set --gpus and --cpus",
+                    name));
   }
   const auto fail = [&name](const config::Problem& problem) {
     return Fail(ErrorCode::kInvalid,

@@ -74,7 +74,7 @@ Result<PhillyTrace> ParsePhillyTrace(std::string_view text) {
   if (!document) return Fail(document.error());
   if (!document->root().IsArray()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("not a Philly trace: {} in place of an array of jobs",
+                fmt::format("not a Philly trace: {} instead of an array of jobs",
                             document->root().DescribeKind()));
   }
   PhillyTrace trace;

@@ -190,7 +190,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
           fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);
     }
     if (!run.never_placed.empty()) {
-      text += fmt::format(" job {} never got {} GPUs, which pods have that run for ever;",
+      text += fmt::format(" job {} never got {} GPUs, because pods that run for ever have them;",
                           fmt::join(run.never_placed, ", job "),
                           run.never_placed.size() == 1 ? "its" : "their");
     } else if (run.statistics.unfinished > 0) {

@@ -78,7 +78,7 @@ TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
 
 TEST(PhillyTraceTest, WhatIsNoTraceIsRejected) {
   EXPECT_EQ(ErrorOf(R"({"jobs": []})"),
-            "not a Philly trace: an object in place of an array of jobs");
+            "not a Philly trace: an object instead of an array of jobs");
   EXPECT_EQ(ErrorOf("[]"), "the trace has no job that ever ran");
   EXPECT_EQ(ErrorOf(R"([7, "x", {}, {"submitted_time": 5}])"),
             "the trace has no job that ever ran");

@@ -134,7 +134,7 @@ TEST(ProgressTextTest, ColumnsAreShort) {
                                      RateText(KnownProgress{}), DoneText(KnownProgress{})}) {
     EXPECT_EQ(nothing, "-");
   }
-  EXPECT_EQ(ProgressText(KnownProgress{}), "nothing in its log or counters tells");
+  EXPECT_EQ(ProgressText(KnownProgress{}), "no progress recognised in its log or counters");
   KnownProgress beyond = SampleProgress();
   beyond.pod.iteration = 1001;
   EXPECT_EQ(DoneText(beyond), "100 %");
@@ -146,7 +146,7 @@ TEST(ProgressTextTest, BusyGpusAreCalledAnEstimate) {
   KnownProgress known;
   known.pod.estimate = BusyEstimate{.busy = 50, .rate = std::nullopt, .at = {}};
   EXPECT_EQ(RateText(known), "-");
-  EXPECT_EQ(ProgressText(known), "nothing in its log or counters tells");
+  EXPECT_EQ(ProgressText(known), "no progress recognised in its log or counters");
   known.pod.estimate->rate = 0.834;
   EXPECT_EQ(RateText(known), "~0.83 busy");
   EXPECT_EQ(DoneText(known), "-");
