@@ -78,7 +78,7 @@ class TraceLine {
     return number;
   }
 
-  // At least 1.
+  // Returns a number of at least 1.
   Result<int64_t> WholeNumber(size_t field) const {
     const auto number = Number(field, 1);
     if (!number) return Fail(number.error());

@@ -16,7 +16,7 @@
 namespace synergy::cli {
 namespace {
 
-// One byte more than the most shows that there is too much.
+// Reads one byte more than allowed, to detect input that is too long.
 Result<std::string> ReadAtMost(std::istream& in, size_t most) {
   std::string text(most + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -23,8 +23,8 @@ using json::Value;
 constexpr double kLargest = 1e15;
 constexpr std::string_view kNoJson[] = {"-Infinity", "Infinity", "NaN"};
 
-// Python writes figures that JSON has no word for. In quotes they can be read, and refused with the
-// name of their field.
+// Python writes numbers that JSON does not allow. Quotes them, so that they can be read, and
+// rejected with the name of their field.
 std::string QuoteOddFigures(std::string_view text) {
   std::string quoted;
   bool in_text = false;
@@ -45,7 +45,7 @@ std::string QuoteOddFigures(std::string_view text) {
   return quoted;
 }
 
-// Numbers before words, by size.
+// Orders numbers by size, before words.
 std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   double number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -53,7 +53,7 @@ std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   return {word, word ? 0 : number, name};
 }
 
-// Reads one problem out of the input's fields, those of a call before those that all have.
+// Reads one problem from the input's fields; those of a call precede the common ones.
 class ProblemReader {
  public:
   ProblemReader(Value root, Value call) : root_(root), call_(call) {}
@@ -71,7 +71,7 @@ class ProblemReader {
  private:
   bool ok() const { return fault_.empty(); }
 
-  // The first counts.
+  // Keeps the first error.
   void Report(const std::string& path, std::string_view what) {
     if (ok()) fault_ = fmt::format("{}: {}", path, what);
   }
@@ -81,7 +81,7 @@ class ProblemReader {
     return own.absent() ? root_[name] : own;
   }
 
-  // An object, or nothing where the field is absent.
+  // Returns an object; empty if the field is absent.
   Value Map(std::string_view name) {
     const Value value = Field(name);
     if (value.absent()) return {};
@@ -151,7 +151,7 @@ class ProblemReader {
     }
   }
 
-  // Every job that is named, and those that count.
+  // Collects the names of all jobs, and of those that count.
   void ReadNames(Value throughputs) {
     throughputs.ForEachMember([&](std::string_view key, Value /*value*/) {
       if (key.find(',') == std::string_view::npos) all_.emplace(key);
@@ -279,7 +279,7 @@ class ProblemReader {
   Value root_;
   Value call_;
   std::string fault_;
-  double largest_ = 0;  // GPUs of the type with the most
+  double largest_ = 0;  // GPU count of the largest type
   std::set<std::string> all_;
   std::map<std::string, size_t> index_;  // the problem's jobs
   GavelProblem problem_;

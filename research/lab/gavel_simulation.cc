@@ -17,7 +17,7 @@
 namespace synergy::cli {
 namespace {
 
-// All but the policy.
+// Reads all options but the policy.
 Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                                       const GavelThroughputs& throughputs) {
   if (arguments.types.empty()) {
@@ -34,7 +34,7 @@ Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                       .tell_finished = {}};
 }
 
-// --solves is the record of one run.
+// Checks that there is only one run: --solves records a single one.
 Result<> CheckSolves(const LabArguments& arguments) {
   const size_t workloads = arguments.traces.size() + arguments.workloads.size();
   if (!arguments.solves.empty() && workloads * arguments.policies.size() != 1) {

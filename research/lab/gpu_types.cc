@@ -68,7 +68,7 @@ Result<GpuTypes> ReadGpuTypes(const LabArguments& arguments, const GavelThroughp
     types.gpus.push_back(gpus->at(type));
     if (prices->count(type) > 0) types.costs.push_back(prices->at(type));
   }
-  // Of some types alone they say nothing.
+  // Prices of only some types are of no use.
   if (types.costs.size() != types.names.size()) types.costs.clear();
   return types;
 }

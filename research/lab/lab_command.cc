@@ -70,7 +70,7 @@ std::string Policies() {
   return text;
 }
 
-// Options of Tiresias' orders, and of its authors' simulator.
+// Adds options of Tiresias' orders, and of its authors' simulator.
 void AddQueueOptions(CLI::App& command, LabArguments& arguments) {
   command
       .add_option("--schedule", arguments.schedules,
@@ -107,7 +107,7 @@ void AddQueueOptions(CLI::App& command, LabArguments& arguments) {
                      "of past jobs in GPU-seconds (2d-gittins without it: the trace's own jobs)");
 }
 
-// Options of GPU types.
+// Adds options of GPU types.
 void AddTypeOptions(CLI::App& command, LabArguments& arguments) {
   command
       .add_option("--types", arguments.types,
@@ -149,7 +149,7 @@ void AddReferenceOptions(CLI::App& command, LabArguments& arguments) {
       ->capture_default_str();
 }
 
-// Every command takes all options, as it passes over those that are not its own; help shows these.
+// Every command accepts all options and ignores those that do not apply to it; help shows these.
 constexpr std::string_view kReferenceOptions[] = {
     "--help",      "--trace",    "--generate", "--save",      "--split",  "--load",   "--window",
     "--servers",   "--profiles", "--gpus",     "--cpus",      "--memory", "--policy", "--round",

@@ -11,7 +11,7 @@
 namespace synergy::cli {
 namespace {
 
-// None where no file is named, or no policy asks for it.
+// Returns nullopt if no file is named, or no policy uses it.
 Result<std::optional<std::vector<double>>> ReadSizeHistory(const LabArguments& arguments) {
   const auto& policies = arguments.policies;
   if (arguments.size_history.empty() ||

@@ -28,7 +28,7 @@ SimulatorOptions InRounds(const LabArguments& arguments, const LabOptions& optio
           .keep_changes = options.keeps_changes};
 }
 
-// In GPU-seconds.
+// Returns GPU-seconds.
 std::vector<double> PastSizes(const LabOptions& options, std::span<const Job> jobs) {
   if (options.sizes) return *options.sizes;
   std::vector<double> sizes;
@@ -52,7 +52,7 @@ Result<SimulationRun> RunInRounds(const LabArguments& arguments, const LabOption
   return Simulate(servers, jobs, **policy, *mechanism, InRounds(arguments, options), progress);
 }
 
-// On GPUs of several types.
+// Runs on GPUs of several types.
 Result<SimulationRun> RunOnTypes(const LabArguments& arguments, const LabOptions& options,
                                  const TraceWorkload& workload, std::span<const Job> jobs,
                                  const JobProfiles& table, const RunResult& result,

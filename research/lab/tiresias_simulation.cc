@@ -14,7 +14,8 @@
 namespace synergy::cli {
 namespace {
 
-// What all schedules share. `queues` and `gittins`: whether any schedule uses them.
+// Returns the options that all schedules share. `queues` and `gittins`: whether any schedule uses
+// them.
 Result<TiresiasOptions> CommonOptions(const LabArguments& arguments, bool gittins) {
   TiresiasOptions options{.queue_limits = arguments.queue_limits};
   if (arguments.cluster.empty()) {

@@ -86,7 +86,7 @@ class ElasticSimulation {
     }
   }
 
-  // Workers of each active job.
+  // Returns the workers of each active job.
   std::vector<int> Divide() {
     switch (options_.policy) {
       case ElasticPolicy::kOptimus:
@@ -156,7 +156,7 @@ class ElasticSimulation {
     return workers;
   }
 
-  // What a job loses before it goes on with `workers`.
+  // Returns the job's loss before it continues with `workers`.
   double Lost(Job& job, int workers, bool first) {
     if (workers == job.workers) return 0;
     if (!first) {
@@ -200,7 +200,7 @@ class ElasticSimulation {
   std::span<const GavelTraceJob> asked_;
   const ElasticOptions& options_;
   std::vector<Job> jobs_;         // as asked_
-  std::vector<size_t> arrivals_;  // the jobs' positions
+  std::vector<size_t> arrivals_;  // positions of jobs
   size_t next_ = 0;
   std::vector<size_t> active_;  // by arrival
   size_t finished_ = 0;

@@ -13,11 +13,11 @@ namespace {
 
 using reference::Amounts;
 
-// Beyond these, counts and sums no longer fit; nobody has such a cluster.
+// Limits beyond which counts and sums no longer fit; no real cluster reaches them.
 constexpr int64_t kMostServers = 100'000;
 constexpr int64_t kMostGpus = 1024;
 
-// Of every server.
+// The network of every server.
 constexpr double kNetwork = 40;
 
 Result<> Check(const ReferenceOptions& options) {

@@ -84,7 +84,7 @@ class TiresiasRun {
     }
   }
 
-  // Up to now; ends who has nothing left to do.
+  // Advances to now; ends the jobs without remaining work.
   void Work(int64_t stretch) {
     const size_t before = active_.size();
     std::erase_if(active_, [&](Index index) {
@@ -156,7 +156,7 @@ class TiresiasRun {
   std::vector<Index> active_;  // by arrival
   int64_t now_ = 0;
   std::optional<int64_t> next_move_;
-  std::vector<Index> foreseen_;  // to end at the next arrival, before a move came between
+  std::vector<Index> foreseen_;  // expected to end at the next arrival, before a move came between
   std::vector<JobTimes> times_;
 };
 

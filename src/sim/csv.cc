@@ -26,7 +26,7 @@ void Split(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-// Reads the whole of `text`, or nothing.
+// Parses all of `text`; nullopt if anything is left over.
 template <class Number>
 std::optional<Number> Read(std::string_view text) {
   Number number{};

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Where the trace's columns stand.
+// Positions of the trace's columns.
 struct Columns {
   size_t id, model, arrival, iterations, gpus;
   std::optional<size_t> iteration_time, duration;

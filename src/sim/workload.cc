@@ -106,7 +106,7 @@ Result<> ReadPart(std::string_view key, std::string_view value, WorkloadOptions&
       fmt::format("workload: there is no \"{}\": only rate, split, gpus, jobs and seed", key));
 }
 
-// The class that is furthest behind its proportion; of equals the first.
+// Returns the class that is furthest below its proportion; the first on a tie.
 size_t NextClass(const std::array<int, kClasses>& split,
                  const std::array<int64_t, kClasses>& counts) {
   int64_t all = 1;

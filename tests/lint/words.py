@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Comments that a native reader stumbles over: blocks that begin with a fragment, and words that make persons of machines.
 
-usage: words.py [--all | --table] [TREE]
+usage: words.py [--table] [TREE]
 
-Checks the folders of CLEAN; `--all` checks every file. `--table` prints, by folder, how many comment blocks there are, and how many
-of them begin with a fragment or have such a word.
+`--table` prints, by folder, how many comment blocks there are, and how many of them begin with a fragment or have such a word.
 """
 
 import collections
@@ -13,12 +12,6 @@ import sys
 
 import tree
 
-# Folders in which nothing may be found.
-CLEAN = ("cli/cluster/", "cli/page/", "cli/text/", "cli/views/", "controller/", "deviceplugin/", "extender/",
-         "nodeagent/", "src/admission/", "src/allocation/", "src/cluster/", "src/config/", "src/core/", "src/daemon/",
-         "src/engine/", "src/http/", "src/inventory/", "src/json/", "src/kube/", "src/metrics/", "src/optimus/",
-         "src/policy/", "src/profile/", "src/progress/", "src/queues/", "src/record/", "src/solver/", "src/wire/",
-         "tests/fuzz/", "tests/support/")
 # Matches a genitive, a relative clause or a conjunction that begins a block: "What a pod holds: ...".
 FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
                       r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
@@ -72,10 +65,10 @@ def problems_of(text):
     return problems
 
 
-def check_tree(root, everywhere=False):
+def check_tree(root):
     found = []
     for name in tree.files(root):
-        if is_checked(name) and (everywhere or name.startswith(CLEAN)):
+        if is_checked(name):
             found += [f"{name}:{number}: {what}" for number, what in problems_of(tree.read(root, name) or "")]
     return found
 
@@ -104,7 +97,7 @@ def main(arguments):
     if "--table" in flags:
         table(root)
         return 0
-    return tree.report(check_tree(root, "--all" in flags))
+    return tree.report(check_tree(root))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sample_tree import SampleTreeTest
 class WordsTest(SampleTreeTest):
     def found(self, text, name="src/core/a.cc"):
         self.write(name, text)
-        return words.check_tree(self.root, everywhere=True)
+        return words.check_tree(self.root)
 
     def test_sentences_pass(self):
         for text in ["// Returns the pods that run.\nint x;\n", "int x;  // by UID\n", "// Users who may edit pods.\n",
@@ -34,10 +34,6 @@ class WordsTest(SampleTreeTest):
 
     def test_data_of_others_is_left_alone(self):
         self.assertEqual(self.found("// Of nobody.\n", "tests/data/a.cc"), [])
-
-    def test_folders_that_are_not_clean_yet_are_left_alone(self):
-        self.write("elsewhere/a.cc", "// Of nobody.\n")
-        self.assertEqual(words.check_tree(self.root), [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no
-// snapshot that was taken on the way ever changes. A list of all pods is taken in steps; what
-// happens between them is no exception.
+// ClusterState against ClusterModel: after any operations in any order both are equal, and no
+// snapshot taken on the way ever changes. A list of all pods is read in steps, with operations
+// between them.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@
 namespace synergy::testing {
 namespace {
 
-// What the steps of a list have done.
+// Records the effects of the steps of a list.
 class ListJournal final : public ClusterJournal {
  public:
   void Wrote(const ClusterChange& change) override { changes_.push_back(change); }
@@ -35,7 +35,8 @@ class ListJournal final : public ClusterJournal {
   std::vector<ClusterChange> changes_;
 };
 
-// The pods of the operations, some of them bound, some with a kept place; the last of each counts.
+// Returns the pods of the operations, some of them bound, some with a kept place; the last one of
+// each name counts.
 std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   std::map<std::string, Pod> pods;
   for (const Operation& each : listed) {
@@ -49,7 +50,7 @@ std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   return all;
 }
 
-// A watch goes on only when its list has been taken.
+// A watch continues only after its list has been read.
 bool IsNewsOfPods(const Operation& operation) {
   switch (operation.kind) {
     case Operation::kWatchWaiting:
@@ -70,7 +71,7 @@ class Pair {
 
   ClusterState& state() { return state_; }
 
-  // Makes a step of a list, and the model does what it did.
+  // Makes a step of a list, and applies its effects to the model.
   bool Step(PodList& list) {
     journal_.Take();
     const bool more = list.Step();
@@ -84,7 +85,7 @@ class Pair {
     return more;
   }
 
-  // All that is listed is known, and all else that is known was never seen by the watch.
+  // Every listed pod is known, and no other known pod was ever seen by the watch.
   void CompareWithList(const std::vector<Pod>& pods) {
     std::set<std::string> uids;
     for (const Pod& pod : pods) uids.insert(pod.uid);
@@ -283,7 +284,7 @@ RC_GTEST_PROP(ClusterStateProperty, NoStepOfAListShowsLessInUseThanBeforeAndAfte
   for (const Operation& operation : before) pair.Apply(operation);
   ClusterState& state = pair.state();
   std::vector<Pod> pods = PodsOf(listed);
-  // What we are placing is not changed meanwhile.
+  // A pod that is being placed is not changed meanwhile.
   for (Pod& pod : pods) {
     const auto placement = state.FindPlacement(pod.uid);
     if (placement && pod.node.empty()) pod.requests = placement->pod->requests;

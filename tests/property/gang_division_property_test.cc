@@ -1,5 +1,5 @@
-// Nodes divided together, with gangs across them, against each node by itself and against trying
-// everything.
+// Joint division of nodes with gangs across them, against the division of each node alone and
+// against exhaustive search.
 
 #include <algorithm>
 #include <iterator>
@@ -112,8 +112,8 @@ void CheckThatMembersHaveTheSame(const Nodes& nodes, const NodeAmounts& amounts)
   }
 }
 
-// As if every node were divided without a thought of the others: of what its members are given on
-// their nodes a gang makes use of the least.
+// Divides every node without regard to the others. A gang can use only the least of the amounts
+// that its members get on their nodes.
 NodeAmounts NodeByNode(const Nodes& nodes) {
   NodeAmounts amounts;
   for (size_t node = 0; node < nodes.shares.size(); ++node) {
@@ -124,8 +124,8 @@ NodeAmounts NodeByNode(const Nodes& nodes) {
   return amounts;
 }
 
-// The most with whole cores for everybody: whatever the gangs are given, each node's others are
-// divided in every way.
+// Returns the best result with whole cores, by exhaustive search: for all amounts of the gangs,
+// each node's other tenants are divided in every way.
 class Everything {
  public:
   explicit Everything(const Nodes& nodes) : nodes_(nodes) {
@@ -235,7 +235,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, OfSeveralGangsIsNotFarFromTheBest, ()) {
 RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLacks, ()) {
   Nodes nodes = RandomNodes(2);
   for (auto& shares : nodes.shares) {
-    // Those of a gang that are on one node have the same.
+    // Members of a gang on one node have equal amounts.
     std::map<size_t, MilliCpu> has;
     for (PodShare& share : shares) {
       if (!share.gang) continue;
@@ -259,7 +259,7 @@ RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLac
       RC_ASSERT(known->second == (*amounts)[i].cpu);
     }
     RC_ASSERT(freed >= lacking.cpu);
-    // Rounding, at most, of what one gang's members share.
+    // Rounding, at most, of the members' shared amount.
     RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(shares.size())));
   }
 }

@@ -1,9 +1,9 @@
-// Random histories of two gangs that want the same GPUs, single pods and lost members between: as
-// kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
-// that starts anew. No more than one of the gangs ever has pods bound, none before the binds of all
-// of its pods wait at once, and one ends up whole. Of a gang that runs members fail and are
-// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs
-// (support/histories.h says how many are tried).
+// Random histories of two gangs that want the same GPUs, with single pods and lost members:
+// kube-scheduler handles one pod at a time, binds come late or twice, and the extender restarts. No
+// more than one of the gangs ever has bound pods, none of its pods is bound before the binds of all
+// of them wait at once, and one gang is complete in the end. Members of a running gang fail and are
+// replaced: no other pod gets their places meanwhile, and no place is held for a gang without
+// running members (support/histories.h has the number of histories).
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +32,7 @@ constexpr int kSize = 8;
 constexpr const char* kNode = "a";
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
 
-// The cluster as it is, and an extender that watches it.
+// The true cluster, and an extender that watches it.
 class History {
  public:
   explicit History(uint64_t seed) : random_(seed) {
@@ -45,7 +45,7 @@ class History {
 
   void Run() {
     for (int step = 0; step < 150; ++step) Disturb();
-    // From here on nothing goes wrong, and the singles have ended.
+    // From now on there are no more faults, and the single pods have ended.
     Replace();
     for (auto* pods : {&waiting_, &in_flight_}) {
       std::erase_if(*pods, [](const Pod& pod) { return pod.gang == nullptr; });
@@ -88,7 +88,7 @@ class History {
         if (OneIn(4)) Start();
         return;
       case 2: {
-        // A member is lost, and made again.
+        // Deletes a member and creates it again.
         if (waiting_.empty() || !OneIn(2)) return;
         Pod pod = AnyOf(waiting_);
         Take(pod);
@@ -119,7 +119,7 @@ class History {
     }
   }
 
-  // A bound member of a gang is gone, and its controller waits before it makes another.
+  // Deletes a bound member of a gang; its controller waits before it creates another.
   void FailOne() {
     if (bound_.empty()) return;
     auto chosen = bound_.begin();
@@ -161,7 +161,7 @@ class History {
                                                     clock_, log_, metrics_);
   }
 
-  // The watch brings a pod no later than kube-scheduler asks about it.
+  // The watch reports a pod no later than kube-scheduler's call about it.
   void Schedule(const Pod& given) {
     const Pod pod = given;
     if (known_.emplace(pod.name, pod).second) {
@@ -178,7 +178,7 @@ class History {
     const Pod pod = given;
     const bool in_flight = std::any_of(in_flight_.begin(), in_flight_.end(),
                                        [&](const Pod& other) { return other.uid == pod.uid; });
-    if (!in_flight) return;  // another's bind ended its own
+    if (!in_flight) return;  // another pod's bind ended this one
     if (pod.gang != nullptr) {
       if (!binds_.contains(pod.uid)) binds_[pod.uid] = extender_->gangs().BeginBind(pod.uid, kNode);
       return Settle();
@@ -189,7 +189,7 @@ class History {
                     pod.name, pod.uid));
     Bound(pod, answer == kBound);
   }
-  // Takes the outcomes of binds that wait for others.
+  // Collects the outcomes of binds that wait for others.
   void Settle() {
     for (const auto& [uid, bind] : std::map(binds_)) {
       const auto outcome = extender_->gangs().OutcomeOf(*bind);
@@ -251,7 +251,7 @@ class History {
     return members;
   }
   static std::string GangOf(const Pod& pod) { return pod.name.substr(0, 1); }
-  // How many of the gang's binds wait no more, and have not been carried out.
+  // Returns how many of the gang's binds were released, but not carried out yet.
   int LetGo(const std::string& gang) const {
     int members = 0;
     for (const Pod& pod : in_flight_) {
@@ -293,8 +293,8 @@ class History {
   std::unique_ptr<Binder> binder_;
   std::unique_ptr<SchedulerExtender> extender_;
   std::vector<Pod> waiting_;
-  std::vector<Pod> in_flight_;                              // passed, and not bound yet
-  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // of them, those that wait, by uid
+  std::vector<Pod> in_flight_;                              // passed the filter, not bound yet
+  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // those of them that wait, by uid
   std::vector<Pod> lost_;                                   // to be replaced
   std::map<std::string, Pod> known_;                        // created
   std::map<std::string, Pod> bound_;                        // by name

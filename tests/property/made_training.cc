@@ -22,7 +22,7 @@ double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
 
 MilliCpu ToCpu(double cores) { return MilliCpu(std::llround(cores * 1000)); }
 
-// Whether a multiple of `every` lies in the step that ends `now` after the begin.
+// Returns whether a multiple of `every` lies in the step that ends `now` after the beginning.
 bool IsTime(Duration now, Duration every) { return now % every < ToDuration(kStep); }
 
 }  // namespace
@@ -78,7 +78,7 @@ void MadeTraining::Run(Duration time) {
   while (at_.now < end) {
     at_.now += ToDuration(kStep);
     at_.wall += ToDuration(kStep);
-    // The agent of the node.
+    // The node's agent.
     if (seen_ && at_.now >= *seen_) {
       seen_.reset();
       if (annotation_) quota_ = ProbeReading{annotation_->cpu, at_.wall, false};
@@ -104,7 +104,7 @@ void MadeTraining::Run(Duration time) {
 void MadeTraining::Train() {
   const double now = Seconds(at_.now - begin_).count();
   if (IsTime(at_.now - begin_, std::chrono::seconds(1))) {
-    // Twelve uniform ones come close to a normal one.
+    // The sum of twelve uniform values is almost normal.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.Uniform();
     factor_ = std::max(0.2, 1 + trainer_.noise * normal);
@@ -125,7 +125,7 @@ void MadeTraining::Train() {
     const double rate = stalls ? 0 : factor_ * Speed(cap);
     iterations = rate * kStep;
     used = iterations * trainer_.cost;
-    wanted = rate > 0 ? used * 1.5 : 0;  // it waits whenever it is in its parallel part
+    wanted = rate > 0 ? used * 1.5 : 0;  // the training waits for CPU throughout its parallel part
   } else {
     const double spin = std::min(trainer_.spin, cap * 0.98) * kStep;
     const double cost = trainer_.cost * (slow_phase && trainer_.phase_of_cpu ? 2 : 1);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Gavel's policies by name. The names are those of the authors' programs: what a policy makes best,
-// then what it knows of the GPU types: "_perf" each job's throughput on each, "_packed" that of
-// pairs of jobs too, neither: all types as one.
+// Gavel's policies by name. The names are those of the authors' programs: the objective, then the
+// view of the GPU types: "_perf" for each job's throughput on each type, "_packed" for the
+// throughput of pairs as well, no suffix if all types are alike.
 //
 // Threading: any.
 
@@ -17,7 +17,7 @@ namespace synergy {
 
 std::vector<std::string_view> GavelPolicyNames();
 
-// kInvalid with all names for one that is not known.
+// kInvalid lists all names.
 Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name);
 
 }  // namespace synergy

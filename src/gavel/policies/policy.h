@@ -1,10 +1,10 @@
 #pragma once
 
-// A policy of Gavel: which part of its time each job spends on each GPU type (problem.h).
+// A policy of Gavel: the part of its time that each job spends on each GPU type (problem.h).
 //
-// Threading: one caller at a time; some policies remember what they were asked before.
-// Failures: kInvalid names the field of the problem that the policy cannot do with or without;
-// kUnavailable when the solver gave up.
+// Threading: one caller at a time; some policies keep state between calls.
+// Failures: kInvalid names the field of the problem that the policy requires or does not support;
+// kUnavailable if the solver gave up.
 
 #include "core/result.h"
 #include "gavel/problem.h"
@@ -15,7 +15,7 @@ class GavelPolicy {
  public:
   virtual ~GavelPolicy() = default;
 
-  // `problem`: at least one job, and GPUs.
+  // REQUIRES: `problem` has at least one job, and GPUs.
   virtual Result<GavelAnswer> Allocate(const GavelProblem& problem) = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// For ever fresh. A job's process memory is within its floor.
+// A reading that never becomes stale. A job's process memory is within its floor.
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
 Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
@@ -69,7 +69,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
       facts.labels = {{std::string(annotations::kProfile), job.model}};
     } else {
       const std::string name = MeasuredName(job.model, gpus, {}, static_cast<int32_t>(count));
-      // Labels are in the order of their keys.
+      // Labels are sorted by key.
       if (surroundings.FindProfile(job.pod_namespace, name))
         facts.labels.emplace_back(std::string(annotations::kProfile), name);
       facts.labels.emplace_back(std::string(annotations::kWorkload), job.model);

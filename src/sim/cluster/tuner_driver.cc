@@ -103,7 +103,7 @@ bool TunerDriver::Resize(const Pod& pod, const ChangeRecord& change) {
     Fungible& fungible = *resized.fungible;
     fungible.requested = change.to;
     fungible.resized_by_us_alone = true;
-    // Before a kubelet says otherwise, what is asked for counts.
+    // Until a kubelet reports otherwise, the requests count.
     if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
   });
   if (written && !pods_.Find(pod.uid)->waits()) resized_(pod.uid);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Drives the tuner on a simulated cluster, as the controller does on a real one: what it decides is
-// written on the simulated pods.
+// Drives the tuner on a simulated cluster, as the controller does on a real one: its decisions are
+// written to the simulated pods.
 //
 // Threading: one owner.
 
@@ -17,19 +17,19 @@ namespace synergy {
 
 class TunerDriver {
  public:
-  // Called where the spec of a bound pod asks for other amounts now.
+  // Called after the spec of a bound pod asks for other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // All outlive this. From now on the driver takes the news of `state`.
+  // REQUIRES: all arguments outlive this. From now on the driver consumes the changes of `state`.
   TunerDriver(const TunerSettings& settings, const ProfileBook& profiles, ClusterState& state,
               SimulatedPods& pods, Resized resized, Moment at);
 
-  // Decides where there is news or it is time to, until there is nothing more to do.
+  // Decides while there are changes or a decision is due.
   void Run(Moment at);
   // When Run() is due if nothing happens.
   Instant wake() const { return wake_; }
   uint64_t rounds() const { return rounds_; }
-  uint64_t decisions() const { return decisions_; }  // that led to any action
+  uint64_t decisions() const { return decisions_; }  // those that led to any action
 
  private:
   bool Do(const TunerAction& action);

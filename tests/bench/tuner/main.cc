@@ -1,4 +1,4 @@
-// How long the tuner takes for a large cluster: scripts/bench.sh tuner.
+// Measures how long the tuner takes for a large cluster: scripts/bench.sh tuner.
 
 #include <algorithm>
 #include <chrono>
@@ -44,7 +44,7 @@ double Milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// "VmRSS", "VmHWM"
+// REQUIRES: `what` is "VmRSS" or "VmHWM".
 double MebibytesOf(const std::string& what) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -53,7 +53,7 @@ double MebibytesOf(const std::string& what) {
   return 0;
 }
 
-// Notes when what was asked.
+// Records the times of requests.
 class TimedApi final : public kube::PodApi {
  public:
   explicit TimedApi(kube::PodApi& api) : api_(api) {}
@@ -95,7 +95,7 @@ class TimedApi final : public kube::PodApi {
     return api_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // When the first peer of that waiting pod was cut.
+  // Returns when the first peer of that waiting pod was cut.
   Instant AwaitCutFor(const std::string& name) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(20), [&] { return cut_for_.contains(name); });
@@ -120,14 +120,14 @@ class TimedApi final : public kube::PodApi {
   size_t resizes_ = 0;
 };
 
-// Of this thread: whatever else runs on the machine does not count.
+// Returns the time of this thread: other load on the machine does not count.
 Duration CpuTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// A decision until there is nothing more to do at this moment, carried out by nobody.
+// Decisions until there is nothing more to do at this moment; they are not carried out.
 struct Pass {
   Duration observing{};
   Duration deciding{};
@@ -168,7 +168,7 @@ struct Options {
   std::string json;
 };
 
-// Decisions alone, on a cluster where there is nothing to gain any more.
+// Measures decisions alone, on a cluster where no gain is left.
 void MeasurePasses(const Options& options, Results& results) {
   testing::FakeClock clock;
   testing::SilentLog log;
@@ -241,7 +241,7 @@ void MeasurePasses(const Options& options, Results& results) {
                  200});
 }
 
-// The whole thing at work, in real time, against an API server that takes 5 ms for a call and
+// Measures the complete tuner in real time, against an API server that takes 5 ms per call and
 // kubelets that take a second.
 void MeasureWork(const Options& options, Results& results) {
   testing::SilentLog log;

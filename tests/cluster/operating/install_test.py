@@ -311,7 +311,7 @@ class InstallTest(unittest.TestCase):
         complaints = {account: self.top_pods(account) for account in (None, "reader", "stranger")}
         self.assertEqual(complaints[None], "")
         self.assertNotIn("no progress", complaints["reader"])
-        self.assertRegex(complaints["stranger"], "no progress: .*progress.readers of its chart")
+        self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):
         """What `kubectl synergy top pods` complains of to that service account, which may see pods; to the administrator without one."""

@@ -1,4 +1,4 @@
-// The program as its user sees it: flags, errors, health, signals.
+// The program's interface to its user: flags, errors, health, signals.
 
 #include <csignal>
 #include <cstdio>

@@ -95,7 +95,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{trace}:3:", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
-                                (["--generate", "jobs=10", "--mechanism", "luck"], "no mechanism 'luck': synergy or synergy-strict"),
+                                (["--generate", "jobs=10", "--mechanism", "luck"], "unknown mechanism 'luck': use synergy or synergy-strict"),
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),

@@ -13,7 +13,7 @@ namespace {
 
 class GangAllocationTest : public AllocationFixture {
  protected:
-  // One GPU, 3 cores and 60 GiB at its floor; 20 cores would be its demand.
+  // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 20 cores.
   static Pod Member(const std::string& name, int64_t cores = 3) {
     Fungible fungible;
     fungible.container = "train";

@@ -68,7 +68,8 @@ TEST(RegrowTogether, WhatAMemberHasBeyondTheOthersGoesToWhoeverHasAUseForIt) {
   EXPECT_EQ(amounts[1][1].cpu, Cores(7));
 }
 
-// By itself each node would give its spare cores to whoever is first; together they help twice.
+// Alone, each node would give its spare cores to its first tenant; together they help twice as
+// much.
 TEST(RegrowTogether, AGangOfTwoGoesBeforeAPodThatWouldGainAsMuchAsOneMember) {
   const std::vector<PodShare> full = {ShareWith(3), MemberWith(3)};
   const std::vector<PodShare> empty = {MemberWith(3)};

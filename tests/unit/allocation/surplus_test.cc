@@ -133,7 +133,7 @@ TEST(Regrow, ChangesNothingWhereNothingIsGained) {
 
 const WallTime kNow = WallTime{} + std::chrono::hours(1);
 
-// A pod of 4 cores and 4 GiB, 1 GiB of it in use, that has 3 cores and 2 GiB above its floor.
+// Returns a pod of 4 cores and 4 GiB, 1 GiB of it in use, with 3 cores and 2 GiB above its floor.
 Pod PodWithSurplus() {
   Fungible fungible;
   fungible.requested = fungible.in_force = fungible.set_aside = {Gpus(1), Cores(4), GiB(4)};
@@ -187,7 +187,7 @@ TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
   EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
 }
 
-// Init containers that ask for more are counted as long as the pod is there.
+// Larger requests of init containers count as long as the pod exists.
 TEST(Surplus, IsWhatTheNodeGetsBack) {
   const auto with_peak = [](MilliCpu cpu, Bytes memory) {
     return Surplus(
@@ -259,7 +259,7 @@ TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
             Bytes(0));
 }
 
-// The request could only go down with the limit, and that would be taken from the process.
+// The request could only decrease with the limit, which would take memory from the process.
 TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
   const auto strict = [](std::optional<Bytes> limit) {
     return MemorySurplusOf(Changed(PodWithSurplus(), [limit](Fungible& fungible) {
@@ -271,7 +271,7 @@ TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
   EXPECT_EQ(strict(std::nullopt), GiB(2));
 }
 
-// It will be taken when the change under way has ended: nobody is to be evicted meanwhile.
+// The surplus is taken when the present change has ended: no pod is to be evicted meanwhile.
 TEST(Surplus, CountsWhileAChangeOfThePodIsUnderWay) {
   const Pod pod =
       Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.in_force.cpu = Cores(5); });

@@ -114,14 +114,14 @@ TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
     return ToText(Explain(facts, kNow), kNow);
   };
   EXPECT_THAT(told({MemberOf("w-1", "n2", 6), MemberOf("w-2", "n2", 6)}),
-              HasSubstr("Gang team/bert of 3 pods: 3 are there, 3 run (1 on n1, 2 on n2); each has "
+              HasSubstr("Gang team/bert of 3 pods: 3 exist, 3 run (1 on n1, 2 on n2); each has "
                         "cpu 6, memory 4Gi\n"));
   EXPECT_THAT(told({MemberOf("w-1", "n2", 9), Unschedulable(MemberOf("w-2", "", 3))}),
               HasSubstr("2 run (1 on n1, 1 on n2); they have from cpu 6, memory 4Gi to cpu 9, "
-                        "memory 4Gi, and are made equal within a round or two\n"
-                        "  1 of them wait until there is room for all of these at once\n"));
+                        "memory 4Gi, to be equalised within a round or two\n"
+                        "  1 of them wait until all of these can be placed at once\n"));
   facts.pod = Unschedulable(MemberOf("w-0", "", 3));
-  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 are there, 0 run\n"
+  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 exist, 0 run\n"
                                   "  it waits for 2 more pods to be created\n"));
   EXPECT_THAT(ToJson(ToTree(Explain(facts, kNow))), HasSubstr("\"gang\""));
   facts.cluster = nullptr;
@@ -136,7 +136,7 @@ TEST(ExplainTest, InitContainersThatAskForMoreAreNamed) {
   fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
   facts.pod.fungible = fungible;
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(HasSubstr("its node counts cpu 8, memory 4Gi for it at least")));
+              Contains(HasSubstr("its node counts at least cpu 8, memory 4Gi for it")));
 }
 
 TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
@@ -193,10 +193,10 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   }
   EXPECT_THAT(reasons, ::testing::UnorderedElementsAre(
                            "Insufficient cpu", "Insufficient GPUs",
-                           "the pod's nodeSelector, affinity or tolerations keep it away"));
+                           "the pod's nodeSelector, affinity or tolerations exclude the node"));
   const std::string text = ToText(explanation, kNow);
   EXPECT_THAT(text, HasSubstr("Waits for synergy-scheduler, unschedulable for 3m\n"));
-  EXPECT_THAT(text, HasSubstr("the tuner takes it"));
+  EXPECT_THAT(text, HasSubstr("the tuner reclaims it"));
   EXPECT_THAT(text, Not(HasSubstr("n4")));
   EXPECT_THAT(ToJson(ToTree(explanation)), Not(HasSubstr("\"n4\"")));
 
@@ -223,7 +223,7 @@ TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
 
 TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   PodFacts facts;
-  facts.notes = {"nothing about nodes: forbidden"};
+  facts.notes = {"no data on nodes: forbidden"};
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
   auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
@@ -232,11 +232,11 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   fungible->memory_let_be = true;
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile(2)});
-  EXPECT_THAT(
-      Explain(facts, kNow).remarks,
-      ElementsAre("nothing about nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
-                  HasSubstr("somebody else has resized it"), HasSubstr("could not be made smaller"),
-                  HasSubstr("an OOM kill followed")));
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              ElementsAre("no data on nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
+                          HasSubstr("another client has resized it"),
+                          HasSubstr("attempt to make it smaller failed"),
+                          HasSubstr("an OOM kill followed")));
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
@@ -275,16 +275,17 @@ TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
   auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
   fungible->profile.clear();
   facts.pod.fungible = fungible;
-  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("has not been measured")));
   KnownProgress& known = facts.progress.by_uid["u-0"];
   known.pod.format = "tqdm";
-  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("has not been measured")));
   known.pod.format.clear();
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(AllOf(HasSubstr("nothing in its log tells"), HasSubstr("its fair share"))));
+              Contains(AllOf(HasSubstr("its log shows no training progress"),
+                             HasSubstr("its fair share"))));
   known.pod.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = {}};
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(AllOf(HasSubstr("is an estimate"), HasSubstr("and never less"))));
+              Contains(AllOf(HasSubstr("is an estimate"), HasSubstr("never below"))));
 }
 
 TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
@@ -299,7 +300,7 @@ TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
 TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
   PodFacts facts;
   facts.pod = MakePod("web", Amounts(0, 1, 1));
-  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("asks for no GPUs")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("requests no GPUs")));
   facts.pod = MakePod("opted-out", Amounts(1, 1, 1));
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("was created as written")));
   facts.pod.labels = {{"synergy.io/fungible", "false"}};

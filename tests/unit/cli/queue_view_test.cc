@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// "place job state band": in order.
+// Returns "place job state band" of each job, in order.
 std::vector<std::string> Shown(const QueueFacts& facts) {
   std::vector<std::string> shown;
   for (const QueuedView& one : ViewQueue(facts, "train", kQueueNow).workloads) {
@@ -71,7 +71,7 @@ TEST(QueueViewTest, ABandThatIsYetToBeWrittenIsSaid) {
   QueueFacts facts = MakeQueue();
   facts.workloads.pop_back();
   EXPECT_EQ(ViewQueue(facts, "train", kQueueNow).workloads[0].why,
-            "it is to be in band runs: it is its turn");
+            "its next band is runs: it is its turn");
 }
 
 TEST(QueueViewTest, WhatIsLeftAloneHasNoPlace) {
@@ -88,7 +88,7 @@ TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
   EXPECT_THAT(ToText(ViewQueue(facts, "train", kQueueNow)),
               HasSubstr("not ordered: it has no quota of GPUs\n"));
   facts.policies[0].status.queues.clear();
-  EXPECT_THAT(ViewQueue(facts, "train", kQueueNow).problem, HasSubstr("has not looked"));
+  EXPECT_THAT(ViewQueue(facts, "train", kQueueNow).problem, HasSubstr("has not checked"));
   facts.policies.clear();
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
   EXPECT_FALSE(view.workloads[1].service) << "nobody counts";
@@ -113,7 +113,7 @@ TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
   EXPECT_EQ(view.running, 1U) << "one with its quota waits all the same";
   EXPECT_EQ(view.workloads[1].service->delays.fair_share, Seconds(120));
-  EXPECT_EQ(view.workloads[1].Why(), "it has its turn, once there is room on its GPU type");
+  EXPECT_EQ(view.workloads[1].Why(), "it has its turn, but waits for room on its GPU type");
   EXPECT_EQ(view.workloads[2].Why(), "it waits for its quota, or for its turn on a GPU type");
   EXPECT_EQ(view.workloads[3].Why(), "others have their turn");
   const std::string text = ToText(view);

@@ -76,12 +76,12 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
   };
   EXPECT_EQ(error_with(&SimulateArguments::profiles, ""), "--profiles: a file is needed");
   EXPECT_EQ(error_with(&SimulateArguments::memory, "much"),
-            "--memory: \"much\" is no size: write it as 500GB or 500Gi");
+            "--memory: \"much\" is not a size: write it as 500GB or 500Gi");
   EXPECT_EQ(error_with(&SimulateArguments::round, "300"),
-            "--round: \"300\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+            "--round: \"300\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   EXPECT_EQ(error_with(&SimulateArguments::round, "0.5s"), "--round: has to be at least 1s");
   EXPECT_EQ(error_with(&SimulateArguments::restart_cost, "-1s"),
-            "--restart-cost: \"-1s\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+            "--restart-cost: \"-1s\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   EXPECT_TRUE(
       error_with(&SimulateArguments::latency, "stop=1s").starts_with("--latency: \"stop=1s\""));
   EXPECT_TRUE(error_with(&SimulateArguments::latency, "bind=1s,bind=2s")

@@ -1,5 +1,4 @@
-// What a snapshot says of the cluster as a whole: the largest node, the least per GPU, the pods
-// that wait.
+// A snapshot's cluster totals: the largest node, the least per GPU, the waiting pods.
 
 #include <gtest/gtest.h>
 

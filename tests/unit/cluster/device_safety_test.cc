@@ -16,7 +16,7 @@ const Labels kUnlabelled;
 const Labels kLabelledSafe{{"synergy.io/devices-safe", "true"}};
 const Labels kLabelledUnsafe{{"synergy.io/devices-safe", "false"}};
 
-// Of which the node agent has said nothing.
+// Returns a pod without a report of the node agent.
 Pod Managed(const std::string& name = "a") {
   Pod pod = OnNode(MakeGpuPod(name, 1), "n1");
   pod.fungible = std::make_shared<const Fungible>();

@@ -92,7 +92,7 @@ TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
             "team/jobset/set/workers");
 }
 
-// They would wait for each other for good.
+// They would wait for each other for ever.
 TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
   const Words exclusive = {{"alpha.jobset.sigs.k8s.io/exclusive-topology", "rack"}};
   const Words of_set = {{"jobset.sigs.k8s.io/jobset-name", "set"}, {"synergy.io/gang-size", "8"}};
@@ -150,7 +150,7 @@ TEST(GangTest, WordsWithoutSenseAreAProblemThatNamesTheCure) {
                 "...\", and not a number from 1 to 256");
 }
 
-// What is held for members.
+// Places held for members.
 class HeldPlaceTest : public ::testing::Test {
  protected:
   HeldPlaceTest() {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr ResourceVector kFloor{Gpus(1), Cores(3), GiB(10)};
 
-// At its floor, with a sidecar of one core.
+// Returns a pod at its floor, with a sidecar of one core.
 Pod Training(const std::string& name = "train") {
   Fungible fungible;
   fungible.enforcement = Enforcement::kShared;

@@ -1,4 +1,4 @@
-// Places that members of a running gang have left, and who gets them.
+// Places that members of a running gang have left, and the pods that get them.
 
 #include <chrono>
 #include <memory>

@@ -97,7 +97,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.log_format, LogFormat::kJson);
 }
 
-// Whoever may read it has to be known.
+// Clients that read progress must be authenticated.
 TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
   EXPECT_EQ(ReadNodeAgent("").progress_listen, "");
   EXPECT_EQ(ReadNodeAgent("progressListen: ''\n").progress_listen, "");

@@ -33,7 +33,7 @@ std::string ProfileFileError(const std::string& text) {
   return file.error().message;
 }
 
-// One profile that is right but for these points.
+// Returns one profile that is valid except for these points.
 std::string WithPoints(const std::string& points) {
   return "profiles:\n- model: m\n  points:\n" + points;
 }

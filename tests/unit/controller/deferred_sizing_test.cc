@@ -32,7 +32,7 @@ using ::testing::SizeIs;
 
 class DeferredSizingTest : public ::testing::Test {
  protected:
-  // A pod of one GPU that waits with placeholders, or without a profile.
+  // Adds a waiting pod of one GPU, with placeholders or without a profile.
   void HaveWaiting(bool placeholder, WrittenAmounts written = {}) {
     Fungible fungible;
     fungible.container = "train";

@@ -40,7 +40,7 @@ class GangOwnersTest : public ::testing::Test {
                                      uid, size, size, active));
   }
 
-  // A living pod of the gang that carries its size.
+  // Adds a living pod of the gang that carries its size.
   void PutMember(int32_t size) {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
     pod.gang = std::make_shared<const Gang>(Gang{"team/job/bert", size, ""});
@@ -223,7 +223,7 @@ TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
 
 TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
   for (const char* order : {"AnyOrder", "InOrder"}) {
-    // The driver comes before the gang, and is not of it.
+    // The driver precedes the gang, and is not part of it.
     const bool in_order = std::string(order) == "InOrder";
     PutSet(Job("driver", "") + "," +
                Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +
@@ -265,7 +265,7 @@ class PodGroupTest : public GangOwnersTest {
     server.PutText(kGroup,
                    fmt::format(R"({{"spec":{{"schedulingPolicy":{{{}}}{}}}}})", policy, more));
   }
-  // A living pod of that gang.
+  // Adds a living pod of that gang.
   void PutGroupsMember(int32_t size) {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
     pod.gang = std::make_shared<const Gang>(Gang{"team/all", size, ""});

@@ -44,7 +44,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
       policy.settings.restart_cost = seconds(30);
     });
   }
-  // With its quota.
+  // Adds a job with its quota.
   void AddJob(const std::string& name, const std::string& alike) {
     Workload workload = MakeWorkload(name);
     workload.owner = {};
@@ -65,7 +65,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
     kueue.Stop(Now(name));
     objects.workloads.Remove(Now(name));
   }
-  // As whoever leads does it.
+  // Steps as the leader.
   std::vector<std::string> Lead() {
     kueue.answers.clear();
     driver.Step({});
@@ -75,7 +75,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
   std::vector<std::string> LeadFor(Duration duration) {
     return EachSecond(duration, [this] { return Lead(); });
   }
-  // As others do it, to whom somebody has led until `led`.
+  // Steps as a follower that last saw a leader at `led`.
   std::vector<std::string> Follow(Instant led) {
     kueue.answers.clear();
     driver.AnswerChecks(false, led, {});
@@ -197,7 +197,7 @@ TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
   AddJob("far", "steep");
   AddJob("near", "steep");
   AddJob("lost", "steep");
-  // Each needs an hour on a V100, for want of progress.
+  // Each needs an hour on a V100, because it has no progress.
   for (const auto& [name, left] : std::map<std::string, int>{{"far", 900}, {"near", 65}}) {
     Change(name, [&](Workload& workload) {
       workload.deadline = clock.WallNow() + std::chrono::minutes(left);

@@ -69,7 +69,7 @@ TEST_F(OomWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory) {
   EXPECT_EQ(Kills("oom_killed"), "1");
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
   EXPECT_EQ(events.all[0].type, "Warning");
-  // Each report of it is of the same one.
+  // All reports are of the same end.
   Observe();
   watch.Act();
   EXPECT_EQ(Kills("oom_killed"), "1");
@@ -108,7 +108,7 @@ TEST_F(OomWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
   EXPECT_TRUE(watch.pending());
 }
 
-// A pod that has failed leaves the watch as it was before.
+// A pod that has failed is last reported by the watch as it was before.
 TEST_F(OomWatchTest, AsksHowAPodEndedThatWentByItself) {
   Observe(true);
   api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });

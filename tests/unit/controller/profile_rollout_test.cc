@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 class ProfileRolloutTest : public ProfilingFixture {
  protected:
-  // As often as its owner would, and what was written comes by the watch.
+  // Adopts until nothing is left to do; the watch reports each write.
   void RollOut() {
     rollout.RollOut();
     for (const auto& pod : state.Snapshot()->node(*state.Snapshot()->Find("n1")).detail->pods)

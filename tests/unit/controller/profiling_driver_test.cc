@@ -32,8 +32,8 @@ class ProfilingDriverTest : public ProfilingFixture {
     store.Observe(node, {}, {progress}, clock.Present());
   }
   void Step() { driver.Step({}); }
-  // 10 iterations a second take half a core; with less CPU it is slower in proportion. Its agent
-  // tells every 2 s, and carries out probes.
+  // 10 iterations per second take half a core; with less CPU the training is slower in proportion.
+  // Its agent reports every 2 s, and carries out probes.
   void Train(const std::string& name, Duration time) {
     constexpr Duration kReport = seconds(2);
     for (Duration passed{}; passed < time; passed += kReport) {
@@ -186,7 +186,7 @@ TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
   EXPECT_EQ(pods.calls().size(), 1U);
 }
 
-// Of a profile that somebody wrote, who says that three cores are three times as good as one.
+// The author of the profile claims that three cores are three times as good as one.
 TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   ProfileObject given;
   given.profile_namespace = "team";

@@ -109,7 +109,7 @@ class ProgressPullerTest : public ::testing::Test {
 
 TEST_F(ProgressPullerTest, EveryAgentIsAskedAndBelievedOfItsOwnNode) {
   StartAgent("127.0.0.1", Tells("n1", "first"));
-  StartAgent("127.0.0.2", Tells("n1", "first"));  // of a pod that is not on its node
+  StartAgent("127.0.0.2", Tells("n1", "first"));  // reports a pod that is not on its node
   Know("a1", "n1", "127.0.0.1");
   Know("a2", "n2", "127.0.0.2");
   PullAll(*MakePuller());
@@ -133,7 +133,7 @@ TEST_F(ProgressPullerTest, ConnectionsAreKeptFromOnePullToTheNext) {
   const auto puller = MakePuller();
   for (int i = 0; i < 3; ++i) PullAll(*puller);
   EXPECT_EQ(asked, 3);
-  // The server's certificate is replaced: whoever connects anew would refuse it.
+  // Replaces the server's certificate: new connections would refuse it.
   const TestCertificate strange = TestAuthority("other").Issue("agent", {"DNS:agent.svc"});
   folder_.Write("127.0.0.1.crt", strange.certificate_pem);
   folder_.Write("127.0.0.1.key", strange.key_pem);

@@ -1,4 +1,4 @@
-// CPU and memory change hands apart.
+// CPU and memory are reallocated separately.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,7 @@ using synergy::testing::OneGpu;
 
 class TunerDimensionsTest : public TunerTest {
  protected:
-  // A pod that has all there is, where another one waits for some of both.
+  // Adds a pod that has everything, where another one waits for some of both.
   void LackBoth() {
     AddPod("fat", "n1", 12, "insensitive");
     Change("fat", [this](Fungible& pod) {
@@ -39,7 +39,7 @@ class TunerDimensionsTest : public TunerTest {
     });
     driver.Step();
   }
-  // The node as it is after another start, or with other labels.
+  // Sets the node as it is after a restart, or with other labels.
   void NodeIs(const std::string& boot_id) {
     Node node = N1();
     node.boot_id = boot_id;
@@ -101,7 +101,8 @@ TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
   EXPECT_THAT(api.calls(), Contains("resize grows memory 32Gi"));
 }
 
-// A user's resize of the memory that we have not heard of is not undone by ours of the CPU.
+// Our resize of the CPU does not undo a user's resize of the memory that the watch has not
+// reported.
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
@@ -110,7 +111,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(9, 8));
 }
 
-// Nor is one of the CPU, whether our copy has it or not.
+// Nor does it undo one of the CPU, whether our copy contains it or not.
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
@@ -198,7 +199,7 @@ TEST_F(TunerDimensionsTest, TheOtherDimensionIsTunedAllTheSame) {
   EXPECT_EQ(Cpu("idle"), Cores(12));
 }
 
-// The static CPU manager has the CPUs of Guaranteed pods, and nobody else's.
+// The static CPU manager assigns CPUs only to Guaranteed pods.
 TEST_F(TunerDimensionsTest, PodsOfAnotherEnforcementAreTriedAllTheSame) {
   AddPod("pinned", "n1", 12, "insensitive");
   Change("pinned", [](Fungible& pod) { pod.enforcement = Enforcement::kStrict; });

@@ -1,6 +1,6 @@
 #pragma once
 
-// The driver, the decisions and the actions of the tuner together, on a cluster that is all memory.
+// The driver, the decisions and the actions of the tuner together, on an in-memory cluster.
 
 #include <chrono>
 #include <functional>
@@ -29,7 +29,7 @@ namespace synergy::controller {
 class TunerTest : public ::testing::Test {
  protected:
   TunerTest() {
-    synergy::testing::HearUntil(state, 1000);  // the watch is behind nobody
+    synergy::testing::HearUntil(state, 1000);  // the watch does not lag
     state.UpsertNode(N1());
     driver.StartOver();
     driver.Step();  // the first round finds nothing
@@ -37,7 +37,7 @@ class TunerTest : public ::testing::Test {
 
   static Node N1() { return synergy::testing::NodeOfFour("n1"); }
 
-  // A pod on the node, or one that waits and is Unschedulable where `node` is empty.
+  // Adds a pod on the node, or, if `node` is empty, a waiting one that is Unschedulable.
   void AddPod(const std::string& name, const std::string& node, int64_t cores,
               const std::string& profile = "sensitive") {
     api.Put(synergy::testing::ManagedPod(name, node, cores, profile));
@@ -70,11 +70,11 @@ class TunerTest : public ::testing::Test {
     });
     Report(name);
   }
-  // kube-scheduler has looked, and says why the pod has no node.
+  // kube-scheduler has tried the pod, and says why it has no node.
   void Says(const std::string& name, const std::string& message) {
     ChangeWaiting(name, [&message](Waiting& waiting) { waiting.message = message; });
   }
-  // The kubelet does what the specs say, and the watch reports it.
+  // The kubelet carries out the specs, and the watch reports it.
   void KubeletCatchesUp() {
     for (const std::string& name : names) {
       if (!api.pod(name).node.empty()) api.SettleOnNode(name);

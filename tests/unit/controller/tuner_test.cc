@@ -59,7 +59,7 @@ TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
-// With init containers that ask for 8 cores a pod counts 8 cores, however far it is cut.
+// With init containers that request 8 cores a pod counts 8 cores, however far it is cut.
 TEST_F(TunerTest, CutsNobodyForRoomThatInitContainersKeep) {
   AddPod("first", "n1", 9);
   Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
@@ -230,7 +230,7 @@ TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
   driver.Step();
-  EXPECT_THAT(api.calls(), IsEmpty());  // whoever waits goes first
+  EXPECT_THAT(api.calls(), IsEmpty());  // waiting pods come first
   After(std::chrono::seconds(1));
   EXPECT_EQ(Cpu("stays"), Cores(6));  // announced
   EXPECT_TRUE(api.annotation("stays", annotations::kChange));
@@ -244,7 +244,7 @@ TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
   driver.Step();
-  EXPECT_THAT(api.calls(), IsEmpty());  // whoever waits goes first
+  EXPECT_THAT(api.calls(), IsEmpty());  // waiting pods come first
   After(std::chrono::seconds(1));
   AddPod("new", "n1", 6);
   After(std::chrono::seconds(1));
@@ -329,7 +329,7 @@ TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   EXPECT_EQ(Cpu("stays"), Cores(9));
 }
 
-// It may start with what it was bound with when the room has gone to another pod already.
+// The pod may start with the amounts of its binding when the room has gone to another pod already.
 TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   AddPod("fat", "n1", 12, "insensitive");
   Change("fat", [](Fungible& pod) { pod.reported = false; });
@@ -341,7 +341,8 @@ TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize fat")));
 }
 
-// The kubelet may start it with what it was bound with, and until it says so nobody knows.
+// The kubelet may start the pod with the amounts of its binding; they are unknown until it reports
+// them.
 TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
   AddPod("busy", "n1", 9);
   AddPod("new", "", 6);
@@ -360,7 +361,7 @@ TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
 TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   AddPod("busy", "n1", 9);
   AddPod("new", "", 6);
-  // Which the watch has not said yet.
+  // The watch has not reported this yet.
   IsBound("new");
   api.ChangeFungible("new", [](Fungible& pod) {
     pod.change = Changed(ChangeKind::kAllocated, OneGpu(6), OneGpu(6));
@@ -370,7 +371,7 @@ TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   EXPECT_EQ(api.pod("new").fungible->change->kind, ChangeKind::kAllocated);
 }
 
-// Of a pod that has been changed before, so that its amounts are none that its record has.
+// The pod has been changed before, so that its amounts match none in its record.
 TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
   AddPod("idle", "n1", 4, "insensitive");
   Change("idle",

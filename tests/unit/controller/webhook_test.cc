@@ -80,7 +80,7 @@ TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
   ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
 }
 
-// Of a Job whose pods train together.
+// Returns a pod of a Job whose pods train together.
 std::string MemberPod(std::string_view more, std::string_view scheduler) {
   return fmt::format(
       R"({{"metadata":{{"labels":{{"batch.kubernetes.io/job-completion-index":"0",
@@ -93,7 +93,7 @@ std::string MemberPod(std::string_view more, std::string_view scheduler) {
 TEST_F(WebhookTest, TheOwnerIsAskedOfAPodThatDoesNotSayHowLargeItsGangIs) {
   const auto reads = [&] { return server.requests("/jobs/bert").size(); };
   Pod(Review(MemberPod(R"(,"synergy.io/gang-size":"1")", "synergy-scheduler")));
-  // Others place it, and it has not asked for us.
+  // Another scheduler places it, and it has not opted in.
   Pod(Review(MemberPod("", "volcano")));
   Pod(Review(kGpuPod));
   EXPECT_EQ(reads(), 0U);
@@ -119,7 +119,7 @@ TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
   complete = false;
   const http::Response response = Pod(Review(kGpuPod));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  // Told on the pod, too, and nothing else is written there.
+  // The pod also says so, and nothing else is written there.
   const std::string patch = json::ToBase64(
       R"([{"op":"add","path":"/metadata/annotations","value":{"synergy.io/warnings":)"
       R"("synergy: CPU and memory stay as written, because the controller is still starting"}}])");

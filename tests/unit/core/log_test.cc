@@ -47,7 +47,7 @@ class LogTest : public ::testing::Test {
   Lines sink_;
 };
 
-// Parsed by somebody else's parser, which also insists on UTF-8.
+// Parsed by an independent parser, which also requires UTF-8.
 rapidjson::Document Parsed(std::string_view line) {
   rapidjson::Document document;
   document.Parse<rapidjson::kParseValidateEncodingFlag>(line.data(), line.size());

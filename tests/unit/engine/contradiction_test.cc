@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr WallTime kSince = WallTime{} + std::chrono::hours(1);
 
-// A pod of a given profile, "sensitive" (in proportion to CPU from 1 to 9 cores, in units of which
-// an iteration is 5), and as it really trains.
+// A pod with the given profile "sensitive" (in proportion to CPU from 1 to 9 cores, in units of
+// which an iteration is 5), and its true training.
 class ContradictionTest : public EngineTest {
  protected:
   ContradictionTest() {
@@ -29,7 +29,7 @@ class ContradictionTest : public EngineTest {
     given.curve = profiles.profiles.at("sensitive");
   }
 
-  // CPU seconds of an iteration, and the most iterations a second.
+  // CPU seconds per iteration, and the most iterations per second.
   double cost = 0.2;
   double best = 1000;
   std::optional<double> epoch = std::nullopt;
@@ -53,7 +53,7 @@ class ContradictionTest : public EngineTest {
     pod = std::make_shared<const Pod>(next);
   }
 
-  // Reports every ten seconds. Verdicts that came meanwhile are in `verdict`.
+  // Reports every ten seconds; new verdicts go into `verdict`.
   void Train(Duration time) {
     for (Duration passed{}; passed < time; passed += seconds(10)) {
       at.now += seconds(10);
@@ -129,7 +129,7 @@ TEST_F(ContradictionTest, WhatFitsAgainIsNotContradictedAnyMore) {
   Give(3);
   Train(minutes(12));
   ASSERT_TRUE(verdict);
-  best = 15;  // as with 3 cores: cut it loses nothing any more
+  best = 15;  // as with 3 cores: a cut costs it nothing any more
   Give(9);
   Train(minutes(12));
   EXPECT_EQ(verdict->verdict, Verdict::kFits);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The vocabulary of the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are
-// fair, with pods of one GPU that are sensitive to CPU or not.
+// Helpers for the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are fair,
+// with pods of one GPU that are sensitive to CPU or not.
 
 #include <chrono>
 #include <functional>
@@ -32,7 +32,7 @@ class EngineTest : public ::testing::Test {
 
   FakeProfileBook profiles = TwoProfiles();
   ClusterState state;
-  // Not zero, so that a forgotten initialisation shows.
+  // Not zero, so that a missing initialisation shows.
   Moment at{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
 };
 

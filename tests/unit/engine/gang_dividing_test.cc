@@ -1,4 +1,4 @@
-// The tuner and gangs: members on several nodes are given the same.
+// The tuner and gangs: members on several nodes get equal amounts.
 
 #include <chrono>
 #include <map>
@@ -30,7 +30,7 @@ class GangDividingTest : public TunerPlanTest {
     pod.gang = std::make_shared<const Gang>(Gang{"default/" + gang, 2, {}});
     return pod;
   }
-  // What is decided: "announce a", with the cores that it is to have.
+  // Returns the decisions, such as "announce a", with the cores that each pod is to have.
   std::vector<std::pair<std::string, MilliCpu>> Amounts() {
     const std::vector<std::string> told = Plan();
     std::vector<std::pair<std::string, MilliCpu>> amounts;
@@ -121,7 +121,7 @@ TEST_F(GangDividingTest, AQuotaIsSharedByTheMembers) {
   state.UpsertResourceQuota(quota);
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 3));
-  // A quarter of 16 stays, and of the 6 cores that are left each is given half.
+  // A quarter of 16 stays, and each member gets half of the 6 cores that are left.
   EXPECT_THAT(AmountsInARound(),
               UnorderedElementsAre(Pair("announce a", Cores(6)), Pair("announce b", Cores(6))));
 }

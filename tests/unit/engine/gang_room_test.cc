@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// Beside n1, with nobody on it, there is n2: 8 GPUs of which 6 are free, and no CPU.
+// Beside n1 there is the empty node n2: 8 GPUs of which 6 are free, and no CPU.
 class GangRoomTest : public TunerPlanTest {
  protected:
   GangRoomTest() {
@@ -38,7 +38,7 @@ class GangRoomTest : public TunerPlanTest {
   void GangWaits(int size, int64_t cores = 3) {
     for (int i = 0; i < size; ++i) Reports(Member(i, size, cores));
   }
-  // Does what was decided; the watch brings it.
+  // Carries out the decisions; the watch reports the result.
   void CarryOut() {
     const std::vector<TunerAction> actions = plan.actions;
     for (const TunerAction& action : actions) {
@@ -64,7 +64,7 @@ class GangRoomTest : public TunerPlanTest {
       CarryOut();
     }
   }
-  // The amounts that decided resizes leave.
+  // Returns the amounts that remain after the decided resizes.
   MilliCpu LeftByCuts() const {
     MilliCpu left;
     for (const TunerAction& action : plan.actions) {
@@ -140,7 +140,7 @@ TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
   EXPECT_THAT(Plan(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
 }
 
-// Else others would be cut again and again, and the gang would never have its room.
+// Otherwise other pods would be cut again and again, and the gang would never get its room.
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
   PlanAndCarryOut(3);

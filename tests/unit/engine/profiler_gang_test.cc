@@ -25,7 +25,7 @@ class ProfilerGangTest : public ProfilerTest {
     pod.gang = std::make_shared<const Gang>(Gang{"team/" + gang, size, {}});
     return pod;
   }
-  // Of one GPU and half a CPU second for an iteration.
+  // Returns a pod of one GPU that takes half a CPU second per iteration.
   static Pod Member(const std::string& name, const std::string& node, int32_t size, double cores) {
     return With(InGang(Unprofiled(name, node), size), [cores](Fungible& fungible) {
       const MilliCpu cpu = FromCores(cores);
@@ -120,7 +120,7 @@ TEST_F(ProfilerGangTest, IsNotMeasuredWhereNotAllAreAlike) {
 
 TEST_F(ProfilerGangTest, IsNotMeasuredWithoutTheCpuTimeOfAll) {
   Begin(Member("a", "n1", 2, 3));
-  state.UpsertPod(Member("b", "n2", 2, 3));  // of which nobody tells
+  state.UpsertPod(Member("b", "n2", 2, 3));  // without reports
   Run(minutes(3));
   EXPECT_TRUE(actions.empty());
 }
@@ -137,7 +137,7 @@ TEST_F(ProfilerGangTest, OneQuotaSlowsItAndIsPaidOnce) {
   EXPECT_LT(Last().lost_iterations, 120);
 }
 
-// What costs one more CPU than the others decides, also where another is probed.
+// The member with the highest CPU cost decides, even if another one is probed.
 TEST_F(ProfilerGangTest, WhoNeedsMostDecides) {
   Begin(Member("a", "n1", 2, 6), {.best = 3.7, .cost = 0.5});
   Begin(Member("b", "n2", 2, 6), {.best = 3.7, .cost = 0.85, .logs = false});
@@ -151,8 +151,8 @@ TEST_F(ProfilerGangTest, WhoNeedsMostDecides) {
   }
 }
 
-// Pods that ask for different amounts of CPU, and need different ones: first the one is slowest
-// that needs less, with a core for four iterations a second.
+// Pods with different CPU requests and different needs: at first the slowest one is a pod that
+// needs less, with a core for four iterations per second.
 TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   Begin(Member("a", "n1", 2, 3), {.cost = 0.5});
   Begin(Member("b", "n2", 2, 1), {.cost = 0.25});

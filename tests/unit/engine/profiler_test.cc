@@ -32,7 +32,7 @@ TEST_F(ProfilerTest, FirstTellsWhatFollowsFromProgressAlone) {
   EXPECT_EQ(measured.revision, 1);
   EXPECT_FALSE(measured.confirmed);
   EXPECT_NEAR(*measured.cpu_seconds, 0.5, 0.01);
-  // It waits for CPU: upwards it is a guess.
+  // The training waits for CPU: larger amounts are a guess.
   ASSERT_EQ(measured.points.size(), 2U);
   EXPECT_EQ(measured.points[0].cpu, Cores(3));
   EXPECT_NEAR(measured.points[0].throughput, 6, 0.05);
@@ -57,7 +57,7 @@ TEST_F(ProfilerTest, TellsOfMemorySoonAndAgainWhenItIsSure) {
   EXPECT_TRUE(Last().memory->confirmed);
   EXPECT_LE(Count(Kind::kPublish), soon + 4) << "not with every look";
 
-  // Another leader goes by what was published.
+  // Another leader uses the published profile.
   memory = {};
   Run(minutes(20));
   EXPECT_TRUE(Last().memory->confirmed);
@@ -95,7 +95,7 @@ TEST_F(ProfilerTest, ConfirmsTheSlopeByAProbe) {
   // Three iterations a second less for some 20 s.
   EXPECT_GT(measured.lost_iterations, 30);
   EXPECT_LT(measured.lost_iterations, 120);
-  // After that nobody is looked at closely.
+  // After that no pod is observed closely.
   EXPECT_TRUE(memory.measurements.begin()->second.closely.empty());
   EXPECT_LE(memory.pods.at("a").samples.size(), 6U);
 }
@@ -122,7 +122,7 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
     if (Count(Kind::kPublish) == 0) continue;
     if (Last().confirmed && !confirmed) confirmed = at.now;
     EXPECT_EQ(Last().confirmed, confirmed.has_value()) << "and stays so";
-    // What it can do with becomes its floor.
+    // The least sufficient CPU becomes its floor.
     Put("a", [&](Fungible& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
   }
   ASSERT_TRUE(confirmed);
@@ -138,7 +138,7 @@ TEST_F(ProfilerTest, WhatHasMoreIsMeasuredThere) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(11);
   });
   Run(minutes(3));
-  // It needs 5.7 cores; that it was seen with 11 says so.
+  // It needs 5.7 cores; its measurement with 11 shows that.
   const std::vector<MeasuredPoint> points = Last().points;
   EXPECT_NE(points.back().certainty, PointCertainty::kGuess);
   EXPECT_NEAR(MakeJobProfile(Last())->ThroughputAt(Cores(6), MiB(1)), 10, 0.2);
@@ -182,7 +182,7 @@ TEST_F(ProfilerTest, GoesOnFromWhatWasPublished) {
   memory = {};
   Run(minutes(5));
   EXPECT_TRUE(actions.empty());
-  // What was not finished is.
+  // The unfinished one is completed.
   book.profiles.begin()->second.confirmed = false;
   memory = {};
   Run(minutes(4));
@@ -232,7 +232,7 @@ TEST_F(ProfilerTest, WhatContradictsANewCurveIsNoDrift) {
   EXPECT_NE(Last().note, "");
   const size_t before = actions.size();
   Run(minutes(55));
-  EXPECT_EQ(actions.size(), before);  // it is let be
+  EXPECT_EQ(actions.size(), before);  // the profile is left alone
   Run(minutes(10));
   EXPECT_TRUE(Last().confirmed);
   EXPECT_EQ(Last().note, "");
@@ -263,7 +263,7 @@ TEST_F(ProfilerTest, AColdEpochIsNoDrift) {
     ASSERT_FALSE(memory.pods.at("b").off_since) << i;
   }
   EXPECT_EQ(actions.size(), before);
-  // As slow with its data in memory: that is one.
+  // As slow with its data in memory: that is a contradiction.
   trainings["b"].cold = false;
   Run(minutes(12));
   const auto published = Published();
@@ -321,7 +321,7 @@ TEST_F(ProfilerTest, MeasuresFewOfManyThatAreAlike) {
   EXPECT_EQ(Count(Kind::kPublish), 1U);
 }
 
-// Loaders with as many workers as the CPU that their containers began with.
+// Loaders with as many workers as the CPU that their containers started with.
 TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
   HaveNode("n2");
   Begin(Unprofiled("few", "n1"), {.best = 4, .cost = 0.5});  // two, of three cores

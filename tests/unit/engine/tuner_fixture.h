@@ -1,6 +1,6 @@
 #pragma once
 
-// A tuner whose decisions are looked at.
+// A tuner whose decisions the tests examine.
 
 #include <array>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace synergy::testing {
 
-// Decisions alone: nobody carries them out unless the test does.
+// Only decisions: they are not carried out unless the test does so.
 class TunerPlanTest : public EngineTest {
  protected:
   TunerPlanTest() {
@@ -23,7 +23,7 @@ class TunerPlanTest : public EngineTest {
     Plan();  // the first round finds nothing
   }
 
-  // "keep_place new", "resize idle"
+  // Returns "keep_place new", "resize idle".
   std::vector<std::string> Plan() {
     const ClusterNews news = state.TakeNews();
     for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
@@ -54,7 +54,7 @@ class TunerPlanTest : public EngineTest {
     pod.resource_version = ++version_;
     state.UpsertPod(std::move(pod));
   }
-  // The API server, to a PATCH of ours; the watch may be behind it.
+  // Sets the API server's answer to our PATCH; the watch may lag.
   void Answers(Pod pod) {
     pod.resource_version = ++version_;
     state.RefreshPod(std::move(pod));

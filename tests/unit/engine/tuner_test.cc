@@ -22,7 +22,7 @@ TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("new", "", 3));
   EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
   EXPECT_EQ(std::get<tuner_action::KeepPlace>(plan.actions.front().what).node, "n1");
-  EXPECT_THAT(Plan(), IsEmpty());  // as long as nobody knows whether it is kept
+  EXPECT_THAT(Plan(), IsEmpty());  // as long as its pod may still be kept
   tuner.OnResult(memory, {memory.places.at("new").pod, tuner_action::KeepPlace{}}, true, at);
   EXPECT_THAT(Plan(), ElementsAre("resize idle"));
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
@@ -97,7 +97,7 @@ TEST_F(TunerPlanTest, OfWaitingPodsThatAreAlikeOneIsTried) {
   ASSERT_EQ(memory.kinds.size(), 1u);
   EXPECT_EQ(memory.kinds.front().queue.size(), 50u);
   EXPECT_EQ(memory.kinds.front().looked_at, state.Snapshot()->version());
-  // Nothing has changed, so nobody looks before the next round.
+  // Nothing has changed, so the next pass is the next round.
   EXPECT_EQ(plan.wake, memory.next_round);
 }
 
@@ -126,7 +126,7 @@ TEST_F(TunerPlanTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
   EXPECT_THAT(decided, ElementsAre("keep_place new"));
 }
 
-// Pre-emption has evicted others for it.
+// Preemption has evicted other pods for it.
 TEST_F(TunerPlanTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   Reports(ManagedPod("busy", "n1", 3));
   Pod nominated = ManagedPod("nominated", "", 6);
@@ -179,7 +179,7 @@ TEST_F(TunerPlanTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
 TEST_F(TunerPlanTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
   Reports(ManagedPod("idle", "n1", 9, "insensitive"));
   Reports(ManagedPod("other", "n1", 3, "gone"));
-  profiles.generation = 2;  // which is told
+  profiles.generation = 2;  // which is an event
   After(minutes(5));
   Plan();
   ASSERT_FALSE(plan.actions.empty());
@@ -203,10 +203,10 @@ TEST_F(TunerPlanTest, NoMoreIsBegunWhileMuchIsAskedFor) {
     asked.insert(asked.end(), plan.actions.begin(), plan.actions.end());
   }
   EXPECT_EQ(asked.size(), 64U);
-  EXPECT_GT(plan.wake, at.now);  // what comes of them brings us back
+  EXPECT_GT(plan.wake, at.now);  // their results trigger the next pass
   tuner.OnResult(memory, asked.front(), true, at);
   EXPECT_EQ(Plan().size(), 1U);
-  // Who waits is served all the same.
+  // Waiting pods are served all the same.
   Reports(ManagedPod("new", "", 12));
   EXPECT_THAT(Plan(), ElementsAre("announce new"));
 }
@@ -223,7 +223,7 @@ TEST_F(TunerPlanTest, ARoundLeavesNodesAloneThatHaveNotChangedSince) {
   EXPECT_TRUE(plan.round);
   EXPECT_EQ(memory.divided.at("n1"), divided);
   EXPECT_GT(memory.divided.at("n2"), divided);
-  profiles.generation = 2;  // what the division rested on
+  profiles.generation = 2;  // the basis of the division
   After(minutes(5));
   Plan();
   EXPECT_GT(memory.divided.at("n1"), divided);
@@ -242,7 +242,7 @@ TEST_F(TunerPlanTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   EXPECT_THAT(Plan(), ElementsAre("announce a"));
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
   ResultOfAll(false);
-  // Nothing has changed on its node, but the quota.
+  // Only the quota has changed, not its node.
   quota.requests.hard.cpu = Cores(40);
   state.UpsertResourceQuota(quota);
   After(minutes(5));

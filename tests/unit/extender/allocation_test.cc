@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A pod with one GPU that asks for 2 cores and 10 GB and would like 6 and 40.
+// A pod with one GPU that requests 2 cores and 10 GB; its demand is 6 and 40.
 class AllocationTest : public ExtenderTest {
  protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
 }
 
 TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooMuch) {
-  // 12 - 8 = 4 cores for two GPUs; 2 stay for the other one, as much as the least of all asks for.
+  // 12 - 8 = 4 cores for two GPUs; 2 are reserved for the other GPU, the least request of all.
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
@@ -108,14 +108,14 @@ TEST_F(AllocationTest, TriesAgainWithTheWholeDemandAfterAFailure) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// What an earlier bind sent may come through late, and the tuner may have cut it.
+// A write of an earlier bind may arrive late, and the tuner may have cut the pod.
 TEST_F(AllocationTest, SetsNothingOnAPodThatHasChangedMeanwhile) {
   api.Change("p", [](Pod&) {});
   EXPECT_THAT(Bind(), HasSubstr("modified"));
   EXPECT_EQ(FreeOn("a").gpus, Gpus(2));
 }
 
-// The tuner has announced growth on the node that the watch has not brought yet.
+// The tuner has announced growth on the node that the watch has not reported yet.
 class WatchBehindTest : public AllocationTest {
  protected:
   WatchBehindTest() {
@@ -144,7 +144,7 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
 }
 
-// kube-scheduler promises a pod whose volumes it waits for its node in the pod's status.
+// For a pod that waits for volumes, kube-scheduler writes its promised node into the pod's status.
 class PromiseTest : public WatchBehindTest {
  protected:
   static Pod Promised(int64_t gpus, int64_t cores) {
@@ -177,7 +177,7 @@ TEST_F(PromiseTest, WhatIsBesideTheGrowthIsNotInItsWay) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// Of GPUs kube-scheduler knows itself who comes first.
+// kube-scheduler itself orders the claims on GPUs.
 TEST_F(PromiseTest, PromisedGpusAreNotGrowth) {
   EXPECT_EQ(BindWhileThereComes(Promised(2, 2)), kBound);
 }

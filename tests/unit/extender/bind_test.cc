@@ -117,7 +117,7 @@ TEST_F(BindTest, KeepsAPlaceInDoubtWhenAnotherTryIsRefused) {
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
 }
 
-// kube-scheduler has given the first up, and asks again.
+// kube-scheduler has abandoned the first bind, and repeats it.
 TEST_F(BindTest, OneBindOfAPodIsUnderWayAtATime) {
   AddNode("b", 1);
   std::string second;

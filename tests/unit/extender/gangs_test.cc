@@ -1,4 +1,4 @@
-// Gangs by the extender's verbs, as kube-scheduler calls them.
+// Gangs through the extender's verbs, as kube-scheduler calls them.
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ class GangsTest : public ExtenderTest {
     state.UpsertPod(pod);
     api.Put(pod);
   }
-  // A member without GPUs that may go to node a alone.
+  // Returns a member without GPUs that may only go to node a.
   static Pod LauncherOnA(MilliCpu cpu) {
     NodeSelection selection;
     selection.has_affinity = true;
@@ -79,7 +79,7 @@ class GangsTest : public ExtenderTest {
     const auto snapshot = state.Snapshot();
     return snapshot->node(*snapshot->Find(node)).Free().cpu;
   }
-  // The answer to a bind that waits for others in vain.
+  // Returns the answer to a bind that waits for others in vain.
   std::string BindInVain(const Pod& pod, const std::string& node) {
     std::string answer;
     std::jthread binding([&] { answer = extender.Bind(BindArgs(pod, node)); });
@@ -88,7 +88,7 @@ class GangsTest : public ExtenderTest {
     binding.join();
     return answer;
   }
-  // The answers to binds of all of these that come at the same time.
+  // Returns the answers to binds of all of these that arrive at the same time.
   std::vector<std::string> BindAll(const std::vector<Pod>& pods,
                                    const std::vector<std::string>& nodes) {
     std::vector<std::string> answers(pods.size());
@@ -127,8 +127,8 @@ TEST_F(GangsTest, ABindWaitsForTheOthersAndAnswersBeforeKubeSchedulerGivesUp) {
   EXPECT_THAT(BindAll(members, {"a", "a"}), Each(kBound));
 }
 
-// kube-scheduler does not count a member any more whose bind has failed, and lets others go where
-// it was: of two that exclude each other both pass, one after the other.
+// kube-scheduler does not count a member any more whose bind has failed, and lets others take its
+// place: of two that exclude each other both pass, one after the other.
 TEST_F(GangsTest, AMemberThatHasPassedBeforeDoesNotLetAnotherGoAlone) {
   AddNode("a");
   const auto members = Create("g");
@@ -333,7 +333,7 @@ TEST_F(GangsTest, AnotherPlanDoesNotLengthenTheHold) {
   EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("tried again after"));
 }
 
-// A plan that moves those that kube-scheduler counts would have their binds fail, again and again.
+// A plan that moves members that kube-scheduler counts would fail their binds, again and again.
 TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere) {
   AddNode("a");
   AddNode("b", 2);
@@ -444,7 +444,7 @@ TEST_F(GangsTest, AMemberWithoutGpusIsThereAndNeedsNoPlace) {
   EXPECT_EQ(extender.Bind(BindArgs(worker, "a")), kBound);
 }
 
-// kube-scheduler has it bound here where it names the GPU resource, with an amount of zero.
+// kube-scheduler has it bound here if it names the GPU resource, with an amount of zero.
 TEST_F(GangsTest, AMemberWithoutGpusIsBoundAtOnce) {
   AddNode("a");
   Put(Member("g", 0));
@@ -563,7 +563,7 @@ TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
   EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
 }
 
-// Both nodes are half full: the gang of two fits, and not on one of them.
+// Both nodes are half full: the gang of two fits, but not on one of them.
 class GangLocalityTest : public GangsTest {
  protected:
   GangLocalityTest() {

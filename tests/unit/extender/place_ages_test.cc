@@ -18,7 +18,7 @@ TEST(PlaceAgesTest, CountFromTheFirstLook) {
   EXPECT_EQ(ages.Of(Kind::kAssumed, At(25)).places, 2U);
   EXPECT_EQ(ages.Of(Kind::kAssumed, At(25)).oldest, seconds(15));
   EXPECT_EQ(ages.Of(Kind::kKept, At(25)).places, 0U);
-  // What was let go of starts anew.
+  // A released place that is taken again has a new age.
   ages.Look({{"b", Kind::kAssumed}}, At(30));
   ages.Look({{"a", Kind::kKept}, {"b", Kind::kAssumed}}, At(40));
   EXPECT_EQ(ages.Of(Kind::kAssumed, At(40)).oldest, seconds(20));

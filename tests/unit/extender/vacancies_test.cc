@@ -1,4 +1,4 @@
-// The place of a gang's member that is gone, by the extender's verbs.
+// The place of a gang's missing member, through the extender's verbs.
 
 #include "extender/gangs/vacancies.h"
 
@@ -39,7 +39,7 @@ class VacanciesTest : public ExtenderTest {
     state.UpsertPod(Member(name, node));
     api.Put(Member(name, node));
   }
-  // The watch tells of it as of one that was deleted.
+  // Reports the end of a pod as the watch reports a deletion.
   void End(const std::string& name, bool succeeded) {
     api.Change(name, [&](Pod& pod) {
       pod.terminal = true;

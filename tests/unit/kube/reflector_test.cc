@@ -60,7 +60,7 @@ class RecordingStore final : public ObjectStore<T> {
   }
 
   using Objects = std::map<std::string, T>;
-  // Until `holds`, two minutes at most.
+  // Waits until `holds`, two minutes at most.
   bool WaitUntil(const std::function<bool(const Objects&)>& holds) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::minutes(2), [&] { return holds(objects_); });
@@ -131,14 +131,14 @@ class ReflectorTest : public ::testing::Test {
   void Start(const Clock& clock) {
     pods_ = Reflector<Pod>::Start(*client_, reader_, store_, clock, log_, options_);
   }
-  // With the pods in place and a watch open.
+  // Starts with the pods in place and a watch open.
   void StartWith(const std::vector<FakePod>& pods) {
     server_.SetPods(pods);
     Start();
     ASSERT_TRUE(store_.WaitForReplacements(1));
     ASSERT_TRUE(server_.WaitForWatches("pods", 1));
   }
-  // Returns when everything that the server has sent so far was dealt with: a last pod arrived.
+  // Returns when everything that the server has sent so far was processed: a last pod arrived.
   void Settle() {
     const std::string name = "settle-" + std::to_string(++settled_);
     server_.PutPod({.name = name});
@@ -307,7 +307,7 @@ TEST_F(ReflectorTest, AnEventFromThePastIsNotAppliedAndMeansANewList) {
   EXPECT_EQ(sink_.Count("history runs backwards"), 3U);
 }
 
-// The watch that is opened again would be silent until versions have caught up.
+// The reopened watch would be silent until versions have caught up.
 TEST_F(ReflectorTest, AStoreThatWasRestoredFromABackupMeansANewList) {
   StartWith({{.name = "a"}});
   const uint64_t backup = server_.version();
@@ -427,7 +427,7 @@ TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
   EXPECT_EQ(sink_.Count("could not be read"), 1U);
 }
 
-// More than is read of labels.
+// More labels than are read.
 std::string ManyLabels() {
   std::string labels = R"({"a":"x")";
   for (int i = 0; i < 1000; ++i) labels += R"(,"l)" + std::to_string(i) + R"(":"x")";
@@ -491,7 +491,7 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   EXPECT_EQ(budgets->status().unread, 2U);
 }
 
-// As a real one answers, that writes some characters as six.
+// Like a real server, which writes some characters as six.
 TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
   client_ = std::move(*ApiClient::Create(server_.access(), {.largest_answer = 100'000}));
   const std::string large = R"({"a":")" + std::string(30'000, 'x') + R"("})";

@@ -87,7 +87,7 @@ TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
               HasSubstr("cohort co has cluster queue b too, which is not in this policy"));
   objects.policies.Upsert(Policy("las", {"a", "b"}));
   EXPECT_THAT(Judged(shared).problem, IsEmpty());
-  // One that is refused leaves none.
+  // A refused policy leaves no object.
   other.by_usage = true;
   objects.cluster_queues.Upsert(other);
   EXPECT_EQ(Judged(shared).problem, "cluster queue b of its cohort is refused");

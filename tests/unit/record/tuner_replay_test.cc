@@ -26,7 +26,7 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A node of 4 GPUs, 12 cores and 64 GiB on which pods come, are cut, grow and go.
+// A node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end.
 class TunerReplayTest : public ::testing::Test {
  protected:
   TunerReplayTest() {
@@ -46,14 +46,14 @@ class TunerReplayTest : public ::testing::Test {
     state.RemovePod("busy");
     api.Remove("busy");
     for (int i = 0; i < 5; ++i) GoOn();
-    // Another one leads for a while.
+    // Another replica leads for a while.
     driver.Rest();
     store.Upsert(Profile("insensitive", 0.5));
     driver.StartOver();
     for (int i = 0; i < 5; ++i) GoOn();
   }
 
-  // Faster by `slope` with each core.
+  // Returns a profile whose speed grows by `slope` with each core.
   static ProfileObject Profile(const std::string& name, double slope) {
     ProfileObject object;
     object.profile_namespace = "team";
@@ -89,7 +89,7 @@ class TunerReplayTest : public ::testing::Test {
     state.UpsertPod(api.pod(name));
   }
 
-  // Ten seconds: the kubelet does what the specs say, and the tuner hears of it.
+  // Advances ten seconds: the kubelet carries out the specs, and the tuner sees it.
   void GoOn() {
     clock.Advance(std::chrono::seconds(10));
     for (const char* name : {"idle", "busy", "new"}) {
@@ -126,7 +126,7 @@ class TunerReplayTest : public ::testing::Test {
 
 TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {
   const std::string text = recording.Text();
-  // There was something to decide.
+  // Each kind of decision was made.
   for (const char* kind : {"KeepPlace", "Announce", "Resize", "Record"}) {
     EXPECT_NE(text.find(std::string(R"("kind":")") + kind), std::string::npos) << kind;
   }

@@ -20,7 +20,7 @@ constexpr const char* kWrittenBySynergy =
     R"({"manager":"synergy","operation":"Update","time":"2026-11-21T07:05:00Z","fieldsV1":
       {"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{}}}}})";
 
-// A running pod whose container "train" has two GPUs and asks for 3 cores and 8 GiB, beside a
+// A running pod whose container "train" has two GPUs and requests 3 cores and 8 GiB, beside a
 // sidecar with half a core.
 struct PodText {
   std::string annotations = R"("synergy.io/container":"train",

@@ -17,7 +17,7 @@ namespace change = cluster_change;
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
 
-// The lines are a format: journals of an older version are to be read by a newer one.
+// The lines are a file format: newer versions must read the journals of older ones.
 TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
   const auto line = [](auto call) { return WriteJournalLine({call, 7}); };
   EXPECT_EQ(line(change::RemoveNode{"n1"}), R"({"call":"RemoveNode","version":"7","name":"n1"})");
@@ -116,7 +116,7 @@ TEST(JournalTest, NumbersAreExactToTheirEnds) {
   EXPECT_EQ(call.deadline, Instant::max());
 }
 
-// A limit of nothing is a limit, and a demand for nothing a demand.
+// A limit of zero is a limit, and a demand of zero is a demand.
 TEST(JournalTest, WhatIsThereAndZeroIsNotWhatIsMissing) {
   Pod pod = MakePod("p", {});
   pod.demand = ResourceVector{};

@@ -28,7 +28,7 @@ T OnlyItem(const std::string& text) {
 constexpr char kContainers[] =
     R"("containers":[{"name":"c","image":"train","resources":{"limits":{"nvidia.com/gpu":"2"}}}])";
 
-// A Workload with a pod set with GPUs and one without.
+// Returns a Workload with a pod set with GPUs and one without.
 Workload ReadWorkload(const std::string& metadata, const std::string& spec,
                       const std::string& status) {
   return OnlyItem<Workload>(fmt::format(

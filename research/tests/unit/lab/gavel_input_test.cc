@@ -22,7 +22,7 @@ constexpr std::string_view kGavelInput = R"({
   "SLOs": {"2": 50}
 })";
 
-// The good one with `from` replaced.
+// Returns the valid input with `from` replaced.
 std::string Changed(std::string_view from, std::string_view to) {
   std::string text(kGavelInput);
   text.replace(text.find(from), from.size(), to);

@@ -45,7 +45,7 @@ class OptTest : public ::testing::Test {
     return opt.Allocate(ordered_, running_);
   }
 
-  // Iterations of all jobs in the round.
+  // Returns the iterations of all jobs in the round.
   int64_t Done() const {
     int64_t done = 0;
     for (const Job& job : jobs_) done += job.done;

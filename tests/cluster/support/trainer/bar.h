@@ -1,8 +1,8 @@
 #pragma once
 
-// What a training says of its progress on standard error: a bar, as tqdm draws it round a loop, ten
-// times a second, each over the one before, without an end of line before the end; or lines, as
-// nanoGPT prints them, or Megatron where it is known how many there will be.
+// Output of a training on standard error: a bar, as tqdm draws it round a loop, ten times a second,
+// each over the one before, without an end of line before the end; or lines like those of nanoGPT
+// or, if the number of iterations is known, of Megatron.
 //
 // Threading: a thread of its own, which ends with the object.
 
@@ -14,8 +14,8 @@ namespace synergy::trainer {
 
 class Bar {
  public:
-  // Of `total` iterations, with `width` characters that fill up; 0 iterations draw none. `done` is
-  // called from the bar's thread.
+  // Draws a bar of `total` iterations with `width` characters that fill up; nothing for 0
+  // iterations. `done` is called from the bar's thread.
   Bar(uint64_t total, uint64_t width, std::function<uint64_t()> done);
 
  private:
@@ -24,8 +24,9 @@ class Bar {
 
 class Lines {
  public:
-  // One each `every` iterations, and none in between; 0 prints none. `total`: 0 where nobody knows.
-  // `half_loss`: iterations after which the loss is half of 1; 0: it stays 1. `done` as above.
+  // Prints a line each `every` iterations, and none in between; 0 prints none. `total`: 0 if
+  // unknown. `half_loss`: iterations after which the loss is half of 1; 0: it stays 1. `done` as
+  // above.
   Lines(uint64_t every, uint64_t total, uint64_t half_loss, std::function<uint64_t()> done);
 
  private:

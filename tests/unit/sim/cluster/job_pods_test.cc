@@ -16,7 +16,7 @@ using std::chrono::minutes;
 
 constexpr WallTime kAt{hours(1000)};
 
-// What is told of the pod's memory from kAt on.
+// Returns the reading of the pod's memory from kAt on.
 std::optional<MemoryReading> ReadingOf(const std::string& node,
                                        std::optional<MemoryReading> reading) {
   Pod pod = ManagedPod("p", node, 3);
