@@ -41,7 +41,7 @@ using ProfilesOnTypes = std::vector<const JobProfile*>;
 class GavelRounds final : public RoundPlanner {
  public:
   struct Options {
-    std::string policy;     // of gavel/type_policies.h
+    std::string policy;     // of gavel/policies/policies.h
     std::string mechanism;  // of baseline/mechanisms.h
     Seconds round{300};
     Seconds restart_cost{};  // a change of type has to be worth more

@@ -5,7 +5,7 @@
 // Threading: one caller at a time. State: the prices that the last call came to.
 
 #include "gavel/max_min.h"
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 
