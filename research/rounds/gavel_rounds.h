@@ -42,7 +42,7 @@ using ProfilesOnTypes = std::vector<const JobProfile*>;
 class GavelRounds final : public RoundPlanner {
  public:
   struct Options {
-    std::string policy;     // from gavel/type_policies.h
+    std::string policy;     // from gavel/policies/policies.h
     std::string mechanism;  // from baseline/mechanisms.h
     Seconds round{300};
     Seconds restart_cost{};  // a change of type has to gain more

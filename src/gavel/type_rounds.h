@@ -37,9 +37,8 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 #include "gavel/round_mechanism.h"
-#include "gavel/type_policies.h"
 
 namespace synergy {
 

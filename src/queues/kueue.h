@@ -139,15 +139,26 @@ struct LocalQueue {
   std::string Key() const { return queue_namespace + "/" + name; }
 };
 
-// A ResourceFlavor, an AdmissionCheck or a Cohort: the fields that can rule out rounds.
-struct QueuePart {
+struct ResourceFlavor {
   std::string name;
-  std::string topology;    // of a flavor
-  std::string controller;  // of a check
-  std::string parent;      // of a cohort
-  std::string product;     // of a flavor: the node label nvidia.com/gpu.product
+  std::string topology;
+  std::string product;  // the node label nvidia.com/gpu.product
+
+  const std::string& Key() const { return name; }
+};
+
+struct AdmissionCheck {
+  std::string name;
   std::string uid;
-  bool active = false;  // of a check: condition Active
+  std::string controller;
+  bool active = false;  // condition Active
+
+  const std::string& Key() const { return name; }
+};
+
+struct Cohort {
+  std::string name;
+  std::string parent;
 
   const std::string& Key() const { return name; }
 };

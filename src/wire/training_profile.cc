@@ -501,7 +501,7 @@ struct Kind<ProfileObject> {
     return ReadProfileObject(object);
   }
 };
-template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<ProfileObject>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+template struct KindReader<ProfileObject>;
 
 }  // namespace synergy::wire

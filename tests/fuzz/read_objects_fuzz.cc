@@ -59,7 +59,9 @@ void CheckText(std::string_view text) {
   CheckList<Workload>(text);
   CheckList<ClusterQueue>(text);
   CheckList<LocalQueue>(text);
-  CheckList<QueuePart>(text);
+  CheckList<ResourceFlavor>(text);
+  CheckList<AdmissionCheck>(text);
+  CheckList<Cohort>(text);
   CheckList<QueuedPod>(text);
   CheckList<QueuedJob>(text);
 }

@@ -5,7 +5,7 @@
 // Threading: one caller at a time. State: the final prices of the last call.
 
 #include "gavel/max_min.h"
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 

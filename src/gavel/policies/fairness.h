@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gavel/max_min.h"
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 

@@ -5,7 +5,7 @@
 //
 // Threading: any; no state.
 
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 

@@ -42,7 +42,8 @@ class RoundApi {
   // See wire/kueue/type_check.h.
   virtual Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                                std::stop_token stop) = 0;
-  virtual Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) = 0;
+  virtual Result<> ActivateCheck(const AdmissionCheck& check, WallTime at,
+                                 std::stop_token stop) = 0;
   virtual Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                                std::stop_token stop) = 0;
 };

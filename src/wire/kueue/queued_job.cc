@@ -109,39 +109,40 @@ std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
 template <>
 struct Kind<QueuedJob> {
   static constexpr std::string_view kName = "job";
-  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&);
+  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    QueuedJob job;
+    job.uid = ReadText(fields, metadata["uid"]);
+    job.job_namespace = ReadText(fields, metadata["namespace"]);
+    job.name = ReadText(fields, metadata["name"]);
+    job.resource_version = ReadText(fields, metadata["resourceVersion"]);
+    // Lists of the API server do not name the kind. A TrainJob always has a runtime.
+    const bool is_train_job = !spec["runtimeRef"].absent();
+    if (is_train_job) {
+      job.told = ReadTrainerStatus(status["trainerStatus"]);
+    } else {
+      ReadJob(fields, spec, status, job);
+    }
+    const Value annotations = fields.Object(metadata["annotations"]);
+    if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
+      return job;
+    if (is_train_job) {
+      job.problem =
+          "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an "
+          "Indexed "
+          "Job";
+      return job;
+    }
+    job.problem = ReadBounds(fields, annotations, job);
+    if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
+    if (!job.problem.empty()) job.least = job.most = 0;
+    return job;
+  }
 };
 
-QueuedJob Kind<QueuedJob>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  QueuedJob job;
-  job.uid = ReadText(fields, metadata["uid"]);
-  job.job_namespace = ReadText(fields, metadata["namespace"]);
-  job.name = ReadText(fields, metadata["name"]);
-  job.resource_version = ReadText(fields, metadata["resourceVersion"]);
-  // Lists of the API server do not name the kind. A TrainJob always has a runtime.
-  const bool is_train_job = !spec["runtimeRef"].absent();
-  if (is_train_job) {
-    job.told = ReadTrainerStatus(status["trainerStatus"]);
-  } else {
-    ReadJob(fields, spec, status, job);
-  }
-  const Value annotations = fields.Object(metadata["annotations"]);
-  if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
-    return job;
-  if (is_train_job) {
-    job.problem =
-        "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an Indexed "
-        "Job";
-    return job;
-  }
-  job.problem = ReadBounds(fields, annotations, job);
-  if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
-  if (!job.problem.empty()) job.least = job.most = 0;
-  return job;
-}
+template struct KindReader<QueuedJob>;
 
 std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   std::string out = R"({"metadata":{"uid":)";
@@ -151,8 +152,5 @@ std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   return out + fmt::format(R"(}},"spec":{{"suspend":true,"parallelism":{0},"completions":{0}}}}})",
                            workers);
 }
-
-template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<QueuedJob>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

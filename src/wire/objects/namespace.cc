@@ -18,7 +18,6 @@ struct Kind<Namespace> {
   }
 };
 
-template Result<ListPage<Namespace>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<Namespace>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template struct KindReader<Namespace>;
 
 }  // namespace synergy::wire

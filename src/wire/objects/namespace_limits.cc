@@ -58,59 +58,54 @@ bool ReadByQos(FieldReader& fields, Value spec) {
 template <>
 struct Kind<LimitRange> {
   static constexpr std::string_view kName = "limit range";
-  static LimitRange Read(FieldReader& fields, Value object, const PodRules&);
+  static LimitRange Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    LimitRange range;
+    range.uid = ReadText(fields, metadata["uid"]);
+    range.pod_namespace = ReadText(fields, metadata["namespace"]);
+    range.name = ReadText(fields, metadata["name"]);
+    fields.Array(fields.Object(object["spec"])["limits"]).ForEachElement([&](Value item) {
+      item = fields.Object(item);
+      const std::string_view type = fields.Text(item["type"]);
+      if (type != "Container" && type != "Pod") return;
+      AmountBounds bounds;
+      ReadInto(fields, item["min"], bounds.least);
+      ReadInto(fields, item["max"], bounds.most);
+      AmountBounds& known = type == "Pod" ? range.pod : range.container;
+      known = {LargerOf(known.least, bounds.least), LesserOf(known.most, bounds.most)};
+      const Value ratio = fields.Object(item["maxLimitRequestRatio"]);
+      range.cpu_ratio |= !ratio["cpu"].absent();
+      range.memory_ratio |= !ratio["memory"].absent();
+    });
+    return range;
+  }
 };
 
-LimitRange Kind<LimitRange>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  LimitRange range;
-  range.uid = ReadText(fields, metadata["uid"]);
-  range.pod_namespace = ReadText(fields, metadata["namespace"]);
-  range.name = ReadText(fields, metadata["name"]);
-  fields.Array(fields.Object(object["spec"])["limits"]).ForEachElement([&](Value item) {
-    item = fields.Object(item);
-    const std::string_view type = fields.Text(item["type"]);
-    if (type != "Container" && type != "Pod") return;
-    AmountBounds bounds;
-    ReadInto(fields, item["min"], bounds.least);
-    ReadInto(fields, item["max"], bounds.most);
-    AmountBounds& known = type == "Pod" ? range.pod : range.container;
-    known = {LargerOf(known.least, bounds.least), LesserOf(known.most, bounds.most)};
-    const Value ratio = fields.Object(item["maxLimitRequestRatio"]);
-    range.cpu_ratio |= !ratio["cpu"].absent();
-    range.memory_ratio |= !ratio["memory"].absent();
-  });
-  return range;
-}
+template struct KindReader<LimitRange>;
 
 template <>
 struct Kind<ResourceQuota> {
   static constexpr std::string_view kName = "resource quota";
-  static ResourceQuota Read(FieldReader& fields, Value object, const PodRules&);
+  static ResourceQuota Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    ResourceQuota quota;
+    quota.uid = ReadText(fields, metadata["uid"]);
+    quota.pod_namespace = ReadText(fields, metadata["namespace"]);
+    quota.name = ReadText(fields, metadata["name"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value hard = fields.Object(spec["hard"]);
+    const Value used = fields.Object(fields.Object(object["status"])["used"]);
+    for (const char* key : {"requests.cpu", "cpu"})
+      ReadSum(fields, hard, used, key, &ResourceVector::cpu, quota.requests);
+    for (const char* key : {"requests.memory", "memory"})
+      ReadSum(fields, hard, used, key, &ResourceVector::memory, quota.requests);
+    ReadSum(fields, hard, used, "limits.cpu", &ResourceVector::cpu, quota.limits);
+    ReadSum(fields, hard, used, "limits.memory", &ResourceVector::memory, quota.limits);
+    quota.by_qos = ReadByQos(fields, spec);
+    return quota;
+  }
 };
 
-ResourceQuota Kind<ResourceQuota>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  ResourceQuota quota;
-  quota.uid = ReadText(fields, metadata["uid"]);
-  quota.pod_namespace = ReadText(fields, metadata["namespace"]);
-  quota.name = ReadText(fields, metadata["name"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value hard = fields.Object(spec["hard"]);
-  const Value used = fields.Object(fields.Object(object["status"])["used"]);
-  for (const char* key : {"requests.cpu", "cpu"})
-    ReadSum(fields, hard, used, key, &ResourceVector::cpu, quota.requests);
-  for (const char* key : {"requests.memory", "memory"})
-    ReadSum(fields, hard, used, key, &ResourceVector::memory, quota.requests);
-  ReadSum(fields, hard, used, "limits.cpu", &ResourceVector::cpu, quota.limits);
-  ReadSum(fields, hard, used, "limits.memory", &ResourceVector::memory, quota.limits);
-  quota.by_qos = ReadByQos(fields, spec);
-  return quota;
-}
-
-template Result<ListPage<ResourceQuota>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<ResourceQuota>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<ListPage<LimitRange>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<LimitRange>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template struct KindReader<ResourceQuota>;
 
 }  // namespace synergy::wire

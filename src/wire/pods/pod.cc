@@ -171,7 +171,7 @@ struct Kind<Pod> {
     return ReadPodObject(fields, object, PodUse::kAccounted, rules);
   }
 };
-template Result<ListPage<Pod>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+template struct KindReader<Pod>;
 
 }  // namespace synergy::wire

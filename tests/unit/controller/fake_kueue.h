@@ -56,7 +56,7 @@ class FakeKueue final : public kube::RoundApi {
   Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override;
   Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                        std::stop_token) override;
-  Result<> ActivateCheck(const QueuePart& check, WallTime, std::stop_token) override;
+  Result<> ActivateCheck(const AdmissionCheck& check, WallTime, std::stop_token) override;
   Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                        std::stop_token) override;
 

@@ -15,6 +15,7 @@
 namespace synergy::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -256,6 +257,28 @@ TEST(GavelMaxMin, PricesSayWhoIsStuck) {
   ASSERT_TRUE(answer);
   EXPECT_THAT(answer->level, Near(0.25));
   EXPECT_THAT(answer->prices, ElementsAre(Near(1), Near(0)));
+}
+
+TEST(TypePolicies, EachHasAProgramInBothForms) {
+  for (const TypePolicyName& policy : TypePolicyNames()) {
+    const std::string name(policy.name);
+    EXPECT_TRUE(IsTypePolicy(name));
+    const TypePolicy aware = ParseTypePolicy(name).value();
+    const TypePolicy agnostic = ParseTypePolicy(name + "-agnostic").value();
+    EXPECT_TRUE(aware.aware);
+    EXPECT_FALSE(agnostic.aware);
+    EXPECT_EQ(std::string(agnostic.program) + "_perf", aware.program);
+    EXPECT_TRUE(MakeGavelPolicy(aware.program).has_value()) << name;
+    EXPECT_TRUE(MakeGavelPolicy(agnostic.program).has_value()) << name;
+  }
+}
+
+TEST(TypePolicies, AnUnknownOneIsAnsweredWithTheNames) {
+  EXPECT_FALSE(IsTypePolicy("las"));
+  for (const char* name : {"las", "gavel-luck", "-agnostic", "gavel-las-packed"}) {
+    EXPECT_THAT(ParseTypePolicy(name).error().message,
+                AllOf(HasSubstr(name), HasSubstr("gavel-las, "), HasSubstr("-agnostic")));
+  }
 }
 
 }  // namespace

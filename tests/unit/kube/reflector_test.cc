@@ -129,7 +129,7 @@ class ReflectorTest : public ::testing::Test {
 
   void Start() { Start(SystemClock()); }
   void Start(const Clock& clock) {
-    pods_ = Reflector<Pod>::Start(*client_, reader_, store_, clock, log_, options_);
+    pods_ = Reflector::Start(*client_, reader_, store_, clock, log_, options_);
   }
   // Starts with the pods in place and a watch open.
   void StartWith(const std::vector<FakePod>& pods) {
@@ -155,7 +155,7 @@ class ReflectorTest : public ::testing::Test {
   RecordingSink sink_;
   Logger log_{sink_, SystemClock(), LogLevel::kDebug, LogFormat::kText};
   ReflectorOptions options_;
-  std::unique_ptr<Reflector<Pod>> pods_;
+  std::unique_ptr<Reflector> pods_;
   int settled_ = 0;
 };
 
@@ -471,8 +471,7 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   RecordingStore<DisruptionBudget> store;
   options_.path = "/apis/policy/v1/poddisruptionbudgets";
   server_.SetDisruptionBudgets({{.name = "a", .disruptions_allowed = 5}});
-  const auto budgets =
-      Reflector<DisruptionBudget>::Start(*client_, reader_, store, SystemClock(), log_, options_);
+  const auto budgets = Reflector::Start(*client_, reader_, store, SystemClock(), log_, options_);
   ASSERT_TRUE(store.WaitFor("a"));
   ASSERT_TRUE(server_.WaitForWatches("poddisruptionbudgets", 1));
   const auto is_as_it_was = [](const auto& known) {
@@ -540,9 +539,9 @@ TEST_F(ReflectorTest, NodesAndDisruptionBudgetsAreFollowedToo) {
   ReflectorOptions budget_options = options_;
   budget_options.path = "/apis/policy/v1/poddisruptionbudgets";
   const auto nodes =
-      Reflector<Node>::Start(*client_, reader_, node_store, SystemClock(), log_, node_options);
-  const auto budgets = Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store,
-                                                          SystemClock(), log_, budget_options);
+      Reflector::Start(*client_, reader_, node_store, SystemClock(), log_, node_options);
+  const auto budgets =
+      Reflector::Start(*client_, reader_, budget_store, SystemClock(), log_, budget_options);
   ASSERT_TRUE(node_store.WaitFor("n1"));
   ASSERT_TRUE(budget_store.WaitFor("b1"));
   server_.PutNode({.name = "n2"});
