@@ -5,9 +5,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), layering, structure, names, words, headers, documentation, shell (shellcheck), Go format (gofmt)
-and clang-tidy-19 over src, the programs and research, which takes several minutes. All checks run; exit status 1 when any of them
-found something.
+Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, headers, documentation,
+shell (shellcheck), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
+All checks run; exit status 1 when any of them found something.
 
   --fast       leave clang-tidy out
   --fix        only write C++ and Go files as their formatters want them
@@ -66,6 +66,7 @@ check() {
 }
 
 check "C++ format" python3 tests/lint/cpp_format.py .
+check widths python3 tests/lint/widths.py .
 check layering python3 tests/lint/layering.py .
 check structure python3 tests/lint/structure.py .
 check names python3 tests/lint/names.py .

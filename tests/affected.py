@@ -2,9 +2,9 @@
 
   affected.py --build FOLDER PATH...
 
-FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ by CMake's graph of targets, Python by its
-imports, cluster tests by the table below. A path that nothing here knows is seen by every test: a test too many costs minutes, a
-test too few a fault.
+FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ by CMake's
+graph of targets, Python by its imports, cluster tests by the table below. A path that nothing here
+knows is seen by every test: a test too many costs minutes, a test too few a fault.
 """
 
 import argparse
@@ -30,7 +30,8 @@ CLUSTER_PROGRAMS = {
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},
     **dict.fromkeys(("install", "v2_node"), PROGRAMS),
-    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"), USUAL | {"synergy-node-agent"}),
+    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"),
+                    USUAL | {"synergy-node-agent"}),
 }
 
 # Folders that are linked into every cluster test's programs, and used in the tests of these names alone.
@@ -43,7 +44,8 @@ CLUSTER_USES = (
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
-    ("tests/cluster/queueing/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/queueing/kueue/*",
+     ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
     ("tests/cluster/support/containerd/*", ("*" + CLUSTER,)),
     ("tests/cluster/nodes/v2-node/*", ("v2_node*",)),
     ("tests/cluster/support/trainer/*.py", ("trainer*",)),
@@ -80,8 +82,10 @@ class Build:
         self.by_id = {target["id"]: target for target in self.targets}
 
     def owners(self, path):
-        """The ids of targets that are made of that file, or of sources beside it or above it: headers belong to their folder."""
-        exact = {target["id"] for target in self.targets for source in target.get("sources", []) if source["path"] == path}
+        """The ids of targets that are made of that file, or of sources beside it or above it:
+        headers belong to their folder."""
+        exact = {target["id"] for target in self.targets
+                 for source in target.get("sources", []) if source["path"] == path}
         if exact:
             return exact
         for folder in pathlib.PurePath(path).parents:
@@ -105,7 +109,8 @@ class Build:
 
 @functools.lru_cache(maxsize=None)
 def imports(file):
-    """A Python file and what it imports, at any distance, from its own folder and from those in tests/cluster/run.sh's path."""
+    """A Python file and what it imports, at any distance, from its own folder and from those in
+    tests/cluster/run.sh's path."""
     found, left = set(), [file]
     while left:
         path = left.pop()
@@ -113,7 +118,8 @@ def imports(file):
             continue
         found.add(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [
+                getattr(node, "module", None)]
             left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, *SHARED_MODULES)]
     return found
 
@@ -136,20 +142,24 @@ def uses(name, path):
 
 
 def affected(paths, build, tests):
-    """The names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see a change to any of the paths."""
+    """The names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see a change
+    to any of the paths."""
     found = set()
     for path in paths:
         patterns = next((patterns for pattern, patterns in SEEN_BY if fnmatch.fnmatch(path, pattern)), None)
         if patterns is not None:
-            found |= {test["name"] for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
+            found |= {test["name"]
+                      for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
             continue
         if path.startswith(("tests/", "research/tests/")) and path.endswith(".py"):
+            # A path of tests/cluster/run.sh is relative to its folder.
             users = {test["name"] for test in tests for word in test.get("command", [])
-                     if word.endswith(".py") and ROOT / path in imports(ROOT / "tests/cluster" / word)}  # run.sh's are relative to it
+                     if word.endswith(".py") and ROOT / path in imports(ROOT / "tests/cluster" / word)}
         else:
             changed = frozenset(build.owners(path)) if path.endswith((".cc", ".h", ".proto")) else frozenset()
             programs = build.programs(changed)
-            users = {test["name"] for test in tests if programs_of(test, programs) & programs and uses(test["name"], path)}
+            users = {test["name"]
+                     for test in tests if programs_of(test, programs) & programs and uses(test["name"], path)}
         found |= users or {test["name"] for test in tests}
     return found
 
@@ -159,7 +169,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("paths", nargs="+")
     options = parser.parse_args()
-    listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True, capture_output=True, text=True)
+    listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True,
+                            capture_output=True, text=True)
     paths = [str(pathlib.Path(path).resolve().relative_to(ROOT)) for path in options.paths]
     # Fixtures come with the tests that need them.
     fixtures = ("_up", "_down")

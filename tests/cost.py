@@ -2,8 +2,9 @@
 
   cost.py [--shared FOLDER] COMMAND...
 
-CPU is that of the command and of all that it started, daemons included if they have ended by then. A test on a shared cluster,
-which has its state in FOLDER, pays for what the cluster's processes used meanwhile, too.
+CPU is that of the command and of all that it started, daemons included if they have ended by then.
+A test on a shared cluster, which has its state in FOLDER, pays for what the cluster's processes
+used meanwhile, too.
 """
 
 import ctypes
@@ -22,11 +23,13 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 def fields(process):
     """What /proc/N/stat has behind the program's name: state, parent, ..."""
-    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8",
+                                                           errors="replace").rpartition(")")[2].split()
 
 
 def used_by(folder):
-    """CPU seconds so far of a cluster's components, of what they started, and of what of that has ended and was waited for."""
+    """CPU seconds so far of a cluster's components, of what they started, and of what of that has
+    ended and was waited for."""
     roots = set()
     for record in folder.glob("cluster/pids/*"):
         words = record.read_text(encoding="utf-8").split()

@@ -1,7 +1,8 @@
 """Reads what `ctest --output-junit FILE` writes.
 
   results.py costs FILE...       prints a table of the dearest tests, for docs/test-cluster.md
-  results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row; lists those that failed
+  results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row;
+                                 lists those that failed
   results.py left PASSES TIMES   lists the tests that have not yet passed so often in a row
 """
 
@@ -29,7 +30,8 @@ def outcomes(file):
         if case.get("status") == "disabled":
             continue
         cost = COST.findall(case.findtext("system-out") or "")
-        yield Outcome(case.get("name"), case.get("status") == "run", float(case.get("time")), float(cost[-1][1]) if cost else None)
+        yield Outcome(case.get("name"), case.get("status") == "run", float(case.get("time")),
+                      float(cost[-1][1]) if cost else None)
 
 
 def table(found):

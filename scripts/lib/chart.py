@@ -29,7 +29,8 @@ TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL
 
 def render(helm, kubernetes):
     """File name in manifests/ -> its text."""
-    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests", "--kube-version", kubernetes]
+    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests",
+               "--kube-version", kubernetes]
     for setting in SETTINGS:
         command += ["--set", setting]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -48,13 +49,15 @@ def render(helm, kubernetes):
     objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
                "resources": [*crds, *sorted(files)]}
     files["kustomization.yaml"] = HEADER + "# kubectl apply -k manifests\n" + yaml.safe_dump(objects, sort_keys=False)
-    configs = next(document for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
+    configs = next(document
+                   for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
     return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}
 
 
 def rows(lines, tree, path=()):
-    """The described values: (path, default, description). Each value is described by itself or by a map that it is in."""
+    """The described values: (path, default, description). Each value is described by itself or by a
+    map that it is in."""
     for key, value in tree.items():
         here = (*path, key)
         description = describe(lines, here)

@@ -30,7 +30,8 @@ def run(*arguments, values=None, environment=None):
             yaml.safe_dump({**values, "image": {"registry": REGISTRY, **values.get("image", {})}}, file)
             file.flush()
             arguments = (*arguments, "--values", file.name)
-        return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True,
+                              check=False)
 
 
 def template(values=None, release="synergy", namespace=NAMESPACE, more=()):

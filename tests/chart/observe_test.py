@@ -56,7 +56,8 @@ class DashboardTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}, file)
             file.flush()
-            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True, check=False)
+            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True,
+                                  check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_dashboards_can_be_imported_anywhere(self):
@@ -99,7 +100,9 @@ class DashboardTest(unittest.TestCase):
             with self.subTest(dashboard, panel=panel, legend=legend):
                 # A number out of nowhere has no labels to be named by.
                 self.assertFalse("{{" in legend and "or vector" in expression)
-                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
+                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|"
+                                 r"\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|"
+                                 r"cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
 
 
 class AlertTest(unittest.TestCase):
@@ -108,7 +111,8 @@ class AlertTest(unittest.TestCase):
         return rule["spec"]["groups"][0]["rules"]
 
     def test_promtool_takes_the_rules(self):
-        done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True, check=False)
+        done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_alerts_fire_when_they_should_and_only_then(self):
@@ -127,7 +131,8 @@ class AlertTest(unittest.TestCase):
     def test_every_alert_has_its_runbook_and_is_linked(self):
         names = {alert["alert"] for alert in dashboards.alerts()}
         self.assertEqual({file.stem for file in RUNBOOKS.glob("*.md")}, names)
-        rules = self.rendered({"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
+        rules = self.rendered(
+            {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
         self.assertEqual({rule["alert"] for rule in rules}, names)
         for rule in rules:
             self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
@@ -139,8 +144,8 @@ class AlertTest(unittest.TestCase):
     def test_what_is_turned_off_is_not_missed(self):
         on = {rule["alert"] for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}})}
         off = {rule["alert"] for rule in self.rendered({
-            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False}, "nodeAgent": {"enabled": False},
-            "controller": {"config": {"tuner": {"enabled": False}}}})}
+            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False},
+            "nodeAgent": {"enabled": False}, "controller": {"config": {"tuner": {"enabled": False}}}})}
         self.assertEqual(on - off, {"SynergyTunerWithoutLeader", "SynergyDevicePluginAbsent", "SynergyNodeAgentAbsent"})
 
 

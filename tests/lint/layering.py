@@ -33,11 +33,15 @@ ARROWS = {
     "config": ["core", "inventory", "profile", "cluster"],
     "daemon": ["core", "http", "config"],
     "kube": ["core", "inventory", "profile", "cluster", "queues", "http", "json", "wire", "config"],
-    "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config",
+                 "daemon", "kube"],
+    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http",
+                   "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record", "http", "json", "wire", "config", "kube"],
+    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config",
+                  "daemon", "kube"],
+    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record",
+            "http", "json", "wire", "config", "kube"],
     # Research: nothing above includes from it.
     "research/baseline": ["core", "profile", "solver", "cluster", "policy", "allocation", "sim"],
     "research/reference": ["core", "solver", "sim"],
@@ -45,7 +49,8 @@ ARROWS = {
     "research/gavel": ["core", "gavel", "sim"],
     "research/optimus": ["core", "optimus", "queues", "sim", "research/gavel"],
     "research/rounds": ["core", "profile", "policy", "gavel", "sim", "research/baseline", "research/gavel"],
-    "research/lab": ["core", "profile", "gavel", "policy", "sim", "json", "config", "cli", "research/baseline", "research/reference",
+    "research/lab": ["core", "profile", "gavel", "policy", "sim", "json", "config", "cli", "research/baseline",
+                     "research/reference",
                      "research/tiresias", "research/gavel", "research/optimus", "research/rounds"],
 }
 # Folders beside src/, and the one whose folders are in the table by themselves.
@@ -72,10 +77,12 @@ THIRD_PARTY = {
     "CLI/": ["daemon", "cli", "research/lab"],
 }
 
-# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
-# that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "queues", "sim",
-        "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus", "research/rounds"]
+# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment.
+# Excepted are the files that give the rest its clock, its log and its way to end.
+PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy",
+        "allocation", "engine", "queues", "sim",
+        "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus",
+        "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {
@@ -93,8 +100,8 @@ IMPURE_HEADERS = {
     "thread": [],
 }
 IMPURE_WORDS = re.compile(
-    r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until|f?printf|std::cout|std::cerr"
-    r"|std::time|std::rand|SystemClock|StderrSink)\b")
+    r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until"
+    r"|f?printf|std::cout|std::cerr|std::time|std::rand|SystemClock|StderrSink)\b")
 # The one place where those two of ours are declared.
 DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 

@@ -3,8 +3,9 @@
 
 usage: structure.py [--table] [TREE]
 
-A folder's rooms are its subfolders and its files, where a header and the sources of its name are one room. An arrow leads from the room
-that includes to the room that is included. --table prints both for every folder, and the lines of the product's C++.
+A folder's rooms are its subfolders and its files, where a header and the sources of its name are
+one room. An arrow leads from the room that includes to the room that is included. --table prints
+both for every folder, and the lines of the product's C++.
 """
 
 import collections
@@ -17,7 +18,8 @@ import tree
 # A folder with more sources and headers of its own is divided.
 MOST_FILES = 25
 # Folders that are seen at one look, with their most rooms and arrows.
-SEEN = {folder: (12, 20) for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
+SEEN = {folder: (12, 20)
+        for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -84,7 +86,8 @@ def check_folder(folder, files, rooms, arrows):
     if folder in SEEN:
         most_rooms, most_arrows = SEEN[folder]
         if len(rooms) > most_rooms or len(arrows) > most_arrows:
-            problems.append(f"{folder}: {len(rooms)} rooms and {len(arrows)} arrows; at most {most_rooms} and {most_arrows}")
+            problems.append(
+                f"{folder}: {len(rooms)} rooms and {len(arrows)} arrows; at most {most_rooms} and {most_arrows}")
         if circle := circle_in(arrows):
             problems.append(f"{folder}: {' -> '.join(circle)} is a circle")
     return problems

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Comments that a native reader stumbles over: blocks that begin with a fragment, and words that make persons of machines.
+"""Comments that a native reader stumbles over: blocks that begin with a fragment, and words that
+make persons of machines.
 
 usage: words.py [--table] [TREE]
 
-`--table` prints, by folder, how many comment blocks there are, and how many of them begin with a fragment or have such a word.
+`--table` prints, by folder, how many comment blocks there are, and how many of them begin with a
+fragment or have such a word.
 """
 
 import collections
@@ -13,13 +15,15 @@ import sys
 import tree
 
 # Matches a genitive, a relative clause or a conjunction that begins a block: "What a pod holds: ...".
-FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
-                      r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
-                      r"As (?:far|long|much|many) as)\b")
+FRAGMENT = re.compile(
+    r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
+    r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
+    r"As (?:far|long|much|many) as)\b")
 # Whether or not they begin it.
 WORDS = re.compile(r"\b(?:whoever|whomever|nobody|somebody|anew|likewise|hopes?|hoped|hears?|heard|"
                    r"(?:is|are|was|were|be|been) told|"
-                   r"(?<!people )(?<!users )(?<!user )(?<!person )(?<!author )(?<!anybody )(?<!operator )(?<!one )who)\b", re.IGNORECASE)
+                   r"(?<!people )(?<!users )(?<!user )(?<!person )(?<!author )(?<!anybody )(?<!operator "
+                   r")(?<!one )who)\b", re.IGNORECASE)
 # Generated, or data of others.
 SKIPPED = ("tests/data/", "tests/golden/", "tests/fuzz/corpus/", "manifests/")
 
@@ -58,10 +62,12 @@ def problems_of(text):
         if FRAGMENT.match(words):
             problems.append((number, f'a fragment begins the comment: "{words[:60]}"'))
         for word in WORDS.finditer(words):
-            problems.append((number, f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+            problems.append((number,
+                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
     for number, words in trailing(text):
         for word in WORDS.finditer(words):
-            problems.append((number, f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+            problems.append((number,
+                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
     return problems
 
 

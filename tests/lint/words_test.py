@@ -19,7 +19,8 @@ class WordsTest(SampleTreeTest):
                 self.assertEqual(self.found(text), [])
 
     def test_a_fragment_that_begins_a_block_is_found(self):
-        for text in ["// Of a pod that waits: how long.\n", "int x;\n  // Whose turn it is.\n", "// Within which it ends.\n"]:
+        for text in ["// Of a pod that waits: how long.\n", "int x;\n  // Whose turn it is.\n",
+                     "// Within which it ends.\n"]:
             with self.subTest(text):
                 problems = self.found(text)
                 self.assertEqual(len(problems), 1, problems)

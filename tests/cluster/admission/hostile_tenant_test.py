@@ -1,5 +1,6 @@
-"""A tenant who may edit one namespace writes all there that others have been harmed by, while pods and gangs of another namespace
-come and go: theirs run and are managed, no program ends or grows large, and one that starts again comes up beside all of it."""
+"""A tenant who may edit one namespace writes all there that others have been harmed by, while pods
+and gangs of another namespace come and go: theirs run and are managed, no program ends or grows
+large, and one that starts again comes up beside all of it."""
 
 import json
 import pathlib
@@ -18,12 +19,15 @@ MOST_MEMORY = {"synergy-extender": 512 * MIB, "synergy-controller": 256 * MIB}
 NOBODYS = {"name": "c", "image": "synergy.test/busybox:1"}
 
 
-ENDLESS = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "endless", "namespace": TENANT},
-           "spec": {"datasetSize": "8Ei", "storageBandwidth": 1, "bytesPerSample": 1, "points": [{"cpu": 1, "throughput": 1e17}]}}
+ENDLESS = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+           "metadata": {"name": "endless", "namespace": TENANT},
+           "spec": {"datasetSize": "8Ei", "storageBandwidth": 1, "bytesPerSample": 1,
+                    "points": [{"cpu": 1, "throughput": 1e17}]}}
 
 
 def theirs(name, containers=(NOBODYS,), scheduler="nobody", annotations=None, **spec):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": TENANT, "annotations": annotations or {}},
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": TENANT, "annotations": annotations or {}},
             "spec": {"schedulerName": scheduler, "containers": list(containers), **spec}}
 
 
@@ -55,7 +59,8 @@ class HostileTenantTest(ClusterTest):
         cls.addClassCleanup(cls.cluster.delete, "namespace", TENANT, wait=True)
         cls.addClassCleanup(cls.cluster.delete, "pods,trainingprofiles", namespace=TENANT)
         cls.cluster.create({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "edits", "namespace": TENANT},
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": {"name": "edits", "namespace": TENANT},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": TENANT}]})
         wait_for("the tenant's rights", lambda: cls.write(theirs("first")))
@@ -75,13 +80,15 @@ class HostileTenantTest(ClusterTest):
     def attack(self):
         with self.assertRaisesRegex(ApiError, "the data set is more than 1Pi"):
             self.write(ENDLESS)
-        self.write({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "dear", "namespace": TENANT},
-                    "spec": {"points": [{"cpu": f"{1000 + number}m", "memory": f"{1 + number % 7}Gi", "throughput": 1 + number % 31}
+        self.write({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+                    "metadata": {"name": "dear", "namespace": TENANT},
+                    "spec": {"points": [{"cpu": f"{1000 + number}m", "memory": f"{1 + number % 7}Gi",
+                                         "throughput": 1 + number % 31}
                                         for number in range(512)]}})
         self.write(theirs("deep"))
         self.write({"metadata": {"managedFields": [{
-            "manager": "x", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
-            "fieldsV1": {"f:metadata": nested(70)}}]}}, "PATCH", "deep")
+            "manager": "x", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": nested(70)}}]}}, "PATCH", "deep")
         for number in range(20 * COUNT):
             self.write(theirs(f"lines-{number}", annotations={"synergy.io/warnings": "\n" * 250_000}))
         # More than a page that is taken at once: < is six bytes in JSON.
@@ -98,7 +105,8 @@ class HostileTenantTest(ClusterTest):
         self.cluster.create(*singles, *members)
         names = {item["metadata"]["name"] for item in (*singles, *members)}
         wait_for(f"{len(names)} pods to run", lambda: {
-            name for name, item in self.cluster.pods().items() if item["status"].get("phase") == "Running"} >= names, 120)
+            name for name, item in self.cluster.pods().items() if item["status"].get("phase") == "Running"} >= names,
+                 120)
         for name, item in self.cluster.pods().items():
             self.assertIn("synergy.io/floor", item["metadata"]["annotations"], name)
         self.cluster.clear()
@@ -136,8 +144,10 @@ class HostileTenantTest(ClusterTest):
 
     def test_a_pod_that_is_long_in_json_does_not_pass_the_webhook_by(self):
         whole_node = json.dumps({"cpu": "64", "memory": "400Gi"})
-        created = self.write(theirs("long", [asking_for_gpus(name="train", args=["<" * 660_000])], "synergy-scheduler", {
-            f"synergy.io/{name}": value for name, value in (("container", "train"), ("floor", whole_node), ("demand", whole_node))}))
+        created = self.write(theirs("long", [asking_for_gpus(name="train", args=["<" * 660_000])], "synergy-scheduler",
+                                    {
+                                        f"synergy.io/{name}": value for name, value in (
+                                            ("container", "train"), ("floor", whole_node), ("demand", whole_node))}))
         self.assertNotEqual(created["metadata"]["annotations"].get("synergy.io/floor"), whole_node)
 
 

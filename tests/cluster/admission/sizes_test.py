@@ -1,4 +1,5 @@
-"""Sizes that fit: what admission makes of pods with the settings as shipped, on a real API server with simulated nodes."""
+"""Sizes that fit: what admission makes of pods with the settings as shipped, on a real API server
+with simulated nodes."""
 
 import json
 import os
@@ -18,7 +19,8 @@ FAIR_MEMORY = (500e9 - 2 ** 30) / 8
 
 
 def pod(name, resources=None, labels=None, sidecar=None, **spec):
-    containers = [{"name": "train", "image": "synergy.test/busybox:1", "resources": resources or {"limits": {GPU: "1"}}}]
+    containers = [{"name": "train", "image": "synergy.test/busybox:1",
+                   "resources": resources or {"limits": {GPU: "1"}}}]
     if sidecar:
         containers.append({"name": "log", "image": "synergy.test/busybox:1", "resources": {"requests": sidecar}})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels or {}},
@@ -36,7 +38,8 @@ def on(node):
 
 def number(quantity):
     """Of CPU in cores, of memory in bytes."""
-    for unit, factor in (("m", 1e-3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("Ki", 2 ** 10), ("Mi", 2 ** 20), ("Gi", 2 ** 30)):
+    for unit, factor in (("m", 1e-3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("Ki", 2 ** 10), ("Mi", 2 ** 20),
+                         ("Gi", 2 ** 30)):
         if quantity.endswith(unit):
             return float(quantity.removesuffix(unit)) * factor
     return float(quantity)
@@ -47,8 +50,8 @@ class SizesTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "sizes"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", str(len(NODES)), "--controller", os.environ["SYNERGY_BIN"],
-            "--shipped-settings"))
+            folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", str(len(NODES)),
+            "--controller", os.environ["SYNERGY_BIN"], "--shipped-settings"))
 
     def setUp(self):
         self.cluster.clear()
@@ -90,7 +93,8 @@ class SizesTest(unittest.TestCase):
         wait_for(f"the controller to know {count} {resource}", has_heard)
 
     def add_profile(self, **spec):
-        self.cluster.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "image"}, "spec": spec})
+        self.cluster.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+                             "metadata": {"name": "image"}, "spec": spec})
         self.known("trainingprofiles", 1)
 
     # What is written.
@@ -119,7 +123,8 @@ class SizesTest(unittest.TestCase):
 
         def is_ours():
             self.cluster.kubectl("delete", "pod", "ours", "--ignore-not-found", "--force", "--grace-period=0")
-            return self.created(pod("ours", schedulerName="default-scheduler"))["spec"]["schedulerName"] == "synergy-scheduler"
+            return self.created(pod("ours",
+                                    schedulerName="default-scheduler"))["spec"]["schedulerName"] == "synergy-scheduler"
 
         # The label takes a moment to reach the API server's own admission.
         wait_for("a managed namespace's pod to be taken over", is_ours)
@@ -202,12 +207,13 @@ class SizesTest(unittest.TestCase):
         said = 'there is no TrainingProfile "nowhere" in the namespace'
         wait_for("an event", lambda: any(said in text for text in self.cluster.events(name)))
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
-        text = subprocess.run([str(program), "explain", f"pod/{name}"], env=self.cluster.environment, check=True, text=True,
-                              capture_output=True).stdout
+        text = subprocess.run([str(program), "explain", f"pod/{name}"], env=self.cluster.environment, check=True,
+                              text=True, capture_output=True).stdout
         self.assertIn(said, text)
 
     def test_a_pod_that_kueue_manages_by_itself_is_never_resized(self):
-        self.add_profile(processMemory="1G", points=[{"cpu": "1", "memory": "1G", "throughput": 1}, {"cpu": "9", "memory": "1G", "throughput": 9}])
+        self.add_profile(processMemory="1G", points=[{"cpu": "1", "memory": "1G", "throughput": 1},
+                                                     {"cpu": "9", "memory": "1G", "throughput": 9}])
         labels = {"synergy.io/profile": "image", "kueue.x-k8s.io/managed": "true"}
         before = self.resources(self.created(pod("kueues", labels=labels)))
         self.created(pod("ours", labels={"synergy.io/profile": "image"}))

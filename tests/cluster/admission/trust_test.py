@@ -1,4 +1,5 @@
-"""Who may write what Synergy's programs act on: admission policies, claims of pods, profiles and rights, on a real API server."""
+"""Who may write what Synergy's programs act on: admission policies, claims of pods, profiles and
+rights, on a real API server."""
 
 import json
 import os
@@ -13,8 +14,8 @@ HOLD = "synergy.io/hold"
 CHANGE = "synergy.io/change"
 CONTROLLER = "synergy-controller"
 FOR_EVER = {"until": "2100-01-01T00:00:00Z"}
-ALL = ["container", "demand", "fair-share", "floor", "original", "profile", "profile-generation", "enforcement", "gpu-product",
-       "change", "hold", "room-seen", "unshrinkable-until", "warnings", "workload", "probe"]
+ALL = ["container", "demand", "fair-share", "floor", "original", "profile", "profile-generation", "enforcement",
+       "gpu-product", "change", "hold", "room-seen", "unshrinkable-until", "warnings", "workload", "probe"]
 
 
 def annotating(annotations):
@@ -69,17 +70,21 @@ class TrustTest(ClusterTest):
             return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "spec": spec,
                     "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": manager}}}
         points = {"points": [{"cpu": "1", "memory": "1Gi", "throughput": 1}]}
-        for item in (profile("forged", points), profile("forged", {"workload": "w", **points}), profile("forged", {"workload": "w"}, "me")):
+        for item in (profile("forged", points), profile("forged", {"workload": "w", **points}),
+                     profile("forged", {"workload": "w"}, "me")):
             self.assertIn("of what it measures, and no others", self.create(item, **as_controller))
         self.assertEqual(self.create(profile("own", {"workload": "w"}), **as_controller), "")
         for item in (profile("given", points), profile("given-by-hand", {"workload": "w"}, "me")):
             self.assertEqual(self.create(item), "")
             self.assertIn("of what it measures, and no others",
-                          self.cluster.complaint("DELETE", "trainingprofile", item["metadata"]["name"], **as_controller))
+                          self.cluster.complaint("DELETE", "trainingprofile", item["metadata"]["name"],
+                                                 **as_controller))
 
         def status(name, written):
-            return self.cluster.complaint("PATCH", "trainingprofile", name, {"status": written}, subresource="status", **as_controller)
-        measured = {"measured": {"revision": 1, "at": "2026-11-21T07:05:03Z", "points": [{"cpu": "1", "throughput": 1, "certainty": "exact"}]}}
+            return self.cluster.complaint("PATCH", "trainingprofile", name, {"status": written}, subresource="status",
+                                          **as_controller)
+        measured = {"measured": {"revision": 1, "at": "2026-11-21T07:05:03Z",
+                                 "points": [{"cpu": "1", "throughput": 1, "certainty": "exact"}]}}
         self.let_the_controller_write_profiles()
         self.assertEqual(status("own", measured), "")
         self.assertIn("no TrainingProfile that has points", status("given", measured))
@@ -89,15 +94,18 @@ class TrustTest(ClusterTest):
     def let_the_controller_write_profiles(self):
         """So that it is the policy which refuses."""
         self.cluster.create(
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "writes-profiles"},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+             "metadata": {"name": "writes-profiles"},
              "rules": [{"apiGroups": ["synergy.io"], "resources": ["trainingprofiles", "trainingprofiles/status"],
                         "verbs": ["patch"]}]},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "writes-profiles"},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+             "metadata": {"name": "writes-profiles"},
              "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "writes-profiles"},
              "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": CONTROLLER}]})
         self.addCleanup(self.cluster.delete, "clusterroles,clusterrolebindings", "writes-profiles")
         for patch in ({"spec": {"gpus": 2}}, {"metadata": {"labels": {"a": "b"}}}):
-            wait_for("the patch to be refused by the policy", lambda patch=patch: "changes the status of TrainingProfiles, and nothing else" in
+            wait_for("the patch to be refused by the policy",
+                     lambda patch=patch: "changes the status of TrainingProfiles, and nothing else" in
                      self.cluster.complaint("PATCH", "trainingprofile", "given", patch, user=CONTROLLER))
 
     def test_nobody_passes_for_synergy_by_the_field_managers_name(self):
@@ -127,7 +135,8 @@ class TrustTest(ClusterTest):
         self.assertEqual(self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"), "")
 
     def nodes(self):
-        return [node["metadata"]["name"] for node in self.cluster.get("nodes")["items"] if node["metadata"]["name"] != "node-1"]
+        return [node["metadata"]["name"]
+                for node in self.cluster.get("nodes")["items"] if node["metadata"]["name"] != "node-1"]
 
     # What must go on.
 
@@ -148,28 +157,35 @@ class TrustTest(ClusterTest):
         made["metadata"].update(labels={"team": "a"}, annotations={"note": "a"})
         self.assertEqual(self.create(made), "")
         self.assertEqual(self.as_synergy("p", {HOLD: "{}"}), "")
-        for change in ({"metadata": {"labels": {"team": "b"}}}, {"metadata": {"labels": {"team": None}}}, annotating({"note": "b"}),
+        for change in ({"metadata": {"labels": {"team": "b"}}}, {"metadata": {"labels": {"team": None}}},
+                       annotating({"note": "b"}),
                        annotating({"note": None}), {"metadata": {"finalizers": ["example.com/f"]}},
                        {"spec": {"containers": [{"name": "train", "image": "evil"}]}}):
             complaint = self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC)
             self.assertIn("synergy-controller changes annotations synergy.io/* of pods, and nothing else", complaint)
-        for change in ({"metadata": {"labels": {"synergy.io/fungible": "false"}}}, {"metadata": {"labels": {"kueue.x-k8s.io/podset": "p"}}},
+        for change in ({"metadata": {"labels": {"synergy.io/fungible": "false"}}},
+                       {"metadata": {"labels": {"kueue.x-k8s.io/podset": "p"}}},
                        annotating({"example.kubernetes.io/profile": "unconfined"})):
-            self.assertIn("in the names of Kubernetes or Synergy", self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
+            self.assertIn("in the names of Kubernetes or Synergy",
+                          self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
         # As a webhook that fires on updates makes of the patch; the API server does not say whose it is.
-        more = {"metadata": {"labels": {"cost-center": "research"}, "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
+        more = {"metadata": {"labels": {"cost-center": "research"},
+                             "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
         self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
 
     def test_the_device_plugin_tells_of_its_own_node_only(self):
         own, other = self.nodes()[:2]
         self.cluster.kubectl("apply", "--validate=ignore", "-f", str(ROOT / "manifests/device-plugin-rbac.yaml"))
         account = ("synergy-device-plugin", "--namespace", "synergy-system")
-        token = self.cluster.kubectl("create", "token", *account, "--bound-object-kind", "Node", "--bound-object-name", own).strip()
+        token = self.cluster.kubectl("create", "token", *account, "--bound-object-kind", "Node",
+                                     "--bound-object-name", own).strip()
 
         def tell(node, change):
             return self.cluster.complaint("PATCH", "node", node, change, token=token)
-        gpus = {"metadata": {"labels": {"nvidia.com/gpu.count": "8"}, "annotations": {"synergy.io/gpu-inventory": "{}"}}}
-        nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None}, "annotations": {"synergy.io/gpu-inventory": None}}}
+        gpus = {"metadata": {"labels": {"nvidia.com/gpu.count": "8"},
+                             "annotations": {"synergy.io/gpu-inventory": "{}"}}}
+        nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
+                                "annotations": {"synergy.io/gpu-inventory": None}}}
         self.assertEqual(tell(own, gpus), "")
         self.assertEqual(tell(own, nothing), "")
         self.assertIn("its own Node only", tell(other, gpus))
@@ -184,7 +200,8 @@ class TrustTest(ClusterTest):
     def test_a_hold_in_a_users_hand_keeps_no_gpu_pod_from_its_node(self):
         node = self.nodes()[0]
         greedy = pod("greedy", gpus=0, cpu="10000", memory="1Gi", scheduler="nobody")
-        greedy["metadata"].update(labels={"synergy.io/fungible": "false"}, annotations={HOLD: json.dumps({"node": node, **FOR_EVER})})
+        greedy["metadata"].update(labels={"synergy.io/fungible": "false"},
+                                  annotations={HOLD: json.dumps({"node": node, **FOR_EVER})})
         self.assertEqual(self.create(greedy), "")
         self.assertIn("only Synergy may change", self.patch("greedy", annotating({HOLD: json.dumps({"node": node})})))
         # Nor where Synergy itself had written it: the pod is none of those that it manages.
@@ -195,7 +212,8 @@ class TrustTest(ClusterTest):
         # The webhook has found the node's fair share, and said nothing of a node without GPUs.
         fair = json.loads(self.cluster.get("pod", "trains")["metadata"]["annotations"]["synergy.io/fair-share"])
         self.assertEqual(fair["cpu"], "3")
-        told = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy", "--kubeconfig", self.cluster.environment["KUBECONFIG"]],
+        told = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
+                               "--kubeconfig", self.cluster.environment["KUBECONFIG"]],
                               capture_output=True, text=True, check=False).stdout
         self.assertNotIn("kept", told)
 
@@ -218,19 +236,24 @@ class TrustTest(ClusterTest):
         profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "p"},
                    "spec": {"points": [{"cpu": 1, "memory": "1G", "throughput": 1}]}}
         for role in ("edit", "view"):
-            self.cluster.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": f"trust-{role}"},
-                                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-                                 "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": f"a-{role}"}]})
+            self.cluster.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                                 "metadata": {"name": f"trust-{role}"},
+                                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                                             "name": role},
+                                 "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User",
+                                               "name": f"a-{role}"}]})
             self.addCleanup(self.cluster.delete, "rolebinding", f"trust-{role}")
         wait_for("the roles to be aggregated", lambda: self.create(profile, user="a-edit") == "")
         wait_for("them for who may read, too", lambda: self.cluster.complaint("GET", "tp", "p", user="a-view") == "")
-        self.assertIn("cannot create resource \"trainingprofiles\"", self.create({**profile, "metadata": {"name": "q"}}, user="a-view"))
+        self.assertIn("cannot create resource \"trainingprofiles\"",
+                      self.create({**profile, "metadata": {"name": "q"}}, user="a-view"))
         self.assertIn("cannot delete", self.cluster.complaint("DELETE", "tp", "p", user="a-view"))
         self.assertEqual(self.cluster.complaint("DELETE", "tp", "p", user="a-edit"), "")
 
     def test_a_profile_that_claims_more_than_can_be_is_bounded_and_says_so(self):
         profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "boast"},
-                   "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1}, {"cpu": 6, "memory": "60G", "throughput": 8},
+                   "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1},
+                                       {"cpu": 6, "memory": "60G", "throughput": 8},
                                        {"cpu": 20, "memory": "60G", "throughput": 100}]}}
         self.assertEqual(self.create(profile), "")
         self.addCleanup(self.cluster.delete, "tp", "boast")

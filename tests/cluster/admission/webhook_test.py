@@ -13,7 +13,8 @@ from cluster import GPU, ROOT, Cluster, wait_for
 
 PROFILE = {
     "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "image"},
-    "spec": {"processMemory": "1G", "points": [{"cpu": 3, "memory": "60G", "throughput": 1}, {"cpu": "9", "memory": "60G", "throughput": 2.4}]},
+    "spec": {"processMemory": "1G", "points": [{"cpu": 3, "memory": "60G", "throughput": 1},
+                                               {"cpu": "9", "memory": "60G", "throughput": 2.4}]},
 }
 
 
@@ -22,7 +23,8 @@ def pod(name, resources=None, labels=None, containers=(), annotations=None, **sp
              "resources": resources or {"limits": {GPU: "1"}}}
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}},
-            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [train, *containers], **spec}}
+            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [train, *containers],
+                     **spec}}
 
 
 def annotation(item, name):
@@ -36,8 +38,10 @@ def resources(item, container=0):
 def kind_of_owner(group, version, kind):
     """A kind whose operator creates pods; the operator itself is not needed for what it creates to be admitted."""
     plural = kind.lower() + "s"
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"},
-            "spec": {"group": group, "scope": "Namespaced", "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Namespaced",
+                     "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
                      "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": {
                          "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
 
@@ -104,10 +108,12 @@ class WebhookTest(unittest.TestCase):
 
     def resize(self, name, requests, limits):
         patch = {"spec": {"containers": [{"name": "train", "resources": {"requests": requests, "limits": limits}}]}}
-        self.assertEqual("", self.cluster.complaint("PATCH", "pod", name, patch, subresource="resize", content_type=STRATEGIC))
+        self.assertEqual("", self.cluster.complaint("PATCH", "pod", name, patch, subresource="resize",
+                                                    content_type=STRATEGIC))
 
     def test_pods_of_other_owners_are_admitted_as_any(self):
-        # As training-operator and JobSet create them: by a controller's account, with an owner, its labels and environment.
+        # As training-operator and JobSet create them: by a controller's account, with an owner, its
+        # labels and environment.
         self.add_profile()
         for group, version, kind in (("kubeflow.org", "v1", "PyTorchJob"), ("jobset.x-k8s.io", "v1alpha2", "JobSet")):
             definition = kind_of_owner(group, version, kind)
@@ -117,9 +123,11 @@ class WebhookTest(unittest.TestCase):
             owner = wait_for(f"{kind} to be served", lambda: self.made(
                 f"/apis/{group}/{version}/namespaces/default/{name.split('.')[0]}",
                 {"apiVersion": f"{group}/{version}", "kind": kind, "metadata": {"name": "train"}}))["metadata"]
-            worker = pod(f"train-{kind.lower()}-worker-0", labels={"synergy.io/profile": "image", f"{group}/job-name": "train"})
+            worker = pod(f"train-{kind.lower()}-worker-0",
+                         labels={"synergy.io/profile": "image", f"{group}/job-name": "train"})
             worker["metadata"]["ownerReferences"] = [{"apiVersion": f"{group}/{version}", "kind": kind, "name": "train",
-                                                      "uid": owner["uid"], "controller": True, "blockOwnerDeletion": True}]
+                                                      "uid": owner["uid"], "controller": True,
+                                                      "blockOwnerDeletion": True}]
             worker["spec"]["containers"][0]["env"] = [{"name": "MASTER_ADDR", "value": "train-master-0"}]
             found = self.created(worker)
             self.assertEqual(annotation(found, "profile"), "image")
@@ -134,7 +142,8 @@ class WebhookTest(unittest.TestCase):
     def test_every_enforcement_can_be_resized_later_on(self):
         self.add_profile()
         more = {"cpu": "9", "memory": "61G"}
-        for name, enforcement, limit in (("shared", "shared", None), ("limited", "shared", "8"), ("strict", "strict", None)):
+        for name, enforcement, limit in (("shared", "shared", None), ("limited", "shared", "8"),
+                                         ("strict", "strict", None)):
             wanted = {GPU: "1", **({"cpu": limit} if limit else {})}
             item = self.created(pod(name, {"limits": wanted},
                                     labels={"synergy.io/profile": "image", "synergy.io/enforcement": enforcement}))
@@ -149,8 +158,10 @@ class WebhookTest(unittest.TestCase):
 
     def test_kubectl_shows_why_a_pod_gets_its_fair_share(self):
         self.add_profile(gpuProduct="H100")
-        items = [pod("none"), pod("missing", labels={"synergy.io/profile": "nowhere"}), pod("other", labels={"synergy.io/profile": "image"})]
-        _, warnings, created = self.kubectl("create", "--validate=ignore", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        items = [pod("none"), pod("missing", labels={"synergy.io/profile": "nowhere"}),
+                 pod("other", labels={"synergy.io/profile": "image"})]
+        _, warnings, created = self.kubectl("create", "--validate=ignore", "-f", "-",
+                                            stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         self.assertTrue(created, warnings)
         self.assertIn("Warning: synergy: no TrainingProfile is named", warnings)
         self.assertIn('there is no TrainingProfile "nowhere" in the namespace', warnings)
@@ -183,19 +194,21 @@ class WebhookTest(unittest.TestCase):
         sidecar = {"name": "log", "image": "synergy.test/busybox:1"}
         wait_for("the API server to know it", lambda: resources(self.cluster.called(
             "POST", PODS + "?dryRun=All", pod("dry", containers=[sidecar])), 1).get("requests"))
-        # With room for the first pod's growth twice: the API server counts it twice where somebody else writes the pod meanwhile,
-        # until the quota is counted anew.
+        # With room for the first pod's growth twice: the API server counts it twice where somebody
+        # else writes the pod meanwhile, until the quota is counted anew.
         self.limit("ResourceQuota", "quota", {"hard": {"requests.cpu": "5900m"}})
         item = self.created(pod("first", containers=[sidecar]))
         self.assertEqual(resources(item, 1), {"requests": {"cpu": "50m", "memory": "64Mi"}})
         self.assertEqual(resources(item)["requests"]["cpu"], "50m", "as it is written, until it is there")
         self.assertEqual(resources(self.sized("first"))["requests"]["cpu"], "2950m")
-        wait_for("the quota to be counted", lambda: self.cluster.get("resourcequota", "quota")["status"]["used"]["requests.cpu"] == "3")
+        wait_for("the quota to be counted",
+                 lambda: self.cluster.get("resourcequota", "quota")["status"]["used"]["requests.cpu"] == "3")
         item = self.created(pod("second", {"requests": {"cpu": "1m"}, "limits": {GPU: "1"}}))
         self.assertEqual(resources(item)["requests"], {"cpu": "1m", "memory": "62500M", GPU: "1"})
         self.created(pod("third"))
         item = self.sized("third")
-        self.assertEqual(resources(item)["requests"], {"cpu": "50m", "memory": "62500M", GPU: "1"}, "there is less than its share")
+        self.assertEqual(resources(item)["requests"], {"cpu": "50m", "memory": "62500M", GPU: "1"},
+                         "there is less than its share")
         self.assertEqual(json.loads(annotation(item, "floor"))["cpu"], "50m")
         wait_for("its event", lambda: any("exceeded quota" in text for text in self.cluster.events("third")))
 
@@ -210,8 +223,10 @@ class WebhookTest(unittest.TestCase):
     def test_amounts_stay_within_limit_ranges(self):
         self.add_profile()
         for spec, enforcement, limits, expected in (
-                ({"type": "Container", "min": {"cpu": "4"}, "max": {"cpu": "10", "memory": "50G"}}, "shared", {}, ("4", "50G")),
-                ({"type": "Container", "default": {"cpu": "12"}, "defaultRequest": {"cpu": "6"}, "maxLimitRequestRatio": {"cpu": "2"}},
+                ({"type": "Container", "min": {"cpu": "4"}, "max": {"cpu": "10", "memory": "50G"}}, "shared", {},
+                 ("4", "50G")),
+                ({"type": "Container", "default": {"cpu": "12"}, "defaultRequest": {"cpu": "6"},
+                  "maxLimitRequestRatio": {"cpu": "2"}},
                  "shared", {}, ("6", "60G")),
                 ({"type": "Pod", "max": {"cpu": "2"}}, "strict", {"cpu": "2"}, ("2", "60G")),
         ):
@@ -250,7 +265,8 @@ class WebhookTest(unittest.TestCase):
         failed = 'apiserver_admission_webhook_fail_open_count{name="pods.synergy.io",type="admit"}'
         before = self.api_metric(failed)
         bad = {
-            "limits below requests": pod("a", {"requests": {"ephemeral-storage": "2Gi"}, "limits": {"ephemeral-storage": "1Gi", GPU: "1"}}),
+            "limits below requests": pod("a", {"requests": {"ephemeral-storage": "2Gi"},
+                                               "limits": {"ephemeral-storage": "1Gi", GPU: "1"}}),
             "negative": pod("b", {"requests": {"ephemeral-storage": "-1"}, "limits": {GPU: "1"}}),
             "no containers": {**pod("c"), "spec": {"containers": []}},
         }
@@ -296,9 +312,11 @@ class WebhookTest(unittest.TestCase):
     def test_invalid_profiles_are_refused_with_the_fields_that_are_wrong(self):
         for spec, path in (
                 ({"points": []}, "spec.points"),
-                ({"points": [{"cpu": 0, "memory": "1G", "throughput": 1}]}, "spec.points[0].cpu: must be more than zero"),
+                ({"points": [{"cpu": 0, "memory": "1G", "throughput": 1}]},
+                 "spec.points[0].cpu: must be more than zero"),
                 ({"points": [{"cpu": "x", "memory": "1G", "throughput": 1}]}, "spec.points[0].cpu"),
-                ({"points": [{"cpu": 1, "memory": "1G", "throughput": 1}] * 2}, "spec.points[1]: the same amounts as points[0]"),
+                ({"points": [{"cpu": 1, "memory": "1G", "throughput": 1}] * 2},
+                 "spec.points[1]: the same amounts as points[0]"),
                 ({"points": [{"cpu": 1, "throughput": 1}]}, "every point needs memory"),
                 ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "belong together"),
                 ({"points": [{"cpu": 1, "memory": "1G", "throughput": -1}]}, "spec.points[0].throughput"),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The 100 jobs of the recorded trace on simulated nodes in four ways, and how fast they train together: for scripts/demo.sh."""
+"""The 100 jobs of the recorded trace on simulated nodes in four ways, and how fast they train
+together: for scripts/demo.sh."""
 
 import argparse
 import json
@@ -40,7 +41,8 @@ def plain_pod(number, model, gpus, amounts, limits):
 def demand(model):
     """The least CPU, then memory, with one GPU at which nobody is faster with more."""
     best = max(throughput for _, _, throughput in replay.points(model))
-    return min((cpu, memory * 1e9) for cpu, memory, throughput in replay.points(model) if throughput >= NEARLY_BEST * best)
+    return min((cpu, memory * 1e9)
+               for cpu, memory, throughput in replay.points(model) if throughput >= NEARLY_BEST * best)
 
 
 def proportional(number, model, gpus):
@@ -79,7 +81,8 @@ def amounts(item):
 
 
 def with_idle_cpu(capacity, pods):
-    """CPU of each of a node's pods [(requests, most that it can use)]: what some leave flows to the others by their weights."""
+    """CPU of each of a node's pods [(requests, most that it can use)]: what some leave flows to the
+    others by their weights."""
     given = [min(asked, most) for asked, most in pods]
     while True:
         left = capacity - sum(given)
@@ -114,12 +117,14 @@ def judge(nodes, pods):
     for node in nodes:
         here = [pod for pod in pods if pod["spec"].get("nodeName") == node["metadata"]["name"]]
         capacity = node["status"]["allocatable"]
-        free = [float(quantity(capacity[name])) - sum(amounts(pod)[i] for pod in here) for i, name in enumerate(("cpu", "memory"))]
+        free = [float(quantity(capacity[name])) - sum(amounts(pod)[i] for pod in here)
+                for i, name in enumerate(("cpu", "memory"))]
         gpus = int(capacity[GPU]) - sum(int(pod["spec"]["containers"][0]["resources"]["limits"][GPU]) for pod in here)
         usable = any(all(need <= have for need, have in zip(amounts(pod), free)) for pod in waiting)
         stranded += gpus if waiting and not usable else 0
         cpus = with_idle_cpu(float(quantity(capacity["cpu"])),
-                             [(amounts(pod)[0], min(amounts(pod)[0], most_cpu(pod)) if has_limits(pod) else most_cpu(pod)) for pod in here])
+                             [(amounts(pod)[0], min(amounts(pod)[0], most_cpu(pod)) if has_limits(pod)
+                               else most_cpu(pod)) for pod in here])
         together += sum(speed(pod, cpu) for pod, cpu in zip(here, cpus))
     return len(pods) - len(waiting), stranded, together
 
@@ -161,7 +166,8 @@ def show(rows):
     for way, running, stranded, together in rows:
         say(f"  {way:<14}{running:>15}{stranded:>16}{together:>13.0f}")
     say("\n  stranded:    GPUs that are free on nodes without the CPU or memory for any job that waits"
-        "\n  throughput:  of all jobs, by their profiles; one job at its fair share is 1. CPU that a job leaves goes to others of its"
+        "\n  throughput:  of all jobs, by their profiles; one job at its fair share is 1. CPU that a job leaves goes "
+        "to others of its"
         "\n               node without a limit, by their requests"
         "\n  The nodes are simulated: kube-scheduler and Synergy are real, GPUs and training are not there.")
 
@@ -177,7 +183,8 @@ def main():
     show(rows)
     if arguments.json:
         names = ("way", "running", "stranded", "throughput")
-        arguments.json.write_text(json.dumps([dict(zip(names, row)) for row in rows], indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json.dumps([dict(zip(names, row)) for row in rows], indent=1) + "\n",
+                                  encoding="utf-8")
     return 0 if rows[-1][1] == 100 else 1
 
 

@@ -1,4 +1,5 @@
-"""Trainers without any profile on four real nodes: a live table of how fast they become, and a pod that arrives: for scripts/demo.sh."""
+"""Trainers without any profile on four real nodes: a live table of how fast they become, and a pod
+that arrives: for scripts/demo.sh."""
 
 import argparse
 import os
@@ -45,22 +46,26 @@ def main():
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     state = pathlib.Path(os.environ.get("XDG_STATE_HOME", pathlib.Path.home() / ".local/state"))
-    with real_nodes(state / f"synergy/demo-trainers-{arguments.instance}", arguments.instance, profiles=False) as cluster:
+    with real_nodes(state / f"synergy/demo-trainers-{arguments.instance}", arguments.instance,
+                    profiles=False) as cluster:
         names = blind.order(random.Random(1))
         late = next(name for name in reversed(names) if name.startswith("sensitive"))
         names.remove(late)
         since = time.time()
         run = blind.Run(cluster, "strict", names)
         nodes = blind.placement(cluster.pods())
-        say(f"Seven trainers, nobody has measured them, a GPU each and nothing else asked for; s: more CPU makes it faster, i: it does not\n"
-            f"CPU is what each may use. total: their mean speed in units of that with proportional shares ({blind.total_by_hand(nodes):.2f} is the\n"
+        say("Seven trainers, nobody has measured them, a GPU each and nothing else asked for; s: more CPU makes it "
+            "faster, i: it does not\n"
+            "CPU is what each may use. total: their mean speed in units of that with proportional shares "
+            f"({blind.total_by_hand(nodes):.2f} is the\n"
             "most on these nodes)")
         watch(cluster, run.began, arguments.seconds, 10)
         say("\nWhat Synergy has measured of the two workloads meanwhile:")
         for kind, status in sorted(blind.measured(cluster).items()):
             points = ", ".join(f"{point['throughput']:.1f}/s with {point['cpu']}" for point in status["points"])
             say(f"  {kind:<12} {points}  ({'confirmed' if status.get('confirmed') else 'estimated'})")
-        say(f"\nAn eighth one arrives ({late[0]}): its workload is known, so it is placed and sized by that from its first second")
+        say(f"\nAn eighth one arrives ({late[0]}): its workload is known, so it is placed and sized by that from "
+            "its first second")
         cluster.create(blind.pod(late, late.split("-")[0], "strict"))
         created = time.time()
         wait_for("it to run", lambda: trainers.is_running(cluster.pods()[late]), 60)

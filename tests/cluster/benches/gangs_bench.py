@@ -37,8 +37,8 @@ def race(cluster, options):
         extender.end()
         extender.log.close()
     seconds = sorted(course.seconds) or [0.0]
-    return {"rounds": len(course.seconds), "seed": options.seed, "members": SIZE, "looks": course.looks, "members_lost": course.lost,
-            "seconds": round(time.monotonic() - started),
+    return {"rounds": len(course.seconds), "seed": options.seed, "members": SIZE, "looks": course.looks,
+            "members_lost": course.lost, "seconds": round(time.monotonic() - started),
             "seconds_for_both_gangs": {"least": round(seconds[0], 1), "median": round(statistics.median(seconds), 1),
                                        "most": round(seconds[-1], 1)}, "violations": violations}
 
@@ -82,17 +82,21 @@ class Figures:
         """Three pods on each node have all of its CPU."""
         for node in nodes:
             for i in range(3):
-                self.until_bound([fungible.pod(f"peer-{node}-{i}", "sensitive", nodeSelector={"kubernetes.io/hostname": node})])
+                self.until_bound([fungible.pod(f"peer-{node}-{i}", "sensitive",
+                                               nodeSelector={"kubernetes.io/hostname": node})])
         wait_for("them to have all CPU", lambda: sum(int(item["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-                                                     for item in self.cluster.pods().values()) == fungible.ALLOCATABLE * len(nodes))
+                                                     for item in self.cluster.pods().values()) == fungible.ALLOCATABLE
+                 * len(nodes))
 
     def by_cuts(self, size, nodes):
         def measure(number):
             self.fill(nodes)
-            pods = [fungible.pod(f"c{number}-{i}", "sensitive", nodeSelector={}, affinity=on_any(nodes)) for i in range(size)]
+            pods = [fungible.pod(f"c{number}-{i}", "sensitive", nodeSelector={}, affinity=on_any(nodes))
+                    for i in range(size)]
             for each in pods:
                 if size > 1:
-                    each["metadata"]["labels"].update({"synergy.io/gang": f"c{number}", "synergy.io/gang-size": str(size)})
+                    each["metadata"]["labels"].update({"synergy.io/gang": f"c{number}",
+                                                       "synergy.io/gang-size": str(size)})
             return self.until_bound(pods)
         return self.several(measure)
 
@@ -113,19 +117,23 @@ class Figures:
 
 def figures(cluster, options):
     nodes = sorted(node["metadata"]["name"] for node in cluster.get("nodes")["items"])
-    cluster.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "bench-high"}, "value": 1000})
+    cluster.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "bench-high"},
+                    "value": 1000})
     with contextlib.ExitStack() as stack:
         stack.enter_context(cluster.controller(tuner="{round: 2s}"))
         cluster.create(fungible.SENSITIVE)
-        wait_for("the profile to be judged", lambda: cluster.get("trainingprofile", "sensitive").get("status", {}).get("demand"))
+        wait_for("the profile to be judged",
+                 lambda: cluster.get("trainingprofile", "sensitive").get("status", {}).get("demand"))
         extender = Extender(cluster, settings="locality: {nodeWait: 0s, rackWait: 0s}\n")
         stack.callback(extender.log.close)
         extender.start()
         stack.callback(extender.end)
         course = Figures(cluster, nodes, options.times)
         return {"8 on 8 nodes": course.one_on_each(8), "64 on 64 nodes": course.one_on_each(64),
-                "a single pod by cuts": course.by_cuts(1, nodes[:1]), "15 by cuts on 3 nodes": course.by_cuts(15, nodes[:3]),
-                "8 of high priority": course.several(lambda number: course.until_bound(gang(f"h{number}", **on(nodes[0])))),
+                "a single pod by cuts": course.by_cuts(1, nodes[:1]),
+                "15 by cuts on 3 nodes": course.by_cuts(15, nodes[:3]),
+                "8 of high priority": course.several(
+                    lambda number: course.until_bound(gang(f"h{number}", **on(nodes[0])))),
                 "8 of high priority beside a hold": course.beside_a_hold(extender)}
 
 

@@ -1,10 +1,10 @@
-"""What a list of all pods costs as JSON, as protobuf, and compressed: bytes, the API server's CPU time and the client's.
-scripts/bench.sh lists runs it.
+"""What a list of all pods costs as JSON, as protobuf, and compressed: bytes, the API server's CPU
+time and the client's. scripts/bench.sh lists runs it.
 
   list_bench.py [--pods N] [--rounds N] [--nodes N] [--instance N] [--json FILE]
 
-The pods are bound to simulated nodes and running. They are listed as the programs do: 500 at a time, over one TLS connection, on
-loopback. A network's time comes on top: bytes by its speed.
+The pods are bound to simulated nodes and running. They are listed as the programs do: 500 at a
+time, over one TLS connection, on loopback. A network's time comes on top: bytes by its speed.
 """
 
 import argparse
@@ -26,7 +26,8 @@ from cluster import own_cluster, wait_for
 PATH = "/api/v1/pods?limit=500&fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 WAYS = {
-    "JSON": (JSON, "identity"), "JSON, gzip": (JSON, "gzip"), "protobuf": (PROTOBUF, "identity"), "protobuf, gzip": (PROTOBUF, "gzip"),
+    "JSON": (JSON, "identity"), "JSON, gzip": (JSON, "gzip"), "protobuf": (PROTOBUF, "identity"),
+    "protobuf, gzip": (PROTOBUF, "gzip"),
 }
 GZIP_HEADER = 16 + zlib.MAX_WBITS
 
@@ -39,7 +40,8 @@ def pod(number, node):
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
             "name": name,
-            "labels": {"app.kubernetes.io/name": "training", "batch.kubernetes.io/job-name": name, "job-name": name, "team": f"team-{number % 20}"},
+            "labels": {"app.kubernetes.io/name": "training", "batch.kubernetes.io/job-name": name, "job-name": name,
+                       "team": f"team-{number % 20}"},
             "annotations": {"example.com/experiment": "baseline", "synergy.io/demand": '{"cpu":"9","memory":"62500M"}'},
         },
         "spec": {
@@ -114,7 +116,8 @@ def list_all(api, server, way):
     token, before = "", cpu_of(server)
     while True:
         started, cpu = time.monotonic(), time.thread_time()
-        connection.request("GET", PATH + "&continue=" + urllib.parse.quote(token), headers={"Accept": accept, "Accept-Encoding": encoding})
+        connection.request("GET", PATH + "&continue=" + urllib.parse.quote(token),
+                           headers={"Accept": accept, "Accept-Encoding": encoding})
         answer = connection.getresponse()
         body = answer.read()
         seconds, client = seconds + time.monotonic() - started, client + time.thread_time() - cpu
@@ -130,8 +133,8 @@ def list_all(api, server, way):
         if not token:
             connection.close()
             return {
-                "received_mb": received / 1e6, "decoded_mb": objects / 1e6, "seconds": seconds, "server_cpu_s": cpu_of(server) - before,
-                "receiving_cpu_s": client, "inflating_cpu_s": inflating,
+                "received_mb": received / 1e6, "decoded_mb": objects / 1e6, "seconds": seconds,
+                "server_cpu_s": cpu_of(server) - before, "receiving_cpu_s": client, "inflating_cpu_s": inflating,
             }
 
 
@@ -142,7 +145,8 @@ def measure(cluster, options):
     create(cluster, options, names)
     # The server has closed the connection that was idle meanwhile.
     api = Api(cluster)
-    wait_for("the pods to run", lambda: api.call("GET", "/api/v1/pods?limit=1&fieldSelector=status.phase%21%3DRunning")["items"] == [], 600)
+    wait_for("the pods to run", lambda: api.call("GET", "/api/v1/pods?limit=1&fieldSelector=status.phase%21%3DRunning")[
+        "items"] == [], 600)
     server = int((cluster.state / "pids/kube-apiserver").read_text(encoding="utf-8").split()[0])
     samples = {way: [] for way in WAYS}
     for number in range(-1, options.rounds):
@@ -150,7 +154,8 @@ def measure(cluster, options):
             sample = list_all(api, server, way)
             if number >= 0:
                 list_of.append(sample)
-    return {way: {key: statistics.median(each[key] for each in many) for key in many[0]} for way, many in samples.items()}
+    return {way: {key: statistics.median(each[key] for each in many) for key in many[0]}
+            for way, many in samples.items()}
 
 
 def main():
@@ -162,7 +167,8 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="synergy-lists.") as folder:
-        with own_cluster(pathlib.Path(folder), options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes)) as cluster:
+        with own_cluster(pathlib.Path(folder), options.instance, "--real-nodes", "0",
+                         "--simulated-nodes", str(options.nodes)) as cluster:
             result = measure(cluster, options)
     print(f"{'':16}" + "".join(f"{key:>18}" for key in result["JSON"]))
     for way, figures in result.items():

@@ -1,4 +1,5 @@
-"""Measures trainers without profiles on four real nodes; scripts/bench.sh profiling builds what it needs and runs it."""
+"""Measures trainers without profiles on four real nodes; scripts/bench.sh profiling builds what it
+needs and runs it."""
 
 import argparse
 import json
@@ -26,7 +27,8 @@ def goals(rounds):
             least = min(facts[run]["total"] / facts[run]["by_hand"] for facts in here)
             met[f"{way}, {run}: at least 0.98 of hand-made profiles ({least:.3f})"] = least >= 0.98
         for kind in blind.MOST:
-            lost = max(facts["measured"].get(kind, {}).get("lostIterations", 0) for facts in here) / (3600 * blind.MOST[kind])
+            lost = max(facts["measured"].get(kind, {}).get("lostIterations", 0) for facts in here) / (
+                3600 * blind.MOST[kind])
             met[f"{way}, {kind}: less than 2 % of the first hour lost ({lost:.2%})"] = lost < 0.02
         worst = max((abs(error) for facts in here for kind, status in facts["measured"].items()
                      for _, error in blind.errors(status, kind)[0]), default=1)
@@ -34,7 +36,8 @@ def goals(rounds):
     of_seconds = [error for facts in rounds for kind, status in facts["measured"].items() if kind == "sensitive"
                   for error in [blind.errors(status, kind)[1]] if error is not None]
     spread = f"{min(of_seconds):+.1%} to {max(of_seconds):+.1%}, rounds: {len(of_seconds)}" if of_seconds else "unknown"
-    met[f"sensitive: CPU seconds of an iteration within 3 % ({spread})"] = bool(of_seconds) and max(map(abs, of_seconds)) <= 0.03
+    met[f"sensitive: CPU seconds of an iteration within 3 % ({spread})"] = bool(of_seconds) and max(
+        map(abs, of_seconds)) <= 0.03
     below = max(facts["blind"]["below_floor"] for facts in rounds)
     met[f"nobody below its floor for more than {LONGEST_BELOW} s ({below:.0f} s)"] = below <= LONGEST_BELOW
     met["no container restarted"] = not any(facts[run]["restarts"] for facts in rounds for run in ("blind", "again"))
@@ -44,14 +47,15 @@ def goals(rounds):
 def odd_round(cluster, kinds, seconds, least):
     facts, below = odd_trainers.train(cluster, kinds, seconds, least)
     odd_trainers.tell(kinds, facts)
-    said = {name: odd_trainers.explained(cluster, name) for name, odd in kinds.items() if odd.concluded == odd_trainers.SILENT}
+    said = {name: odd_trainers.explained(cluster, name)
+            for name, odd in kinds.items() if odd.concluded == odd_trainers.SILENT}
     cluster.clear()
     return {"facts": facts, "below_floor": below, "explained": said}
 
 
 def odd_trainers_of(state, instance, names):
-    """All kinds of odd trainers, or those: eight on four small nodes, two ranks of one training on two of those, then one after the
-    other those for a node with more than a core."""
+    """All kinds of odd trainers, or those: eight on four small nodes, two ranks of one training on
+    two of those, then one after the other those for a node with more than a core."""
     rounds = []
     small, large = ({name: odd for name, odd in kinds.items() if not names or name in names}
                     for kinds in (odd_trainers.KINDS, odd_trainers.WHOLE_CORES))
@@ -64,7 +68,8 @@ def odd_trainers_of(state, instance, names):
                 facts, below = gang_trainers.train(cluster, 420)
                 rounds.append({"facts": facts, "below_floor": below, "explained": {}})
     if large:
-        with real_nodes(state / f"synergy/odd-{instance}", instance, profiles=False, nodes=1, cpu=1500, gpus=1) as cluster:
+        with real_nodes(state / f"synergy/odd-{instance}", instance, profiles=False, nodes=1, cpu=1500,
+                        gpus=1) as cluster:
             for name, odd in large.items():
                 rounds.append(odd_round(cluster, {name: odd}, 600, odd.least))
     met = {}
@@ -96,7 +101,8 @@ def main():
     parser.add_argument("--ways", default="strict,shared", help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="each in an order of its own (%(default)s)")
     parser.add_argument("--seconds", type=int, default=180, help="from the start of the trainers (%(default)s)")
-    parser.add_argument("--instance", type=int, default=6, help="which ports and addresses the cluster takes (%(default)s)")
+    parser.add_argument("--instance", type=int, default=6,
+                        help="which ports and addresses the cluster takes (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (%(default)s)")
     parser.add_argument("--kinds", nargs="?", const="", metavar="NAME,...",
                         help="instead: trainers whose speed is hard to measure, all or those, once")

@@ -1,11 +1,12 @@
-"""Elastic trainings on a real node of six GPUs: two, and one that arrives, under `policy: optimus` and with equal shares.
-scripts/bench.sh optimus runs it; docs/optimus.md has the figures.
+"""Elastic trainings on a real node of six GPUs: two, and one that arrives, under `policy: optimus`
+and with equal shares. scripts/bench.sh optimus runs it; docs/optimus.md has the figures.
 
   optimus_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-All come with one worker. One of the two is slower with more, which nobody says beforehand. Equal shares are given as rounds begin, by
-the same write: the first Jobs have the GPUs that are left over. Exit status 1 when an iteration was lost, more GPUs were given away than
-there are, or the completion times together are not below those of equal shares.
+All come with one worker. One of the two is slower with more, which nobody says beforehand. Equal
+shares are given as rounds begin, by the same write: the first Jobs have the GPUs that are left
+over. Exit status 1 when an iteration was lost, more GPUs were given away than there are, or the
+completion times together are not below those of equal shares.
 """
 
 import argparse
@@ -38,11 +39,13 @@ RESTART = 5  # seconds
 def cluster_with_kueue(folder, instance):
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
-            folder, instance, "--real-nodes", "1", "--simulated-nodes", "0", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue"))
+            folder, instance, "--real-nodes", "1", "--simulated-nodes", "0", "--controller", os.environ["SYNERGY_BIN"],
+            "--agents", "--kueue"))
         trainers.load_image(cluster)
         trainers.advertise_gpus(cluster, GPUS)
         cluster.create(queues.FLAVOR, *queues.of_turns(QUEUE, GPUS), turns.PROFILE)
-        wait_for("the profile to be judged", lambda: cluster.get("trainingprofile", "takes-turns").get("status", {}).get("demand"))
+        wait_for("the profile to be judged",
+                 lambda: cluster.get("trainingprofile", "takes-turns").get("status", {}).get("demand"))
         extender = Extender(cluster)
         stack.callback(extender.log.close)
         extender.start()
@@ -77,7 +80,8 @@ def run(cluster, number, way, round_seconds):
     ended = threading.Event()
     equal = threading.Thread(target=share_equally, args=(cluster, round_seconds, ended))
     if way == "optimus":
-        cluster.create(queues.round_policy(QUEUE, "fifo", round_seconds, least=round_seconds // 2, cost=RESTART, workers="Elastic"))
+        cluster.create(queues.round_policy(QUEUE, "fifo", round_seconds, least=round_seconds // 2, cost=RESTART,
+                                           workers="Elastic"))
     time.sleep(round_seconds - time.time() % round_seconds + 2)
     with elastic.Watcher(cluster, QUEUE) as watcher:
         for name in FIRST:
@@ -94,7 +98,8 @@ def run(cluster, number, way, round_seconds):
     histories = [turns.runs(folder, name) for name in JOBS]
     facts = {"way": way, "seconds": {name: times[name] for name in JOBS}, "total": sum(times.values()),
              "workers": {name: watcher.sizes[name] for name in JOBS}, "most_gpus": watcher.most,
-             "starts": sum(map(len, histories)), "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories)))}
+             "starts": sum(map(len, histories)),
+             "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories)))}
     cluster.kubectl("delete", "jobs", "--all", "--cascade=foreground")
     cluster.kubectl("delete", "roundpolicies", "--all")
     wait_for("the queue to be empty", lambda: not cluster.get("workloads")["items"])
@@ -115,7 +120,8 @@ def main():
                 for way in ("optimus", "equal"):
                     results.append(run(cluster, number, way, options.round))
                     say(json.dumps(results[-1]))
-    totals = {way: statistics.mean(facts["total"] for facts in results if facts["way"] == way) for way in ("optimus", "equal")}
+    totals = {way: statistics.mean(facts["total"] for facts in results if facts["way"] == way)
+              for way in ("optimus", "equal")}
     goals = {"completion times together below those of equal shares": totals["optimus"] < totals["equal"],
              "no iteration lost": not any(facts["lost_iterations"] for facts in results),
              "within the quota": all(facts["most_gpus"] <= GPUS for facts in results),
@@ -125,8 +131,9 @@ def main():
     for goal, met in goals.items():
         say(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
-        options.json.write_text(json.dumps({"round": options.round, "runs": results, "totals": totals, "goals": goals}, indent=2) + "\n",
-                                encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"round": options.round, "runs": results, "totals": totals, "goals": goals}, indent=2) + "\n",
+            encoding="utf-8")
     return 0 if all(goals.values()) else 1
 
 

@@ -1,11 +1,12 @@
 """How far the simulator's words come true: the same jobs on a real control plane with simulated nodes, and by
 `synergy simulate` from the same cluster. scripts/bench.sh replay builds what it needs.
 
-  replay_bench.py [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N] [--nodes N] [--seed N]
-                  [--instance N] [--state DIR] [--json FILE]
+  replay_bench.py [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
+                  [--nodes N] [--seed N] [--instance N] [--state DIR] [--json FILE]
 
-Exit status 1 where they are not the same: a decision made again from what the programs recorded; one by one, in the node, the CPU and the memory of any pod; free, where the
-simulated mean is not within 2 % of that of the real runs or outside of their range.
+Exit status 1 where they are not the same: a decision made again from what the programs recorded;
+one by one, in the node, the CPU and the memory of any pod; free, where the simulated mean is not
+within 2 % of that of the real runs or outside of their range.
 """
 
 import argparse
@@ -72,7 +73,8 @@ def free(cluster, folder, options):
             run = replay.FreeRun(cluster, jobs, share)
             run.run()
             runs.append(run)
-            print(f"run {number + 1}: mean completion time {statistics.mean(run.completion_times()):.3f} s; a deletion took "
+            print(f"run {number + 1}: mean completion time {statistics.mean(run.completion_times()):.3f} s; "
+                  "a deletion took "
                   f"{statistics.mean(run.deletions):.3f} s", flush=True)
     means = [statistics.mean(run.completion_times()) for run in runs]
     latencies = replay.measured_latencies(runs)
@@ -80,8 +82,10 @@ def free(cluster, folder, options):
     mean = statistics.mean(means)
     ratio = simulated / mean
     met = abs(ratio - 1) <= CLOSE and min(means) <= simulated <= max(means)
-    print(f"free, {len(jobs)} jobs, 1 h = {3600 / options.compression:g} s, {replay.latency_text(latencies)}: {mean:.3f} s in "
-          f"{len(means)} runs ({min(means):.3f} to {max(means):.3f}), {simulated:.3f} s by the simulator: {ratio:.4f} times, "
+    print(f"free, {len(jobs)} jobs, 1 h = {3600 / options.compression:g} s, {replay.latency_text(latencies)}: "
+          f"{mean:.3f} s in "
+          f"{len(means)} runs ({min(means):.3f} to {max(means):.3f}), {simulated:.3f} s by the simulator: "
+          f"{ratio:.4f} times, "
           f"{'met' if met else 'MISSED'}")
     return {"jobs": len(jobs), "compression": options.compression, "latencies": latencies, "runs": means, "mean": mean,
             "range": [min(means), max(means)], "simulated": simulated, "ratio": ratio, "met": met,

@@ -28,13 +28,15 @@ MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").gl
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
-# Times are counted in looks at the cluster that the API server has answered, one a second at most: where others use the machine,
-# too, everything takes longer, and so do they.
-# How long GPUs may be free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit again.
+# Times are counted in looks at the cluster that the API server has answered, one a second at most:
+# where others use the machine, too, everything takes longer, and so do they. How long GPUs may be
+# free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit
+# again.
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
 # As the API server words it, quoted in a log line.
-DENIED = re.compile(r'(?:\\"([^"\\]+)\\" is forbidden: |)User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(?:/(\w+)|)\\"')
+DENIED = re.compile(
+    r'(?:\\"([^"\\]+)\\" is forbidden: |)User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(?:/(\w+)|)\\"')
 
 
 def training_pod(name, model, gpus, seconds):
@@ -47,7 +49,8 @@ def training_pod(name, model, gpus, seconds):
             "schedulerName": "synergy-scheduler",
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "tolerations": [{"operator": "Exists"}],
             "nodeSelector": {"synergy.test/node": "simulated"},
-            "containers": [{"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: str(gpus)}}}],
+            "containers": [{"name": "train", "image": "synergy.test/busybox:1",
+                            "resources": {"limits": {GPU: str(gpus)}}}],
         },
     }
 
@@ -70,7 +73,8 @@ class Controllers:
         text = (cluster.state / "synergy-controller.yaml").read_text(encoding="utf-8").splitlines()
         text = [line for line in text if not line.startswith(("listen:", "httpListen:"))]
         self.port = int((cluster.folder / "second-controller-port").read_text(encoding="utf-8"))
-        self.config.write_text("\n".join([*text, 'listen: "127.0.0.1:0"', f'httpListen: "127.0.0.1:{self.port}"', ""]), encoding="utf-8")
+        self.config.write_text("\n".join([*text, 'listen: "127.0.0.1:0"', f'httpListen: "127.0.0.1:{self.port}"', ""]),
+                               encoding="utf-8")
         self.log = open(cluster.folder / "second-controller.log", "ab")
         self.second = None
         self.counters = {}
@@ -78,13 +82,14 @@ class Controllers:
 
     def start_second(self):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-controller"
-        self.second = subprocess.Popen([str(program), "--kubeconfig", str(self.cluster.state / "synergy-controller.kubeconfig"),
+        self.second = subprocess.Popen([str(program),
+                                        "--kubeconfig", str(self.cluster.state / "synergy-controller.kubeconfig"),
                                         "--config", str(self.config)], stderr=self.log)
 
     def kill_first(self):
         self.count()
-        return subprocess.Popen([str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart", "synergy-controller",
-                                 "KILL"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen([str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart",
+                                 "synergy-controller", "KILL"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def kill_second(self):
         self.count()
@@ -163,7 +168,8 @@ class Soak:
         if second % API_SERVER_RESTART_EVERY == 30:
             self.kills["kube-apiserver"] += 1
             self.helpers.append(subprocess.Popen(
-                [str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart", "kube-apiserver", "KILL"],
+                [str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart", "kube-apiserver",
+                 "KILL"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         if second % REFUSE_EVERY == 0:
             self.refuse(pods)
@@ -239,7 +245,8 @@ class Soak:
                     return
 
     def missing_rights(self):
-        """What our programs called and may not. An API server that has just started denies everything, so it is asked again."""
+        """What our programs called and may not. An API server that has just started denies
+        everything, so it is asked again."""
         logs = (self.cluster.folder / "extender.log", self.cluster.folder / "second-controller.log",
                 self.cluster.state / "logs/synergy-controller.log")
         # What -> the name of one such object, where one was named.
@@ -247,7 +254,8 @@ class Soak:
                   for match in DENIED.finditer(log.read_text(encoding="utf-8", errors="replace"))}
         for (user, verb, resource, subresource), name in sorted(denied.items()):
             answer = self.cluster.kubectl("auth", "can-i", verb, f"{resource}/{name}" if name else resource,
-                                          f"--subresource={subresource}", f"--as={user}", "--namespace=synergy-system", check=False)
+                                          f"--subresource={subresource}", f"--as={user}", "--namespace=synergy-system",
+                                          check=False)
             if answer.strip() != "yes":
                 yield f"{user} may not {verb} {resource} {subresource}, and called it"
 
@@ -368,8 +376,8 @@ class Soak:
     def report(self):
         counters = {name: int(value) for name, value in sorted(self.controllers.counters.items())}
         report = {"pods_made": self.made, "trace_jobs": self.replayed, "checks": self.checks,
-                  "api_server_away": self.unreachable, "faults": self.kills, "longest_idle_gpus_looks": self.idle.longest,
-                  "counters": counters, "violations": self.violations}
+                  "api_server_away": self.unreachable, "faults": self.kills,
+                  "longest_idle_gpus_looks": self.idle.longest, "counters": counters, "violations": self.violations}
         if self.options.output == "json":
             print(json.dumps(report, indent=2))
         else:

@@ -1,11 +1,13 @@
-"""How long trainings take that take turns on real nodes, in a queue of Kueue's under las, against what synergy-lab rounds says. Each
-node has one GPU, and all see the checkpoints. scripts/bench.sh turns runs it; docs/queues.md has the figures.
+"""How long trainings take that take turns on real nodes, in a queue of Kueue's under las, against
+what synergy-lab rounds says. Each node has one GPU, and all see the checkpoints. scripts/bench.sh
+turns runs it; docs/queues.md has the figures.
 
   turns_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-Three trainings of one pod have two GPUs; then a JobSet of two pods and three such trainings. All have work for two rounds, less what
-their starts cost: the simulator gives what a training leaves to the next one only as a round begins, and that must not be what is
-compared. Exit status 1 when a completion time is more than 5 % off, or an iteration was lost.
+Three trainings of one pod have two GPUs; then a JobSet of two pods and three such trainings. All
+have work for two rounds, less what their starts cost: the simulator gives what a training leaves to
+the next one only as a round begins, and that must not be what is compared. Exit status 1 when a
+completion time is more than 5 % off, or an iteration was lost.
 """
 
 import argparse
@@ -26,8 +28,8 @@ from real_nodes import explained, say
 
 NODES = 2
 QUEUE = "real"
-# Seconds of two rounds, without and with a JobSet, whose pods start together: a training that needs a third round for what starts
-# cost has others wait for a whole round, in the simulator.
+# Seconds of two rounds, without and with a JobSet, whose pods start together: a training that needs
+# a third round for what starts cost has others wait for a whole round, in the simulator.
 LEFT_FOR_STARTS = {False: 4, True: 9}
 AHEAD = 2  # seconds by which the JobSet comes first, as in the simulator
 GOAL = 0.05
@@ -37,12 +39,13 @@ GOAL = 0.05
 def cluster_with_kueue(folder, instance):
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
-            folder, instance, "--real-nodes", str(NODES), "--simulated-nodes", "0", "--controller", os.environ["SYNERGY_BIN"], "--agents",
-            "--kueue", "--training-operators"))
+            folder, instance, "--real-nodes", str(NODES), "--simulated-nodes", "0",
+            "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue", "--training-operators"))
         trainers.load_image(cluster)
         trainers.advertise_gpus(cluster, 1)
         cluster.create(queues.FLAVOR, *queues.of_turns(QUEUE, NODES), turns.PROFILE)
-        wait_for("the profile to be judged", lambda: cluster.get("trainingprofile", "takes-turns").get("status", {}).get("demand"))
+        wait_for("the profile to be judged",
+                 lambda: cluster.get("trainingprofile", "takes-turns").get("status", {}).get("demand"))
         extender = Extender(cluster)
         stack.callback(extender.log.close)
         extender.start()
@@ -70,10 +73,12 @@ def run(cluster, number, with_job_set, round_seconds):
     with explained(cluster):
         real = wait_for("all to finish", lambda: turns.all_completed(cluster, jobs), 8 * round_seconds + 60)
     histories = [turns.runs(folder, file) for file in files]
-    pairs, cost = turns.beside_simulator(cluster.folder, histories, real.values(), works, created, NODES, "las", round_seconds)
+    pairs, cost = turns.beside_simulator(cluster.folder, histories, real.values(), works, created, NODES, "las",
+                                         round_seconds)
     facts = {"job_set": with_job_set, "real_seconds": [pair[0] for pair in pairs],
              "simulated_seconds": [round(pair[1], 1) for pair in pairs], "start_cost": round(cost, 2),
-             "lost_turns": sum(map(len, histories)) - len(files), "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories))),
+             "lost_turns": sum(map(len, histories)) - len(files),
+             "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories))),
              "off": [round(pair[0] / pair[1] - 1, 4) for pair in pairs]}
     cluster.kubectl("delete", "jobs,jobsets", "--all", "--cascade=foreground")
     cluster.kubectl("delete", "roundpolicy", QUEUE)
@@ -104,8 +109,9 @@ def main():
     for goal, met in goals.items():
         say(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
-        options.json.write_text(json.dumps({"round": options.round, "runs": results, "worst": worst, "goals": goals}, indent=2) + "\n",
-                                encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"round": options.round, "runs": results, "worst": worst, "goals": goals}, indent=2) + "\n",
+            encoding="utf-8")
     return 0 if all(goals.values()) else 1
 
 

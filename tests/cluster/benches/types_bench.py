@@ -1,18 +1,20 @@
-"""How long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a queue of Kueue's on simulated nodes of three
-products, against what synergy-lab rounds says; and what it brings that the policy knows how fast they are on each. scripts/bench.sh types
-runs it.
+"""How long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a queue of
+Kueue's on simulated nodes of three products, against what synergy-lab rounds says; and what it
+brings that the policy knows how fast they are on each. scripts/bench.sh types runs it.
 
-  types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S] [--compression N] [--arrivals N]
-                 [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N] [--json FILE]
+  types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S] [--compression N]
+                 [--arrivals N] [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N] [--json FILE]
 
-The jobs are those of a trace of Gavel's authors, as fast on each type as they measured (research/gavel/throughputs.csv). All times are
-divided by the compression, but for rounds and what a move costs. A node has one GPU, so a job of several is a gang over as many nodes.
+The jobs are those of a trace of Gavel's authors, as fast on each type as they measured
+(research/gavel/throughputs.csv). All times are divided by the compression, but for rounds and what
+a move costs. A node has one GPU, so a job of several is a gang over as many nodes.
 
-Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they have done its work, at the speed of the
-product that they ran on, all turns together. The simulator is given the times at which the jobs came and what a start cost on average,
-from the decision to the running pods; and then again and again with jobs that came up to a second later, because on which type a job
-finds GPUs, and so its time, may hang on less than that: what is measured is one course of many, and so is what is simulated. Exit
-status 1 when a goal is missed.
+Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they
+have done its work, at the speed of the product that they ran on, all turns together. The simulator
+is given the times at which the jobs came and what a start cost on average, from the decision to the
+running pods; and then again and again with jobs that came up to a second later, because on which
+type a job finds GPUs, and so its time, may hang on less than that: what is measured is one course
+of many, and so is what is simulated. Exit status 1 when a goal is missed.
 """
 
 import argparse
@@ -62,21 +64,24 @@ class Job:
         container = {"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: "1"}}}
         labels = {"synergy.io/workload": self.kind, "synergy.io/tensor-skew": "0"}
         template = {"metadata": {"labels": labels, "annotations": {"synergy.io/checkpoint": "true"}},
-                    "spec": {"tolerations": [{"operator": "Exists"}], "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-                             "subdomain": self.name, "containers": [container]}}
+                    "spec": {"tolerations": [{"operator": "Exists"}], "restartPolicy": "Never",
+                             "terminationGracePeriodSeconds": 0, "subdomain": self.name, "containers": [container]}}
         return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": self.name, "labels": {QUEUE: LOCAL}},
-                "spec": {"completionMode": "Indexed", "parallelism": self.gpus, "completions": self.gpus, "template": template}}
+                "spec": {"completionMode": "Indexed", "parallelism": self.gpus, "completions": self.gpus,
+                         "template": template}}
 
     def profiles(self):
         for name, speed in self.speeds.items():
-            yield {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": f"{self.kind}-{name}"},
+            yield {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+                   "metadata": {"name": f"{self.kind}-{name}"},
                    "spec": {"workload": self.kind, "gpuProduct": name, "processMemory": "1Mi",
                             "points": [{"cpu": 1, "memory": "1Gi", "throughput": round(speed, 6)}]}}
 
 
 def read_trace(options):
     with open(ROOT / "research/gavel/throughputs.csv", encoding="utf-8", newline="") as file:
-        table = {(row["model"], int(row["gpus"])): {name: float(row[name]) for name in TYPES} for row in csv.DictReader(file)}
+        table = {(row["model"], int(row["gpus"])): {name: float(row[name]) for name in TYPES}
+                 for row in csv.DictReader(file)}
     lines = options.trace.read_text(encoding="utf-8").splitlines()[:options.jobs]
     jobs = [Job(number, line.split("\t"), table, options.compression) for number, line in enumerate(lines)]
     for job in jobs:
@@ -89,7 +94,8 @@ class Course:
 
     def __init__(self, cluster, jobs):
         self.cluster, self.jobs = cluster, {job.name: job for job in jobs}
-        self.products = {node["metadata"]["name"]: node["metadata"]["labels"].get(PRODUCT) for node in cluster.get("nodes")["items"]}
+        self.products = {node["metadata"]["name"]: node["metadata"]["labels"].get(PRODUCT)
+                         for node in cluster.get("nodes")["items"]}
         self.came, self.finished = {}, {}
         self.runs = collections.defaultdict(list)
         self.running = collections.defaultdict(dict)  # job -> pods that run -> their product
@@ -165,7 +171,8 @@ class Course:
                     told += 60
                     say(f"{elapsed:4.0f} s: {len(self.came)} jobs have come, {len(self.finished)} are finished")
                 if elapsed > patience:
-                    raise AssertionError(f"not finished after {patience} s: {sorted(set(self.jobs) - set(self.finished))}")
+                    raise AssertionError(
+                        f"not finished after {patience} s: {sorted(set(self.jobs) - set(self.finished))}")
                 time.sleep(0.05)
 
     def times(self):
@@ -185,7 +192,8 @@ def decisions(cluster, course):
     for line in (cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line) if line.startswith("{") else {}
         raised = entry.get("msg") == "priority" and int(entry["to"]) > int(entry["from"])
-        moved = entry.get("msg") == "admission check" and entry.get("answer") == "Retry" and "goes on on" in entry["because"]
+        moved = entry.get("msg") == "admission check" and entry.get("answer") == "Retry" and "goes on on" in entry[
+            "because"]
         if (raised or moved) and entry["workload"] in owners:
             at = datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00")).timestamp()
             found[owners[entry["workload"]]].append(at - course.wall + course.began_at)
@@ -211,16 +219,21 @@ def simulate(folder, jobs, course, policy, options, cost, chance=None):
     """Seconds of each job, and how many starts came after the first ones."""
     late = [chance.uniform(0, JITTER) if chance else 0 for _ in jobs]
     trace, profiles, ends = folder / "trace.csv", folder / "types.yaml", folder / "ends.csv"
-    rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at + late[number]:.3f},1000,{job.gpus},{job.work:.3f}"
+    rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at + late[number]:.3f},"
+            f"1000,{job.gpus},{job.work:.3f}"
             for number, job in enumerate(jobs)]
-    trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus,duration_s_at_fair", *rows, ""]), encoding="utf-8")
-    entries = [{"model": job.kind, "gpuProduct": name, "points": [{"cpu": 1, "memory": "1Gi", "throughput": round(speed / job.gpus, 9)}]}
+    trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus,duration_s_at_fair", *rows, ""]),
+                     encoding="utf-8")
+    entries = [{"model": job.kind, "gpuProduct": name,
+                "points": [{"cpu": 1, "memory": "1Gi", "throughput": round(speed / job.gpus, 9)}]}
                for job in {job.kind: job for job in jobs}.values() for name, speed in job.speeds.items()]
     profiles.write_text(json.dumps({"profiles": entries}), encoding="utf-8")
-    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace, "--type-profiles", profiles,
-               "--types", ",".join(f"{name}={options.nodes}" for name in TYPES), "--gpus", 1, "--cpus", 4, "--memory", "16GB",
-               "--mechanism", "proportional", "--policy", policy, "--round", f"{options.round}s", "--restart-cost", f"{cost * 1000:.0f}ms",
-               "--jobs-csv", ends, "--output", "json", "--quiet"]
+    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace,
+               "--type-profiles", profiles,
+               "--types", ",".join(f"{name}={options.nodes}" for name in TYPES), "--gpus", 1, "--cpus", 4,
+               "--memory", "16GB",
+               "--mechanism", "proportional", "--policy", policy, "--round", f"{options.round}s",
+               "--restart-cost", f"{cost * 1000:.0f}ms", "--jobs-csv", ends, "--output", "json", "--quiet"]
     done = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True)
     with open(ends, encoding="utf-8", newline="") as file:
         times = [float(row["finish_s"]) - float(row["submit_s"]) for row in csv.DictReader(file)]
@@ -240,12 +253,16 @@ def measure(cluster, jobs, policy, options):
               for number in range(SIMULATIONS)]
     real = list(course.times().values())
     off = sorted(mine / theirs - 1 for mine, theirs in zip(real, simulated))
-    facts = {"policy": policy, "mean_seconds": statistics.mean(real), "simulated_mean_seconds": statistics.mean(simulated),
+    facts = {"policy": policy, "mean_seconds": statistics.mean(real),
+             "simulated_mean_seconds": statistics.mean(simulated),
              "off": statistics.mean(real) / statistics.mean(simulated) - 1,
-             "simulated_with_later_arrivals": {"least": min(others), "mean": statistics.mean(others), "most": max(others)},
+             "simulated_with_later_arrivals": {"least": min(others), "mean": statistics.mean(others),
+                                               "most": max(others)},
              "off_by_job": {"least": off[0], "median": statistics.median(off), "most": off[-1]},
-             "starts_after_the_first": sum(map(len, course.runs.values())) - len(jobs), "simulated_starts_after_the_first": restarts,
-             "moves": course.moves(), "start_cost": {name: round(statistics.mean(each or [0]), 2) for name, each in costs.items()},
+             "starts_after_the_first": sum(map(len, course.runs.values())) - len(jobs),
+             "simulated_starts_after_the_first": restarts,
+             "moves": course.moves(),
+             "start_cost": {name: round(statistics.mean(each or [0]), 2) for name, each in costs.items()},
              "longest_start": max(costs["starts"] + costs["moves"]), "most_gpus": course.most}
     cluster.kubectl("delete", "jobs", "--all", "--cascade=foreground")
     cluster.kubectl("delete", "roundpolicy", LOCAL)
@@ -254,13 +271,15 @@ def measure(cluster, jobs, policy, options):
         options.keep.mkdir(parents=True, exist_ok=True)
         (options.keep / f"{policy}.json").write_text(json.dumps({
             "facts": facts, "costs": costs, "real": real, "simulated": simulated,
-            "runs": {name: [[began - course.began_at, ended and ended - course.began_at, product] for began, ended, product in runs]
+            "runs": {name: [[began - course.began_at, ended and ended - course.began_at, product]
+                            for began, ended, product in runs]
                      for name, runs in course.runs.items()}}, indent=1), encoding="utf-8")
     return facts
 
 
 def shapes(nodes):
-    return json.dumps([{"name": name, "count": nodes, "gpus": 1, "cpu": 4, "memory": "16G", "labels": {PRODUCT: name}} for name in TYPES])
+    return json.dumps([{"name": name, "count": nodes, "gpus": 1, "cpu": 4, "memory": "16G", "labels": {PRODUCT: name}}
+                       for name in TYPES])
 
 
 def span(facts):
@@ -294,14 +313,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="synergy-types.") as folder:
         folder = pathlib.Path(folder)
         (folder / "shapes.yaml").write_text(shapes(options.nodes), encoding="utf-8")
-        with own_cluster(folder, options.instance, "--real-nodes", "0", "--simulated-nodes", "1", "--shape", str(folder / "shapes.yaml"),
+        with own_cluster(folder, options.instance, "--real-nodes", "0", "--simulated-nodes", "1",
+                         "--shape", str(folder / "shapes.yaml"),
                          "--controller", os.environ["SYNERGY_BIN"], "--kueue") as cluster:
             gpus = options.nodes * len(TYPES)
             profiles = {profile["metadata"]["name"]: profile for job in jobs for profile in job.profiles()}
-            cluster.create(queues.FLAVOR, queues.kueue("AdmissionCheck", queues.CHECK, controllerName="synergy.io/rounds"),
+            cluster.create(queues.FLAVOR,
+                           queues.kueue("AdmissionCheck", queues.CHECK, controllerName="synergy.io/rounds"),
                            *queues.of_turns(LOCAL, gpus, **queues.CHECKED), *profiles.values())
             settings = cluster.state / "synergy-controller.yaml"
-            settings.write_text(settings.read_text(encoding="utf-8").replace("{level: debug}", "{format: json}"), encoding="utf-8")
+            settings.write_text(settings.read_text(encoding="utf-8").replace("{level: debug}", "{format: json}"),
+                                encoding="utf-8")
             cluster.script("restart", "synergy-controller")
             extender = Extender(cluster)
             extender.start()
@@ -319,8 +341,10 @@ def main():
         aware, agnostic = results
         gain = agnostic["mean_seconds"] / aware["mean_seconds"]
         least, most = span(agnostic)[0] / span(aware)[1], span(agnostic)[1] / span(aware)[0]
-        say(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator {least:.2f} to {most:.2f}")
-        goals["the second policy takes as much longer as the simulator says"] = gain > 1 and in_range(gain, least, most, options.goal)
+        say(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator "
+            f"{least:.2f} to {most:.2f}")
+        goals["the second policy takes as much longer as the simulator says"] = gain > 1 and in_range(
+            gain, least, most, options.goal)
     for goal, met in goals.items():
         say(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:

@@ -29,8 +29,10 @@ def make_kubeconfig(cluster):
     """Of the service account with the shipped rights, and no others, as a pod on that node has it."""
     account, namespace = "synergy-device-plugin", "synergy-system"
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-                   {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account, "namespace": namespace}})
-    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in ("device-plugin-rbac", "admission-policies")))
+                   {"apiVersion": "v1", "kind": "ServiceAccount",
+                    "metadata": {"name": account, "namespace": namespace}})
+    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml"
+                                                    for name in ("device-plugin-rbac", "admission-policies")))
     token = cluster.kubectl("create", "token", account, "--namespace", namespace,
                             "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
     status = json.loads(cluster.script("status", "--output", "json"))

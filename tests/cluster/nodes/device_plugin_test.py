@@ -15,7 +15,8 @@ from cluster import Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
 
-# A kubelet that has had a device plugin goes on to say how many devices there are, so its node is of no use to other tests.
+# A kubelet that has had a device plugin goes on to say how many devices there are, so its node is
+# of no use to other tests.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
 GPUS = 8
 # More pods than open files and threads may be left over; and so many restarts of the kubelet.
@@ -74,8 +75,8 @@ class DevicePluginTest(unittest.TestCase):
 
     def node_events(self):
         events = json.loads(self.cluster.kubectl(
-            "get", "events", "--namespace", "default", "--field-selector", f"involvedObject.kind=Node,involvedObject.name={NODE}",
-            "--output", "json"))["items"]
+            "get", "events", "--namespace", "default",
+            "--field-selector", f"involvedObject.kind=Node,involvedObject.name={NODE}", "--output", "json"))["items"]
         return {(event["type"], event["reason"], event["message"]) for event in events}
 
     def owners(self):
@@ -102,7 +103,8 @@ class DevicePluginTest(unittest.TestCase):
         told = self.cluster.folder / "gpu-busy.json"
         told.unlink(missing_ok=True)
         # No device files are behind these GPUs.
-        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told), "--device-list-strategy", "envvar")
+        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told),
+                "--device-list-strategy", "envvar")
         self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
         self.await_allocatable(4)
         agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {told}\n")
@@ -119,10 +121,12 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "silent", "tells", "unmanaged")
 
         def busy():
-            found = re.findall(r'^synergy_pod_gpu_busy_seconds_total{.*pod="([^"]*)".*} (.*)$', agent.get("/metrics"), re.M)
+            found = re.findall(r'^synergy_pod_gpu_busy_seconds_total{.*pod="([^"]*)".*} (.*)$', agent.get("/metrics"),
+                               re.M)
             return {name: float(seconds) for name, seconds in found}
         wait_for("the silent pod alone to be estimated", lambda: set(busy()) == {"silent"})
-        wait_for("the other one's log to tell", lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
+        wait_for("the other one's log to tell",
+                 lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
                  in agent.get("/metrics"))
 
         seen = []  # (when the file was written, what it says of the silent pod, what the agent says)
@@ -150,9 +154,11 @@ class DevicePluginTest(unittest.TestCase):
 
     def unhealthy_devices(self, name):
         """Those of the pod, by `synergy explain`."""
-        told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name, "--output", "json"],
+        told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name,
+                               "--output", "json"],
                               env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
-        return [(each["container"], each["resource"], each["id"], each["health"]) for each in json.loads(told)["unhealthyDevices"]]
+        return [(each["container"], each["resource"], each["id"], each["health"])
+                for each in json.loads(told)["unhealthyDevices"]]
 
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
         self.cluster.create(gpu_pod("holder", GPUS))
@@ -166,8 +172,10 @@ class DevicePluginTest(unittest.TestCase):
             started = time.monotonic()
             self.await_allocatable(expected)
             print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
-            expected_devices = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy") for number in unhealthy] if tells else []
-            wait_for("the pod that has it to tell of it", lambda found=expected_devices: self.unhealthy_devices("holder") == found)
+            expected_devices = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy")
+                                for number in unhealthy] if tells else []
+            wait_for("the pod that has it to tell of it",
+                     lambda found=expected_devices: self.unhealthy_devices("holder") == found)
         wait_for("the Node to tell of both", lambda: self.node_events() >= {
             ("Warning", "SynergyGpuUnhealthy", "GPU GPU-3 is unhealthy: marked by the test"),
             ("Normal", "SynergyGpuHealthy", "GPU GPU-3 is healthy again (it was: marked by the test)")})
@@ -244,7 +252,8 @@ class DevicePluginTest(unittest.TestCase):
     def test_a_socket_that_somebody_deletes_is_made_again(self):
         before = self.plugin.registrations()
         subprocess.run(
-            self.plugin.in_node("sh", "-c", "rm /var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu-*.sock"), check=True)
+            self.plugin.in_node("sh", "-c", "rm /var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu-*.sock"),
+            check=True)
         wait_for("a new registration", lambda: self.plugin.registrations() > before)
         self.await_allocatable(GPUS)
         self.cluster.create(gpu_pod("all", GPUS))
@@ -272,7 +281,8 @@ class DevicePluginTest(unittest.TestCase):
             asking["metadata"]["labels"] = {"synergy.io/gpu-product": product}
             self.cluster.create(asking)
         self.await_phase("Running", "this")
-        wait_for("the other to hear why not", lambda: any("GPUs of another product" in text for text in self.cluster.events("other")))
+        wait_for("the other to hear why not",
+                 lambda: any("GPUs of another product" in text for text in self.cluster.events("other")))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no process pays for it.
+"""Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no
+process pays for it.
 
-Of the long tier: run by v2_node_test.py on its machine, or alone. The node agent is in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the
-random part longer.
+Of the long tier: run by v2_node_test.py on its machine, or alone. The node agent is in its
+DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
 """
 
 import json
@@ -28,20 +29,22 @@ def amounts(memory):
 
 
 def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
-    """As the webhook leaves a pod, and our scheduler. It has a GPU by the agent's configuration; a kubelet passes over resources
-    that no device plugin has told it of."""
+    """As the webhook leaves a pod, and our scheduler. It has a GPU by the agent's configuration; a
+    kubelet passes over resources that no device plugin has told it of."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
             "synergy.io/container": "train", "synergy.io/enforcement": enforcement, "synergy.io/profile": "any",
             "synergy.io/demand": amounts(memory), "synergy.io/floor": amounts(floor)}},
         "spec": {
-            "restartPolicy": "Always", "terminationGracePeriodSeconds": 0, "schedulerName": "synergy-scheduler", "nodeName": NODE,
+            "restartPolicy": "Always", "terminationGracePeriodSeconds": 0, "schedulerName": "synergy-scheduler",
+            "nodeName": NODE,
             "containers": [{
                 "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
                 "args": ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", *flags],
                 # A kubelet has to have some CPU, too, where a machine is emulated.
-                "resources": {"requests": {"cpu": "100m", "memory": memory, AGENTS_GPU: "1"}, "limits": {"cpu": "400m", AGENTS_GPU: "1"}},
+                "resources": {"requests": {"cpu": "100m", "memory": memory, AGENTS_GPU: "1"},
+                              "limits": {"cpu": "400m", AGENTS_GPU: "1"}},
                 "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
             }],
         },
@@ -106,8 +109,8 @@ class MemoryTest(unittest.TestCase):
 
     def test_cache_is_kept_to_the_share_and_nothing_else_is_touched(self):
         # 60 MiB of its own, 400 of data.
-        pod = managed_pod("strict", "160Mi", "--model-memory", "60Mi", "--data-set-size", "400Mi", "--read-per-iteration", "1Mi",
-                          "--storage-bandwidth", "200M", enforcement="strict")
+        pod = managed_pod("strict", "160Mi", "--model-memory", "60Mi", "--data-set-size", "400Mi",
+                          "--read-per-iteration", "1Mi", "--storage-bandwidth", "200M", enforcement="strict")
         group, = self.run_pods(pod)
         most = self.stays_below(group, 200 * MIB)
         before = self.look(group)
@@ -131,7 +134,8 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(self.read(group, "memory.high", "memory.max", "memory.low").split(), ["max", "max", "0"])
 
     def test_memory_that_nobody_needs_stays_with_whoever_reads(self):
-        group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi", "--storage-bandwidth", "200M"))
+        group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi",
+                                           "--storage-bandwidth", "200M"))
         wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, PATIENCE)
         # Now somebody has a share that does not fit beside it.
         free = int(on_node(self.cluster, "awk '/^MemFree/ {print $2}' /proc/meminfo")) * 1024
@@ -142,13 +146,15 @@ class MemoryTest(unittest.TestCase):
         self.run_pods(managed_pod("idle", memory))
 
     def test_the_tuner_is_told_what_is_in_use(self):
-        self.run_pods(managed_pod("told", "900Mi", "--model-memory", "200Mi", "--data-set-size", "300Mi", "--storage-bandwidth", "200M"))
+        self.run_pods(managed_pod("told", "900Mi", "--model-memory", "200Mi", "--data-set-size", "300Mi",
+                                  "--storage-bandwidth", "200M"))
 
         def told():
             reading = self.reading("told")
             return reading and reading["memory"]
         wait_for("a reading", told)
-        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()), PATIENCE)
+        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()),
+                          PATIENCE)
         self.assertLess(in_use, 300 * MIB)
         # By way of its status: the spec's generation is what it was.
         self.assertEqual(self.get("told")["metadata"]["generation"], 1)
@@ -163,7 +169,8 @@ class MemoryTest(unittest.TestCase):
 
     def speed(self, name, since):
         """Iterations a second since then, by what the trainer printed."""
-        found = re.findall(r"^time=([\d.]+) iterations=(\d+) .* touched=(\d+)", self.cluster.kubectl("logs", name), re.M)
+        found = re.findall(r"^time=([\d.]+) iterations=(\d+) .* touched=(\d+)", self.cluster.kubectl("logs", name),
+                           re.M)
         samples = [(float(at), int(count), int(touched)) for at, count, touched in found if float(at) >= since]
         seconds = samples[-1][0] - samples[0][0]
         return (samples[-1][1] - samples[0][1]) / seconds, (samples[-1][2] - samples[0][2]) / seconds / MIB
@@ -184,15 +191,16 @@ class MemoryTest(unittest.TestCase):
             time.sleep(chance.uniform(0.5, 2))
         for name in names:
             speed, growth = self.speed(name, started)
-            print(f"{name}, without the agent: {speed:.1f} iterations a second; anonymous memory grew by {growth:.0f} MiB a second")
+            print(f"{name}, without the agent: {speed:.1f} iterations a second; anonymous memory grew by "
+                  f"{growth:.0f} MiB a second")
 
     def test_nobody_is_killed_or_stalled_whatever_happens(self):
         """Anonymous memory grows and shrinks at random while shares change and the agent is killed."""
         chance = random.Random(SEED)
         groups = self.run_pods(
             managed_pod("breathing", "300Mi", "--breathing-memory", "350Mi", enforcement="strict"),
-            managed_pod("reading", "200Mi", "--model-memory", "40Mi", "--breathing-memory", "100Mi", "--data-set-size", "500Mi",
-                        "--storage-bandwidth", "200M", enforcement="strict"))
+            managed_pod("reading", "200Mi", "--model-memory", "40Mi", "--breathing-memory", "100Mi",
+                        "--data-set-size", "500Mi", "--storage-bandwidth", "200M", enforcement="strict"))
         names = ("breathing", "reading")
         before = {name: self.look(group) for name, group in zip(names, groups)}
         started, begin = self.now(), time.monotonic()
@@ -210,7 +218,8 @@ class MemoryTest(unittest.TestCase):
 
         for name in names:
             stalled = (after[name]["stalled"] - before[name]["stalled"]) / SECONDS
-            print(f"{name}: {speeds[name][0]:.1f} iterations a second; anonymous memory grew by {speeds[name][1]:.0f} MiB a second; "
+            print(f"{name}: {speeds[name][0]:.1f} iterations a second; anonymous memory grew by "
+                  f"{speeds[name][1]:.0f} MiB a second; "
                   f"waited for memory {stalled:.2%} of the time")
         if SECONDS >= 300:
             self.tell_speeds_without_the_agent(names, chance)
@@ -223,7 +232,8 @@ class MemoryTest(unittest.TestCase):
             self.assertEqual(container_group(self.get(name)), group)
             self.assertEqual((after[name]["oom_kill"], after[name]["max"]), (0, 0), name)
             self.assertEqual(self.read(group, "memory.high").strip(), "max")
-        evicted = [e["message"] for e in self.cluster.get("events", namespace=None)["items"] if e["reason"] == "Evicted"]
+        evicted = [e["message"]
+                   for e in self.cluster.get("events", namespace=None)["items"] if e["reason"] == "Evicted"]
         self.assertEqual(evicted, [])
         pressure = v2_node.conditions(self.cluster.get("node", NODE))["MemoryPressure"]["status"]
         self.assertEqual(pressure, "False")

@@ -41,7 +41,8 @@ class Agent:
         self.config = folder / "node-agent.yaml"
         self.config.write_text(
             f"listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-{cluster.instance()}/node-1\ngiveUpAfter: 5m\n"
-            f"podLogFolder: {cluster.state}/node-1/log/pods\nstateFolder: {folder}/node-agent-state\n{settings}", encoding="utf-8")
+            f"podLogFolder: {cluster.state}/node-1/log/pods\nstateFolder: {folder}/node-agent-state\n{settings}",
+            encoding="utf-8")
         self.process = None
         self.port = None
 
@@ -51,7 +52,8 @@ class Agent:
         with open(log_file, "ab") as log:
             self.process = subprocess.Popen(
                 ["setpriv", f"--bounding-set={self.capabilities}", "--inh-caps=-all", "--no-new-privs",
-                 str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"), "--kubeconfig", str(self.kubeconfig),
+                 str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"),
+                 "--kubeconfig", str(self.kubeconfig),
                  "--config", str(self.config), "--node-name", "node-1", "--log-level", "debug"], stderr=log)
         served = wait_for("the agent to serve", lambda: re.search(r" port=(\d+)", log_file.read_text(encoding="utf-8")))
         self.port = int(served.group(1))
@@ -72,11 +74,13 @@ class Agent:
 
     def child(self):
         """The process id of the agent; its parent is the guardian of CPU quotas."""
-        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="utf-8"))
+        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(
+            encoding="utf-8"))
 
     def memory(self):
         """Of both processes, in bytes; what they share is counted once."""
-        return sum(int(re.search(r"^Pss:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"),
+        return sum(int(re.search(r"^Pss:\s+(\d+) kB",
+                                 pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"),
                                  re.M).group(1)) * 1024 for pid in (self.process.pid, self.child()))
 
     def end(self):

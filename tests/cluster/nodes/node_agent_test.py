@@ -1,4 +1,5 @@
-"""The node agent on a real kubelet: page cache is given back where a memory limit is to shrink, and probes take CPU for a moment."""
+"""The node agent on a real kubelet: page cache is given back where a memory limit is to shrink, and
+probes take CPU for a moment."""
 
 import contextlib
 import datetime
@@ -23,8 +24,8 @@ SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40" if tiers.IS_LONG els
 PATIENCE = 180  # a busy machine's, in seconds
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
 # With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the storage.
-TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M", "--cpu-per-iteration", "0.5",
-           "--gpu-step", "5"]
+TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M",
+           "--cpu-per-iteration", "0.5", "--gpu-step", "5"]
 
 
 def trainer_pod(name, limit, *flags, managed=True):
@@ -35,7 +36,8 @@ def trainer_pod(name, limit, *flags, managed=True):
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
             "nodeSelector": {"synergy.test/node": "real"},
             "containers": [{
-                "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never", "args": [*TRAINER, *flags],
+                "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
+                "args": [*TRAINER, *flags],
                 "resources": {"requests": {"cpu": "100m", "memory": limit}, "limits": {"memory": limit}},
                 "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
             }],
@@ -44,12 +46,13 @@ def trainer_pod(name, limit, *flags, managed=True):
 
 
 def patch(cluster, path, change, user=None):
-    cluster.called("PATCH", f"{PODS}/{path}", change, "application/strategic-merge-patch+json", "application/json", user)
+    cluster.called("PATCH", f"{PODS}/{path}", change, "application/strategic-merge-patch+json", "application/json",
+                   user)
 
 
 def annotate_probe(cluster, name, asked, manager="synergy"):
-    patch(cluster, f"{name}?fieldManager={manager}", {"metadata": {"annotations": {"synergy.io/probe": json.dumps(asked)}}},
-          "synergy-controller")
+    patch(cluster, f"{name}?fieldManager={manager}",
+          {"metadata": {"annotations": {"synergy.io/probe": json.dumps(asked)}}}, "synergy-controller")
 
 
 def probe(cluster, name, cpu, seconds):
@@ -156,16 +159,18 @@ class NodeAgentTest(unittest.TestCase):
         return self.agent.metric(f'synergy_node_agent_shrink_duration_seconds_count{{outcome="{outcome}"}}')
 
     def await_no_shrinks(self):
-        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0, PATIENCE)
+        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0,
+                 PATIENCE)
 
     def test_a_cache_that_fills_its_limit_is_given_back_and_what_is_in_use_is_left(self):
-        self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False), trainer_pod("small", "100Mi"),
-                            trainer_pod("anonymous", "200Mi", "--model-memory", "120Mi"))
+        self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False),
+                            trainer_pod("small", "100Mi"), trainer_pod("anonymous", "200Mi", "--model-memory", "120Mi"))
         shrinking = ("cached", "not-ours", "anonymous")
         for pod in shrinking:
             self.await_cache(pod, 150 * MIB)
         # As long as it still fills its cache, what it misses says nothing of its limit.
-        missed_before = wait_for("all of its data to be cached", lambda: (now := self.missed("cached")) < 0.1 and [now], PATIENCE)[0]
+        missed_before = wait_for("all of its data to be cached", lambda: (now := self.missed("cached")) < 0.1 and [now],
+                                 PATIENCE)[0]
         for pod in shrinking:
             self.resize(pod, "100Mi")
 
@@ -174,12 +179,14 @@ class NodeAgentTest(unittest.TestCase):
         self.await_limit("cached", "100Mi")
         print(f"given back {time.monotonic() - started:.1f} s after the agent's start")
         self.assertEqual(self.kernel_limit("cached"), 100 * MIB)
-        self.assertRegex(wait_for("the agent to tell it", lambda: self.events("cached", "SynergyMemoryReleased"), PATIENCE)[0],
+        self.assertRegex(wait_for("the agent to tell it", lambda: self.events("cached", "SynergyMemoryReleased"),
+                                  PATIENCE)[0],
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
 
         # Memory in use stays, and an event says so.
-        message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"), PATIENCE)[0]
+        message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"),
+                           PATIENCE)[0]
         self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
         self.assertIn("cannot be given back", message)
         self.assertEqual(self.events("anonymous", "SynergyMemoryReleased"), [])
@@ -196,7 +203,8 @@ class NodeAgentTest(unittest.TestCase):
         self.assertGreater(self.usage("not-ours"), 150 * MIB)
         self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
 
-        # It misses as much as one that never had more. Speeds are not compared: what else runs on this machine changes them.
+        # It misses as much as one that never had more. Speeds are not compared: what else runs on
+        # this machine changes them.
         def like_small():
             missed, by_small = self.missed("cached"), self.missed("small")
             return abs(missed - by_small) < 0.1 and (missed, by_small)
@@ -229,7 +237,8 @@ class NodeAgentTest(unittest.TestCase):
 
     def throttled(self, pod):
         """In how many periods its quota had it wait."""
-        return int(re.search(r"^nr_throttled (\d+)", self.cpu_file(pod, "cpu.stat").read_text(encoding="utf-8"), re.M).group(1))
+        return int(re.search(r"^nr_throttled (\d+)", self.cpu_file(pod, "cpu.stat").read_text(encoding="utf-8"),
+                             re.M).group(1))
 
     def await_probes(self, outcome, count):
         metric = f'synergy_node_agent_probes_total{{outcome="{outcome}"}}'
@@ -248,7 +257,8 @@ class NodeAgentTest(unittest.TestCase):
         annotate_probe(self.cluster, "free", {"cpu": "50m", "until": "2100-01-01T00:00:00Z"}, manager="somebody")
         probe(self.cluster, "free", "75m", 110)
         self.await_quota("free", 7500)
-        self.assertIn("at most 75m of CPU", wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
+        self.assertIn("at most 75m of CPU",
+                      wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
         wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
         # Another one in its place, which is over by itself. It was in force till then, or it would count as wiped.
         probe(self.cluster, "free", "70m", 10)
@@ -329,15 +339,16 @@ class NodeAgentTest(unittest.TestCase):
         self.assertEqual(self.container("probed")["restartCount"], 0)
 
     def test_no_process_is_killed_that_grows_as_fast_as_the_kernel_can(self):
-        """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the limit. Limits change at random,
-        never below what the process needs, and the agent is killed."""
+        """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the
+        limit. Limits change at random, never below what the process needs, and the agent is
+        killed."""
         chance = random.Random(SEED)
         names = ("first", "second")
         for name in names:
             breathing = trainer_pod(name, "900Mi")
             breathing["spec"]["containers"][0]["args"] = [
-                "--breathing-memory", "500Mi", "--data-set-size", "800Mi", "--read-per-iteration", "4Mi", "--storage-bandwidth", "400M",
-                "--cpu-per-iteration", "1", "--gpu-step", "20"]
+                "--breathing-memory", "500Mi", "--data-set-size", "800Mi", "--read-per-iteration", "4Mi",
+                "--storage-bandwidth", "400M", "--cpu-per-iteration", "1", "--gpu-step", "20"]
             self.cluster.create(breathing)
         for name in names:
             self.await_cache(name, 600 * MIB)
@@ -362,10 +373,12 @@ class NodeAgentTest(unittest.TestCase):
                     self.await_cache(name, 750 * MIB)
         for name in names:
             touched = [int(n) for n in re.findall(r" touched=(\d+)", self.cluster.kubectl("logs", name, "--tail=30"))]
-            print(f"{name}: anonymous memory grew by {max(b - a for a, b in zip(touched, touched[1:])) / MIB:.0f} MiB in the busiest second")
+            print(f"{name}: anonymous memory grew by {max(b - a for a, b in zip(touched, touched[1:])) / MIB:.0f} MiB "
+                  "in the busiest second")
             self.assertEqual(self.container(name)["restartCount"], 0)
             self.assertIn("running", self.container(name)["state"])
-            wait_for(f"page cache of {name} to have been released", lambda name=name: self.events(name, "SynergyMemoryReleased"))
+            wait_for(f"page cache of {name} to have been released",
+                     lambda name=name: self.events(name, "SynergyMemoryReleased"))
         print(f"seed {SEED}: {SECONDS} s, the agent was killed {3 - len(kills)} times")
 
 

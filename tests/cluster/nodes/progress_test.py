@@ -26,7 +26,8 @@ def pod(name, *flags, annotations=None):
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
-            "synergy.io/container": "train", "synergy.io/demand": AMOUNTS, "synergy.io/floor": AMOUNTS, **(annotations or {})}},
+            "synergy.io/container": "train", "synergy.io/demand": AMOUNTS, "synergy.io/floor": AMOUNTS,
+            **(annotations or {})}},
         "spec": {
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
             "nodeSelector": {"synergy.test/node": "real"},
@@ -73,34 +74,40 @@ class ProgressTest(unittest.TestCase):
         return [(unix_time(at), text) for at, of, _, text in pieces if of == stream]
 
     def check_rate(self, name, stream, pattern, rate):
-        """The rate is a mean of some stretches of the log, whatever else runs on this machine: no stretch is slower or faster than all."""
+        """The rate is a mean of some stretches of the log, whatever else runs on this machine: no
+        stretch is slower or faster than all."""
         pieces = self.log(name, stream)
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in pieces))]
         points = [(at, int(found[-1])) for at, text in pieces if (found := re.findall(pattern, text))]
         # An update of a bar may be cut in two by the end of a piece, and is of the one or of the other.
         cut = max(b - a for a, b in itertools.pairwise(counts)) if pieces[0][1].startswith("\r") else 0
         stretches = [(b - a, last - first) for (first, a), (last, b) in itertools.pairwise(points) if last > first]
-        self.check_between(name, rate, [(done - cut) / time for done, time in stretches], [(done + cut) / time for done, time in stretches])
+        self.check_between(name, rate, [(done - cut) / time for done, time in stretches],
+                           [(done + cut) / time for done, time in stretches])
 
     def check_counter(self, rate):
         """By the trainer's own lines, one a second: the agent looks every ten. Either may be an iteration ahead."""
         lines = re.findall(r"^time=([\d.]+) iterations=(\d+) ", self.cluster.kubectl("logs", "counter"), re.M)
-        stretches = [(int(count) - int(before), float(at) - float(since)) for (since, before), (at, count) in itertools.pairwise(lines)]
-        self.check_between("counter", rate, [(done - 1) / time for done, time in stretches], [(done + 1) / time for done, time in stretches])
+        stretches = [(int(count) - int(before), float(at) - float(since))
+                     for (since, before), (at, count) in itertools.pairwise(lines)]
+        self.check_between("counter", rate, [(done - 1) / time for done, time in stretches],
+                           [(done + 1) / time for done, time in stretches])
 
     def check_between(self, name, rate, least, most):
-        print(f"{name}: {rate:.3f} iterations per second, {min(least):.2f} to {max(most):.2f} in any stretch by the trainer itself")
+        print(f"{name}: {rate:.3f} iterations per second, {min(least):.2f} to {max(most):.2f} in any stretch by "
+              "the trainer itself")
         self.assertGreater(rate, (1 - 1e-5) * min(least))
         self.assertLess(rate, (1 + 1e-5) * max(most))
 
     def knows_all(self, page, name, stream, pattern):
-        """Whether the iterations there are those of its log, from the first line to the last. Of a bar's last update there may be too
-        little to go by."""
+        """Whether the iterations there are those of its log, from the first line to the last. Of a
+        bar's last update there may be too little to go by."""
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in self.log(name, stream)))]
         return self.metrics("synergy_pod_iterations_total", page)[name] in [last - counts[0] for last in counts[-2:]]
 
     def test_rates_are_those_of_the_trainers(self):
-        counter = {"synergy.io/progress-counter": "synergy_trainer_iterations_total", "synergy.io/progress-port": "8000"}
+        counter = {"synergy.io/progress-counter": "synergy_trainer_iterations_total",
+                   "synergy.io/progress-port": "8000"}
         own = {"synergy.io/progress-pattern": r"iterations=(?P<iteration>\d+) "}
         logs = {"bar": ("stderr", r"\| (\d+)/100000 \[\d"), "pattern": ("stdout", r"iterations=(\d+) ")}
         # A bar without ends of lines reaches the log 16 KiB at a time: a wide one every 10 s or so.
@@ -121,7 +128,8 @@ class ProgressTest(unittest.TestCase):
             for name, log in logs.items():
                 self.check_rate(name, *log, rates[name])
             self.check_counter(rates["counter"])
-            left, done = self.metrics("synergy_pod_remaining_seconds", page), self.metrics("synergy_pod_done_ratio", page)
+            left, done = self.metrics("synergy_pod_remaining_seconds",
+                                      page), self.metrics("synergy_pod_done_ratio", page)
             self.assertEqual(set(left), {"bar"})
             self.assertAlmostEqual(left["bar"], 100_000 * (1 - done["bar"]) / rates["bar"], delta=1e-6 * left["bar"])
             self.assertEqual(self.told_of(measured | {"silent", "misspelt"}), ["misspelt"])
@@ -133,7 +141,8 @@ class ProgressTest(unittest.TestCase):
             self.agent.process.kill()
             self.agent.process.wait()
             self.agent.start()
-            again = wait_for("it to know the rates again", lambda: (found := self.metrics("synergy_pod_iterations_per_second"))
+            again = wait_for("it to know the rates again",
+                             lambda: (found := self.metrics("synergy_pod_iterations_per_second"))
                              and set(logs) <= set(found) and found, PATIENCE)
             for name, log in logs.items():
                 self.check_rate(name, *log, again[name])
@@ -158,7 +167,8 @@ class ProgressTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def stopped(self, *names):
-        """These pods' processes stand still meanwhile, so that what the agent tells of them can be compared, however late it looks."""
+        """These pods' processes stand still meanwhile, so that what the agent tells of them can be
+        compared, however late it looks."""
         processes = [process for name in names for own in self.processes(name).values() for process in own]
         try:
             for process in processes:
@@ -169,18 +179,22 @@ class ProgressTest(unittest.TestCase):
                 os.kill(process, signal.SIGCONT)
 
     def reads(self, name):
-        """What the kernel says of the trainer's process: bytes that its read calls returned, and bytes of that from storage."""
-        container = self.cluster.get("pod", name)["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+        """What the kernel says of the trainer's process: bytes that its read calls returned, and
+        bytes of that from storage."""
+        container = self.cluster.get("pod", name)["status"]["containerStatuses"][0]["containerID"].removeprefix(
+            "containerd://")
         process, = self.processes(name)[container]
         io = pathlib.Path(f"/proc/{process}/io").read_text(encoding="utf-8")
         return tuple(int(re.search(rf"^{count}: (\d+)$", io, re.M).group(1)) for count in ("rchar", "read_bytes"))
 
     def test_what_is_read_is_told_where_it_may_be_seen(self):
         data = 96 << 20
-        self.cluster.create(pod("reader", "--gpu-step", "20", "--lines", "20", "--port", "8000", "--real-data", "--data-set-size", str(data),
-                                "--model-memory", "64Mi", "--storage-bandwidth", "200M"))
-        wait_for("it to be measured", lambda: self.metrics("synergy_pod_iterations_total").get("reader", 0) > 0, PATIENCE)
-        self.assertEqual(self.metrics("synergy_pod_read_bytes_total"), {}, "the rights of the plain agent do not suffice")
+        self.cluster.create(pod("reader", "--gpu-step", "20", "--lines", "20", "--port", "8000", "--real-data",
+                                "--data-set-size", str(data), "--model-memory", "64Mi", "--storage-bandwidth", "200M"))
+        wait_for("it to be measured", lambda: self.metrics("synergy_pod_iterations_total").get("reader", 0) > 0,
+                 PATIENCE)
+        self.assertEqual(self.metrics("synergy_pod_read_bytes_total"), {},
+                         "the rights of the plain agent do not suffice")
         self.agent.end()
         self.agent.capabilities = SEES_READS
         with open(self.agent.config, "a", encoding="utf-8") as config:
@@ -193,18 +207,21 @@ class ProgressTest(unittest.TestCase):
                 return float(re.search(rf"^synergy_trainer_{name} (.*)$", page.read().decode(), re.M).group(1))
 
         def told():
-            return tuple(self.metrics(f"synergy_pod_{name}").get("reader") for name in ("read_bytes_total", "fetched_bytes_total"))
+            return tuple(self.metrics(f"synergy_pod_{name}").get("reader")
+                         for name in ("read_bytes_total", "fetched_bytes_total"))
 
         # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
         wait_for("it to have read nearly all of its data", lambda: own("read_bytes_total") > 4 * data, PATIENCE)
         read, missed = own("read_bytes_total"), own("missed_bytes_total")
         with self.stopped("reader"):
-            # Not the trainer's own count of what it missed: a sample of which one page was not cached counts whole there, and what the
-            # kernel takes away or leaves in the cache under pressure are pages.
+            # Not the trainer's own count of what it missed: a sample of which one page was not
+            # cached counts whole there, and what the kernel takes away or leaves in the cache under
+            # pressure are pages.
             wait_for("what it has read to be told", lambda: told() == self.reads("reader"), PATIENCE)
             seen_read, seen_fetched = told()
             memory = self.metrics("synergy_pod_process_memory_bytes")["reader"]
-        print(f"read {seen_read / 2**20:.1f} MiB, {seen_fetched / 2**20:.1f} of them from storage, by the trainer's own count "
+        print(f"read {seen_read / 2**20:.1f} MiB, {seen_fetched / 2**20:.1f} of them from storage, by the "
+              "trainer's own count "
               f"{read / 2**20:.1f} and {missed / 2**20:.1f} a moment before; process memory {memory / 2**20:.1f} MiB")
         # Its own count is ahead by the sample that it reads just now.
         self.assertGreater(seen_read, read - 2**20)

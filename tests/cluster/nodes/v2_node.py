@@ -23,16 +23,21 @@ PATIENCE = 480  # a slow machine's, in seconds
 # The DaemonSets' components -> programs. The gate's tests have no use for GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
 INVENTORY = "driverVersion: '550.54'\nsharedDeviceNodes: [/dev/nvidiactl]\ngpus:\n" + "".join(
-    f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi, deviceNodes: [/dev/nvidia{number}]}}\n" for number in range(GPUS))
-# NVIDIA's device files, with no driver behind them: who may have one hears ENXIO, who may not EPERM. Made again at each boot.
-DEVICE_FILES = "".join(f"c /dev/nvidia{name} 0666 root root - 195:{minor}\n" for name, minor in [*((n, n) for n in range(GPUS)), ("ctl", 255)])
+    f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi, deviceNodes: [/dev/nvidia{number}]}}\n"
+    for number in range(GPUS))
+# NVIDIA's device files, with no driver behind them: who may have one hears ENXIO, who may not
+# EPERM. Made again at each boot.
+DEVICE_FILES = "".join(f"c /dev/nvidia{name} 0666 root root - 195:{minor}\n"
+                       for name, minor in [*((n, n) for n in range(GPUS)), ("ctl", 255)])
 
 
 @contextlib.contextmanager
 def v2_cluster():
-    """A cluster of its own with one such node, those DaemonSets and a stopped synergy-controller, for all tests of v2 nodes."""
+    """A cluster of its own with one such node, those DaemonSets and a stopped synergy-controller,
+    for all tests of v2 nodes."""
     folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
-    with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1", "--controller", os.environ["SYNERGY_BIN"]) as cluster:
+    with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1",
+                     "--controller", os.environ["SYNERGY_BIN"]) as cluster:
         # It is started where it is asked for.
         cluster.script("stop", "synergy-controller")
         if tiers.IS_LONG:
@@ -48,7 +53,8 @@ def on_node(cluster: Cluster, command):
 
 
 def slice_weight(milli_cpu):
-    """The cpu.weight that the kubelet gives a pod's slice for its CPU requests: shares from 2 to 262144 become 1 to 10000, evenly."""
+    """The cpu.weight that the kubelet gives a pod's slice for its CPU requests: shares from 2 to
+    262144 become 1 to 10000, evenly."""
     return 1 + (milli_cpu * 1024 // 1000 - 2) * 9999 // 262142
 
 
@@ -73,9 +79,11 @@ def container_group(found):
 
 
 def settings(cluster, group):
-    """File -> content, of the files below that group that somebody set or could have set; not what the kernel counts."""
+    """File -> content, of the files below that group that somebody set or could have set; not what
+    the kernel counts."""
     names = "cpu.max cpu.weight memory.max memory.min memory.low memory.high pids.max"
-    text = on_node(cluster, f"cd /sys/fs/cgroup/{group} && for name in {names}; do find . -name $name | sort | xargs grep -H .; done")
+    text = on_node(cluster, f"cd /sys/fs/cgroup/{group} && for name in {names}; do find . -name $name | sort | "
+                   "xargs grep -H .; done")
     return dict(line.split(":", 1) for line in text.splitlines())
 
 
@@ -97,14 +105,17 @@ def install_daemons(cluster):
     for program in DAEMONS.values():
         archive = cluster.folder / f"{program}.tar"
         image = next(c["image"] for item in items if item["kind"] == "DaemonSet"
-                     for c in item["spec"]["template"]["spec"]["containers"] if c["image"].startswith(image_of(program) + ":"))
-        subprocess.run([str(ROOT / "tests/cluster/support/program_image.sh"), str(pathlib.Path(os.environ["SYNERGY_BIN"]) / program),
-                        image, str(archive)], check=True)
+                     for c in item["spec"]["template"]["spec"]["containers"]
+                     if c["image"].startswith(image_of(program) + ":"))
+        subprocess.run([str(ROOT / "tests/cluster/support/program_image.sh"),
+                        str(pathlib.Path(os.environ["SYNERGY_BIN"]) / program), image, str(archive)], check=True)
         cluster.script("load-image", str(archive))
     cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
-    on_node(cluster, f"mkdir -p /etc/tmpfiles.d && printf '%s' '{DEVICE_FILES}' > /etc/tmpfiles.d/gpus.conf && systemd-tmpfiles --create /etc/tmpfiles.d/gpus.conf")
+    on_node(cluster, f"mkdir -p /etc/tmpfiles.d && printf '%s' '{DEVICE_FILES}' > /etc/tmpfiles.d/gpus.conf && "
+            "systemd-tmpfiles --create /etc/tmpfiles.d/gpus.conf")
     cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
-    cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    cluster.kubectl("apply", "--validate=ignore", "-f", "-",
+                    stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), PATIENCE)
 
 
@@ -118,7 +129,8 @@ def daemons(node_agent=None):
              if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
     for item in items:
         if item["kind"] == "ConfigMap" and "node-agent.yaml" in item["data"]:
-            item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")
+            item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(
+                f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")
         if item["kind"] == "DaemonSet":
             # An emulated machine on a busy one may be still for longer than any real one.
             item["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["failureThreshold"] = 100
@@ -127,7 +139,8 @@ def daemons(node_agent=None):
 
 def daemon_pods(cluster):
     return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod
-            for pod in cluster.get("pods", namespace=helm.NAMESPACE)["items"] if "deletionTimestamp" not in pod["metadata"]}
+            for pod in cluster.get("pods", namespace=helm.NAMESPACE)["items"]
+            if "deletionTimestamp" not in pod["metadata"]}
 
 
 def daemons_are_ready(cluster):
@@ -141,9 +154,11 @@ def allocatable_gpus(cluster):
 
 def install_agent(cluster, **values):
     """The node agent with these values of the chart, in place of the one that runs; returns when it is ready."""
-    agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet" and item["metadata"]["name"] == "synergy-node-agent")
+    agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet"
+                 and item["metadata"]["name"] == "synergy-node-agent")
     cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(agent))
-    cluster.kubectl("--namespace", helm.NAMESPACE, "rollout", "status", "daemonset/synergy-node-agent", "--timeout=480s")
+    cluster.kubectl("--namespace", helm.NAMESPACE, "rollout", "status", "daemonset/synergy-node-agent",
+                    "--timeout=480s")
 
 
 def metrics(cluster, component, port):
@@ -153,13 +168,15 @@ def metrics(cluster, component, port):
 def page(cluster, found, port):
     """A pod's metrics. Asked on the node: pods' addresses are known there only."""
     address = found["status"]["podIP"]
-    return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
+    return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics "
+                   "HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
 
 
 def registrations(cluster):
     """How often the device plugin has registered with the kubelet."""
     return sum(float(count) for count in re.findall(
-        r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)', metrics(cluster, "device-plugin", 9410), re.M))
+        r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)',
+        metrics(cluster, "device-plugin", 9410), re.M))
 
 
 def agent_metric(cluster, line):

@@ -1,8 +1,8 @@
 """A real kubelet on control groups v2 with systemd, as kubeadm sets nodes up: a QEMU machine, a cluster of its own.
 
-The node agent is in its DaemonSet, as the chart has it. Every run has one boot and CoreTest, which shows on one pod what only such a
-node can show. The long tier has the device plugin beside it, and the tests of memory. Times are told, not asserted: without KVM the
-machine is slow.
+The node agent is in its DaemonSet, as the chart has it. Every run has one boot and CoreTest, which
+shows on one pod what only such a node can show. The long tier has the device plugin beside it, and
+the tests of memory. Times are told, not asserted: without KVM the machine is slow.
 """
 
 import json
@@ -64,7 +64,8 @@ class V2Test(unittest.TestCase):
         def in_force():
             found = self.get(name)
             status = found["status"]["containerStatuses"][0].get("resources", {})
-            return all(status.get(kind, {}).get(key) == value for kind, want in amounts.items() for key, value in want.items())
+            return all(status.get(kind, {}).get(key) == value for kind, want in amounts.items()
+                       for key, value in want.items())
         wait_for(f"the resize of {name}", in_force, PATIENCE)
         print(f"{name}: {amounts} in force {time.monotonic() - started:.1f} s after the patch")
 
@@ -98,7 +99,8 @@ class CoreTest(V2Test):
         node = self.cluster.get("node", NODE)
         self.assertTrue(v2_node.is_ready(node))
         self.assertEqual(node["metadata"]["labels"]["synergy.test/node"], "v2")
-        config = json.loads(self.cluster.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/configz"))["kubeletconfig"]
+        config = json.loads(self.cluster.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/configz"))[
+            "kubeletconfig"]
         self.assertEqual((config["cgroupDriver"], config["cgroupsPerQOS"]), ("systemd", True))
         self.assertEqual(on_node(self.cluster, "cat /proc/1/comm; stat --file-system --format %T /sys/fs/cgroup; "
                                                "systemctl is-active kubelet containerd").split(),
@@ -113,7 +115,8 @@ class CoreTest(V2Test):
         # systemd knows of it, so that reloading its units does not undo it.
         on_node(self.cluster, "systemctl daemon-reload")
         self.assertEqual(self.read(self.container_group, "cpu.max"), "90000 100000")
-        self.assertEqual(self.cluster.kubectl("exec", "core", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(), "90000 100000")
+        self.assertEqual(self.cluster.kubectl("exec", "core", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(),
+                         "90000 100000")
         self.resize("core", {"cpu": "200m"}, {"cpu": "400m"})
 
     def test_a_resize_of_the_memory_request_touches_no_control_group(self):
@@ -135,10 +138,13 @@ class CoreTest(V2Test):
         def dropped():
             return v2_node.agent_metric(self.cluster, "synergy_node_agent_cache_dropped_bytes_total")
         before = dropped()
-        # A file without content: reading it takes page cache and no disk. What is read while some is dropped counts as not dropped.
-        self.cluster.kubectl("exec", "core", "--", "sh", "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
+        # A file without content: reading it takes page cache and no disk. What is read while some
+        # is dropped counts as not dropped.
+        self.cluster.kubectl("exec", "core", "--", "sh",
+                             "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
         wait_for("the cache above the share to be dropped",
-                 lambda: dropped() > before + 50 * MIB and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
+                 lambda: dropped() > before + 50 * MIB
+                 and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
         # By no limit, which would outlast the agent, and which a process that grows would meet.
         self.assertEqual(self.read(self.container_group, "memory.max", "memory.high", "memory.low").split(),
                          [str(512 * MIB), "max", "0"])
@@ -155,7 +161,8 @@ class V2NodeTest(V2Test):
         etcd = 16479 + 100 * v2_node.INSTANCE
 
         def connects(address, port):
-            return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && echo yes || echo no").strip()
+            return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && "
+                           "echo yes || echo no").strip()
         self.assertEqual(connects("10.96.0.1", 443), "yes")
         # This machine, as QEMU's network shows it.
         self.assertEqual(connects("10.96.0.2", etcd), "no")
@@ -175,9 +182,11 @@ class V2NodeTest(V2Test):
         started = time.monotonic()
         self.cluster.script("restart", NODE, "KILL")
         wait_for("the node to be back",
-                 lambda: self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"] != boot and v2_node.node_is_ready(self.cluster), PATIENCE)
+                 lambda: self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"] != boot
+                 and v2_node.node_is_ready(self.cluster), PATIENCE)
         print(f"the node is ready {time.monotonic() - started:.1f} s after the power came back")
-        wait_for("its pod to run again", lambda: self.identity("back")[1] == 1 and v2_node.is_ready(self.get("back")), PATIENCE)
+        wait_for("its pod to run again", lambda: self.identity("back")[1] == 1 and v2_node.is_ready(self.get("back")),
+                 PATIENCE)
         self.run_pods(sleeper("next", {"cpu": "10m"}))
 
     def usage(self, name):
@@ -204,11 +213,13 @@ class V2NodeTest(V2Test):
             wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, PATIENCE)
             free = time.monotonic() - started
             self.await_limit("cached", 100 * MIB)
-            print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s, agent killed: {kill}")
+            print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s, "
+                  f"agent killed: {kill}")
             self.resize_without_waiting("cached", "200Mi")
             self.await_limit("cached", 200 * MIB)
         self.assertEqual(self.identity("cached"), before)
-        self.assertEqual(re.findall(r"oom_kill (\d+)", self.read(container_group(self.get("cached")), "memory.events")), ["0"])
+        self.assertEqual(re.findall(r"oom_kill (\d+)", self.read(container_group(self.get("cached")), "memory.events")),
+                         ["0"])
 
     def resize_without_waiting(self, name, memory):
         resize_pod(self.cluster, name, {"requests": {"memory": memory}, "limits": {"memory": memory}})
@@ -236,8 +247,9 @@ class V2NodeTest(V2Test):
         wait_for("it to be told", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, PATIENCE)
         self.assertEqual(self.read(group, "cpu.max"), free)
 
-        # The child dies, and the guardian is there; then both die, and the next container has the record. Each probe is another one:
-        # the next agent does not begin again what the last one may have died of.
+        # The child dies, and the guardian is there; then both die, and the next container has the
+        # record. Each probe is another one: the next agent does not begin again what the last one
+        # may have died of.
         for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
             probe(self.cluster, "probed", f"{cpu}m", 110)
@@ -245,7 +257,8 @@ class V2NodeTest(V2Test):
             on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
             started = time.monotonic()
             self.await_cpu_max(group, free)
-            print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which[2:]} process of the agent was killed")
+            print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which[2:]} process of the "
+                  "agent was killed")
             wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
                      and v2_node.daemons_are_ready(self.cluster), PATIENCE)
             self.assertIn("a CPU quota is taken away", v2_node.agent_log(self.cluster, *log))
@@ -258,7 +271,8 @@ class V2NodeTest(V2Test):
         self.addCleanup(v2_node.install_agent, self.cluster)
         self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside it
         model, data = 32 * MIB, 64 * MIB
-        self.run_pods(managed_pod("reader", "200Mi", "--lines", "10", "--port", "8000", "--real-data", "--data-set-size", str(data),
+        self.run_pods(managed_pod("reader", "200Mi", "--lines", "10", "--port", "8000", "--real-data",
+                                  "--data-set-size", str(data),
                                   "--model-memory", str(model), "--storage-bandwidth", "1G"))
         reader = self.get("reader")
         # Its data are written first.
@@ -272,23 +286,30 @@ class V2NodeTest(V2Test):
         def told():
             page = v2_node.metrics(self.cluster, "node-agent", 9411)
             found = {name: re.search(rf'^synergy_pod_{name}{{.*pod="reader".*}} (.*)$', page, re.M) for name in (
-                "process_memory_bytes", "page_cache_bytes", "read_bytes_total", "fetched_bytes_total", "storage_wait_seconds_total")}
+                "process_memory_bytes", "page_cache_bytes", "read_bytes_total", "fetched_bytes_total",
+                "storage_wait_seconds_total")}
             return {name: float(value.group(1)) for name, value in found.items() if value}
 
         # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
-        trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now, PATIENCE)
-        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0) >= trainer["read_bytes_total"] and now, PATIENCE)
+        trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now,
+                           PATIENCE)
+        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0)
+                        >= trainer["read_bytes_total"] and now, PATIENCE)
         after = own()
-        print("told:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
-              "the trainer itself:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
+        print("told:",
+              {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
+              "the trainer itself:",
+              {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
         # A sample of which one page was not cached counts whole as missed.
         self.assertLess(abs(seen["fetched_bytes_total"] - after["missed_bytes_total"]), 0.05 * data)
         self.assertLess(abs(seen["page_cache_bytes"] - data), 0.1 * data)
         self.assertLess(seen["read_bytes_total"], after["read_bytes_total"] + 4 * MIB)
         self.assertGreater(seen["process_memory_bytes"], model)
         self.assertLess(seen["process_memory_bytes"], model + 16 * MIB, "the cache is none of it")
-        # As the kernel says, which goes on for what is still missed; reading takes an emulated CPU longer than its disk.
-        waited = int(re.search(r"^some .*total=(\d+)", self.read(container_group(reader), "io.pressure"), re.M).group(1)) / 1e6
+        # As the kernel says, which goes on for what is still missed; reading takes an emulated CPU
+        # longer than its disk.
+        waited = int(re.search(r"^some .*total=(\d+)", self.read(container_group(reader), "io.pressure"),
+                               re.M).group(1)) / 1e6
         print(f"waited for storage by the kernel: {waited:.2f} s")
         self.assertGreater(seen["storage_wait_seconds_total"], 0.5 * waited)
         self.assertLessEqual(seen["storage_wait_seconds_total"], waited)
@@ -296,7 +317,8 @@ class V2NodeTest(V2Test):
         self.assertGreater(seen["storage_wait_seconds_total"], 0)
 
         # What is cached is read, and hardly anything fetched.
-        more = wait_for("more to be read", lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
+        more = wait_for("more to be read",
+                        lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
         self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
 
     def devices(self, name):
@@ -325,14 +347,17 @@ class V2NodeTest(V2Test):
         self.start_synergy()
         wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.cluster.create(gpu_pod("plain"))
-        fair = milli(json.loads(wait_for("the webhook", lambda: self.get("plain")["metadata"].get("annotations", {}).get(
-            "synergy.io/fair-share")))["cpu"])
+        fair = milli(json.loads(wait_for("the webhook",
+                                         lambda: self.get("plain")["metadata"].get("annotations", {}).get(
+                                             "synergy.io/fair-share")))["cpu"])
         self.cluster.clear()
         demand = fair * 3 // 2
         self.cluster.create({
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry"},
-            "spec": {"points": [{"cpu": f"{cpu}m", "memory": "64Mi", "throughput": cpu} for cpu in (fair // 2, fair, demand)]}})
-        wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
+            "spec": {"points": [{"cpu": f"{cpu}m", "memory": "64Mi", "throughput": cpu}
+                                for cpu in (fair // 2, fair, demand)]}})
+        wait_for("the profile's status",
+                 lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
         self.run_pods(gpu_pod("hungry", "hungry"))
         self.assertEqual(milli_cpu(self.get("hungry")), demand)
         before = self.identity("hungry")
@@ -366,16 +391,20 @@ class DevicesTest(V2Test):
     def opens(self, name, device):
         """The kernel's answer to a process of the pod that opens the device, which has no driver."""
         return wait_for("an answer", lambda: self.cluster.kubectl(
-            "exec", name, "--", "sh", "-c", f"exec 2>&1; : <{device}", check=False).strip().rpartition(": ")[2], PATIENCE)
+            "exec", name, "--", "sh", "-c", f"exec 2>&1; : <{device}", check=False).strip().rpartition(": ")[2],
+                        PATIENCE)
 
     def await_reading(self, name, safety):
-        reading = wait_for("the agent to write its reading", lambda: self.get(name)["metadata"]["annotations"].get("synergy.io/devices"), PATIENCE)
+        reading = wait_for("the agent to write its reading",
+                           lambda: self.get(name)["metadata"]["annotations"].get("synergy.io/devices"), PATIENCE)
         self.assertEqual(json.loads(reading)["safety"], safety, reading)
 
     def changes(self, name):
-        """Makes one change after the other that has systemd, runc or the kubelet write to the container's control group."""
+        """Makes one change after the other that has systemd, runc or the kubelet write to the
+        container's control group."""
         amounts = {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m", "memory": "512Mi"}
-        for kind, resource, value in ((0, "cpu", "300m"), (1, "cpu", "500m"), (0, "memory", "96Mi"), (1, "memory", "640Mi")):
+        for kind, resource, value in ((0, "cpu", "300m"), (1, "cpu", "500m"), (0, "memory", "96Mi"),
+                                      (1, "memory", "640Mi")):
             amounts[kind][resource] = value
             self.resize(name, dict(amounts[0]), dict(amounts[1]))
             yield f"a resize of {('requests', 'limits')[kind]}.{resource}"
@@ -414,19 +443,23 @@ class DevicesTest(V2Test):
         self.run_pods(managed_sleeper("behind"))
         self.await_reading("behind", "unsafe")
         group = f"/sys/fs/cgroup/{container_group(self.get('behind'))}"
-        on_node(self.cluster, f"cd /proc/$(head -n 1 {group}/cgroup.procs) && mknod --mode 666 root/dev/nvidia0 c 195 0")
+        on_node(self.cluster,
+                f"cd /proc/$(head -n 1 {group}/cgroup.procs) && mknod --mode 666 root/dev/nvidia0 c 195 0")
         self.assertEqual(self.opens("behind", "/dev/nvidia0"), MAY_NOT)
         on_node(self.cluster, f"bpftool cgroup show {group} | awk '$2 ~ /device/ {{ print $1 }}' | "
                               f"xargs --max-args 1 bpftool cgroup detach {group} device id")
         self.assertEqual(self.opens("behind", "/dev/nvidia0"), MAY)
-        self.assertEqual((next(self.changes("behind")), self.opens("behind", "/dev/nvidia0")), ("a resize of requests.cpu", MAY_NOT))
+        self.assertEqual((next(self.changes("behind")), self.opens("behind", "/dev/nvidia0")),
+                         ("a resize of requests.cpu", MAY_NOT))
 
 
 def gpu_pod(name, profile=None):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"synergy.io/profile": profile} if profile else {}},
-            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL, "containers": [{
-                "name": "train", "image": "synergy.test/busybox:1", "command": ["sleep", "1000000"],
-                "resources": {"limits": {GPU: "1"}}}]}}
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "labels": {"synergy.io/profile": profile} if profile else {}},
+            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL,
+                     "containers": [{
+                         "name": "train", "image": "synergy.test/busybox:1", "command": ["sleep", "1000000"],
+                         "resources": {"limits": {GPU: "1"}}}]}}
 
 
 if __name__ == "__main__":

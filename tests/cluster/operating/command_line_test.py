@@ -73,7 +73,8 @@ class CommandLineTest(FungibleTest):
 
     def test_a_running_pod_is_explained(self):
         self.run_two()
-        wait_for("an event of its allocation", lambda: any("demand, on node" in text for text in self.cluster.events("fast")))
+        wait_for("an event of its allocation",
+                 lambda: any("demand, on node" in text for text in self.cluster.events("fast")))
         found = self.read("explain", "pod", "fast")
         self.assertEqual(found["pod"]["node"], NODE)
         self.assertEqual(found["pod"]["allocated"]["cpu"], "9")
@@ -87,7 +88,8 @@ class CommandLineTest(FungibleTest):
 
     def test_a_waiting_pod_is_told_what_it_waits_for(self):
         self.cluster.create(pod("huge", "sensitive", nodeSelector={"kubernetes.io/hostname": NODE, "no": "such-node"}))
-        wait_for("it to be looked at", lambda: "0/" in json.dumps(self.read("explain", "pod", "huge")["waitsFor"]["message"]))
+        wait_for("it to be looked at",
+                 lambda: "0/" in json.dumps(self.read("explain", "pod", "huge")["waitsFor"]["message"]))
         found = self.read("explain", "pod", "huge")
         self.assertEqual(found["pod"]["state"], "unschedulable")
         self.assertIn("exclude the node", found["waitsFor"]["obstacles"][0]["reason"])
@@ -114,16 +116,19 @@ class CommandLineTest(FungibleTest):
 
     def test_the_page_follows_the_cluster(self):
         page = self.enterContext(contextlib.closing(Page(self.cluster.environment)))
-        nodes = {item["metadata"]["name"] for item in self.cluster.get("nodes")["items"] if int(item["status"]["allocatable"].get(GPU, 0)) > 0}
+        nodes = {item["metadata"]["name"]
+                 for item in self.cluster.get("nodes")["items"] if int(item["status"]["allocatable"].get(GPU, 0)) > 0}
         self.assertEqual(page.state["nodes"].keys(), nodes)
 
         def in_the_api():
             """Node and CPU of each pod that has a node; None of one that waits."""
-            return {item["metadata"]["uid"]: [item["spec"]["nodeName"], item["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
+            return {item["metadata"]["uid"]: [item["spec"]["nodeName"],
+                                              item["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
                     if "nodeName" in item["spec"] else None for item in self.cluster.pods().values()}
 
         def on_the_page():
-            return {uid: [item["node"], f"{item['allocation']['cpu']:g}"] if "node" in item else None for uid, item in page.follow()["pods"].items()}
+            return {uid: [item["node"], f"{item['allocation']['cpu']:g}"] if "node" in item else None
+                    for uid, item in page.follow()["pods"].items()}
 
         def wait_until_it_shows(what):
             wait_for(f"the page to show {what}", lambda: (there := on_the_page()) == in_the_api() and there)
@@ -139,7 +144,8 @@ class CommandLineTest(FungibleTest):
         wait_until_it_shows("a gang that waits")
         self.assertEqual(page.state["gangs"]["default/bert"], {
             "size": 3, "there": 2, "running": 0, "waits": "it waits for 1 more pods to be created"})
-        self.assertEqual({item.get("gang") for item in page.state["pods"].values() if "node" not in item}, {"default/bert"})
+        self.assertEqual({item.get("gang") for item in page.state["pods"].values() if "node" not in item},
+                         {"default/bert"})
         self.cluster.delete("pods", "fast", "bert-0")
         self.cluster.create(pod("fast", "insensitive"))
         wait_until_it_shows("what came and went")
@@ -157,7 +163,8 @@ class CommandLineTest(FungibleTest):
         self.cluster.create(
             {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": trainer},
             {"apiVersion": f"{rights}/v1", "kind": "Role", "metadata": trainer, "rules": [
-                {"apiGroups": ["", "synergy.io"], "resources": ["pods", "events", "trainingprofiles"], "verbs": ["get", "list"]}]},
+                {"apiGroups": ["", "synergy.io"], "resources": ["pods", "events", "trainingprofiles"],
+                 "verbs": ["get", "list"]}]},
             {"apiVersion": f"{rights}/v1", "kind": "RoleBinding", "metadata": trainer,
              "roleRef": {"apiGroup": rights, "kind": "Role", "name": "trainer"},
              "subjects": [{"kind": "ServiceAccount", "name": "trainer", "namespace": "default"}]})

@@ -68,8 +68,9 @@ class FaultsTest(ClusterTest):
         wait_for("all pods to be bound", self.all_bound, 120)
 
     def test_a_kill_between_assume_and_bind_loses_nothing(self):
-        # The API server is frozen, so the extender's POST hangs between assume and the answer: then the extender dies.
-        # The extender is frozen too while the pods arrive, or a fast machine would have bound them all before the freeze.
+        # The API server is frozen, so the extender's POST hangs between assume and the answer: then
+        # the extender dies. The extender is frozen too while the pods arrive, or a fast machine
+        # would have bound them all before the freeze.
         self.addCleanup(self.signal, "kube-apiserver", signal.SIGCONT)
         for _ in range(3 if tiers.IS_LONG else 1):
             self.extender.process.send_signal(signal.SIGSTOP)
@@ -89,7 +90,8 @@ class FaultsTest(ClusterTest):
     def pending(self):
         """How many pods kube-scheduler has in its queues."""
         text = self.scheduler_metrics()
-        return sum(metric(text, f'scheduler_pending_pods{{queue="{queue}"}}') for queue in ("active", "backoff", "unschedulable"))
+        return sum(metric(text, f'scheduler_pending_pods{{queue="{queue}"}}')
+                   for queue in ("active", "backoff", "unschedulable"))
 
     def scheduler_metrics(self):
         """Of synergy-scheduler, which has a certificate of its own making, and takes the administrator's."""

@@ -1,4 +1,5 @@
-"""The chart on a cluster of its own: from images in pods to a GPU pod that runs, through upgrade, rollback and uninstall.
+"""The chart on a cluster of its own: from images in pods to a GPU pod that runs, through upgrade,
+rollback and uninstall.
 
 One installation serves all tests, in the order of their names.
 """
@@ -143,7 +144,8 @@ class Installation(Cluster):
     def helm(self, *arguments, values=None):
         done = helm.run(*arguments, "--namespace", NAMESPACE, values=values, environment=self.environment)
         if done.returncode != 0:
-            raise AssertionError(f"helm {' '.join(arguments)}: {done.stderr}\n{self.kubectl('get', 'pods', '-A', '-o', 'wide')}")
+            raise AssertionError(
+                f"helm {' '.join(arguments)}: {done.stderr}\n{self.kubectl('get', 'pods', '-A', '-o', 'wide')}")
         return done.stdout
 
     def system_pods(self):
@@ -172,7 +174,8 @@ def is_ready(pod):
 
 def restarts(pod):
     status = pod["status"]
-    return sum(c["restartCount"] for c in [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])])
+    return sum(c["restartCount"]
+               for c in [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])])
 
 
 class InstallTest(unittest.TestCase):
@@ -186,15 +189,18 @@ class InstallTest(unittest.TestCase):
     @tiers.long
     def test_0_images_go_to_a_registry_as_lists_over_architectures(self):
         with registry.Registry() as there:
-            subprocess.run([str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--push", there.host, "--plain-http"],
+            subprocess.run([str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"],
+                            "--push", there.host, "--plain-http"],
                            check=True)
             version = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
-            machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+            machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE,
+                                     text=True).stdout.strip()
             for name in ("extender", "controller", "deviceplugin", "nodeagent", "cli"):
                 index = there.manifest(f"synergy/{name}", version)
                 self.assertEqual(index["mediaType"], "application/vnd.docker.distribution.manifest.list.v2+json")
                 images = index["manifests"]
-                self.assertEqual([(image["platform"]["os"], image["platform"]["architecture"]) for image in images], [("linux", machine)])
+                self.assertEqual([(image["platform"]["os"], image["platform"]["architecture"]) for image in images],
+                                 [("linux", machine)])
                 image = there.manifest(f"synergy/{name}", images[0]["digest"])
                 config = json.loads(there.blobs[image["config"]["digest"]])
                 self.assertEqual(config["architecture"], machine)
@@ -210,12 +216,14 @@ class InstallTest(unittest.TestCase):
         kinds = foreign_kinds.definitions(foreign_kinds.OF_THE_CHART)
         self.cluster.create(*kinds)
         # kubectl's own wait ends with an error where nobody has looked at a kind yet.
-        for name in [kind["metadata"]["name"] for kind in kinds] + ["trainingprofiles.synergy.io", "roundpolicies.synergy.io"]:
+        for name in (*(kind["metadata"]["name"] for kind in kinds),
+                     "trainingprofiles.synergy.io", "roundpolicies.synergy.io"):
             wait_for(f"{name} to be served", lambda name=name: any(
                 c["type"] == "Established" and c["status"] == "True"
                 for c in self.cluster.get("crd", name).get("status", {}).get("conditions") or []))
-        said = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-", stdin=json.dumps(
-            {"apiVersion": "v1", "kind": "List", "items": list(different.values())}))
+        said = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-",
+                                    stdin=json.dumps(
+                                        {"apiVersion": "v1", "kind": "List", "items": list(different.values())}))
         self.assertEqual(len(said.splitlines()), len(different))
         kinds = {f"{item['apiVersion']} {item['kind']}" for item in different.values()}
         print(f"the API server takes {len(different)} different objects of {len(kinds)} kinds", file=sys.stderr)
@@ -229,11 +237,13 @@ class InstallTest(unittest.TestCase):
         """By these words docs/troubleshooting.md says what to do."""
         self.cluster.kubectl("create", "namespace", "theirs")
         self.addCleanup(self.cluster.kubectl, "delete", "namespace", "theirs", "--wait=false")
-        self.cluster.kubectl("--namespace", "theirs", "create", "rolebinding", "owner", "--clusterrole=admin", "--user=owner")
-        for user, options, kind in (("stranger", (), "customresourcedefinitions"), ("owner", (), "customresourcedefinitions"),
+        self.cluster.kubectl("--namespace", "theirs", "create", "rolebinding", "owner", "--clusterrole=admin",
+                             "--user=owner")
+        for user, options, kind in (("stranger", (), "customresourcedefinitions"),
+                                    ("owner", (), "customresourcedefinitions"),
                                     ("owner", ("--skip-crds",), "mutatingwebhookconfigurations")):
-            done = helm.run("install", "synergy", str(helm.CHART), "--namespace", "theirs", "--kube-as-user", user, *options, values={},
-                            environment=self.cluster.environment)
+            done = helm.run("install", "synergy", str(helm.CHART), "--namespace", "theirs", "--kube-as-user", user,
+                            *options, values={}, environment=self.cluster.environment)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, rf'{kind}\.\S+ is forbidden: User "{user}" cannot')
         self.assertEqual(self.cluster.get("secrets", namespace="theirs")["items"], [], "no half of a release is left")
@@ -243,7 +253,8 @@ class InstallTest(unittest.TestCase):
         resource = f"/status/capacity/{GPU.replace('/', '~1')}"
 
         def patch(**change):
-            self.cluster.kubectl("patch", "node", NODE, "--subresource=status", "--type=json", "--patch", json.dumps([{"path": resource, **change}]))
+            self.cluster.kubectl("patch", "node", NODE, "--subresource=status", "--type=json",
+                                 "--patch", json.dumps([{"path": resource, **change}]))
         patch(op="add", value="1")
         self.cluster.helm("install", "synergy", str(helm.CHART), "--create-namespace", "--wait", "--timeout", PATIENCE,
                           values={"extender": {"shadow": True}})
@@ -253,9 +264,11 @@ class InstallTest(unittest.TestCase):
         bare = training_pod("bare")
         self.cluster.create(bare)
         wait_for("the pod to be bound", lambda: self.cluster.bound().get("bare"))
-        self.assertEqual(self.cluster.get("pod", "bare")["spec"]["containers"][0]["resources"], {"limits": {GPU: "1"}, "requests": {GPU: "1"}})
+        self.assertEqual(self.cluster.get("pod", "bare")["spec"]["containers"][0]["resources"],
+                         {"limits": {GPU: "1"}, "requests": {GPU: "1"}})
         metrics = f"/api/v1/namespaces/{NAMESPACE}/pods/{pods[0]['metadata']['name']}:8889/proxy/metrics"
-        wait_for("it to be judged", lambda: 'synergy_extender_shadow_choices_total{agrees="yes"} 1' in self.cluster.kubectl("get", "--raw", metrics))
+        agrees = 'synergy_extender_shadow_choices_total{agrees="yes"} 1'
+        wait_for("it to be judged", lambda: agrees in self.cluster.kubectl("get", "--raw", metrics))
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
         self.cluster.clear()
         if tiers.IS_LONG:
@@ -268,18 +281,21 @@ class InstallTest(unittest.TestCase):
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         self.cluster.audited = len(self.cluster.audit_lines())
         patch(op="remove")
-        wait_for("the GPU to be gone", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU, "0") == "0")
+        wait_for("the GPU to be gone",
+                 lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU, "0") == "0")
 
     def test_2_installs_and_is_ready(self):
         started = time.monotonic()
-        notes = self.cluster.helm("install", "synergy", str(helm.CHART), "--create-namespace", "--wait", "--timeout", PATIENCE,
-                                  values=VALUES)
+        notes = self.cluster.helm("install", "synergy", str(helm.CHART), "--create-namespace", "--wait",
+                                  "--timeout", PATIENCE, values=VALUES)
         print(f"helm install --wait took {time.monotonic() - started:.0f} s", file=sys.stderr)
         self.assertIn("kubectl delete crd trainingprofiles.synergy.io", notes)
         # Helm lets a DaemonSet have one pod less, which is all of them on one node.
-        pods = wait_for("all pods to be ready", lambda: all(map(is_ready, self.cluster.system_pods())) and self.cluster.system_pods())
+        pods = wait_for("all pods to be ready",
+                        lambda: all(map(is_ready, self.cluster.system_pods())) and self.cluster.system_pods())
         self.assertEqual(len(pods), 6)
-        self.assertEqual({container["image"] for pod in pods for container in pod["spec"]["containers"] if container["name"] == "kube-scheduler"},
+        self.assertEqual({container["image"] for pod in pods
+                          for container in pod["spec"]["containers"] if container["name"] == "kube-scheduler"},
                          {f"registry.k8s.io/kube-scheduler:{self.cluster.version}"})
         for pod in pods:
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
@@ -288,22 +304,25 @@ class InstallTest(unittest.TestCase):
         type(self).began = time.time()
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
         self.assertRegex(self.cluster.kubectl("get", "--raw", "/metrics"),
-                         r'apiserver_flowcontrol_dispatched_requests_total{flow_schema="synergy",priority_level="workload-high"} [1-9]')
+                         r'apiserver_flowcontrol_dispatched_requests_total{flow_schema="synergy",'
+                         r'priority_level="workload-high"} [1-9]')
 
     def test_3_passes_its_own_test(self):
-        wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
+        wait_for("the node's labels",
+                 lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
         # As the images' HEALTHCHECK does, with the setting that their configurations have.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
-                self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}", "--", program,
-                                     "--check-health", "--metrics-authorization")
+                self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}",
+                                     "--", program, "--check-health", "--metrics-authorization")
 
     def test_3_progress_comes_from_the_node_agents_and_to_its_readers(self):
         wait_for("each replica to have the agent's answer", lambda: len(
             self.prometheus.query('synergy_controller_progress_pulls_total{outcome="ok"} >= 1')) == 2)
         self.assertFalse(self.prometheus.query('synergy_controller_progress_pulls_total{outcome!="ok"}'))
-        agent = next(pod for pod in self.cluster.system_pods() if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "node-agent")
+        agent = next(pod for pod in self.cluster.system_pods()
+                     if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "node-agent")
         self.assertEqual(json.loads(self.ask_agent(agent, "synergy-controller-tls"))["node"], NODE)
         for stranger in (None, "synergy-node-agent-tls"):
             with self.subTest(stranger), self.assertRaises(ssl.SSLError):
@@ -314,24 +333,28 @@ class InstallTest(unittest.TestCase):
         self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):
-        """What `kubectl synergy top pods` complains of to that service account, which may see pods; to the administrator without one."""
+        """What `kubectl synergy top pods` complains of to that service account, which may see pods;
+        to the administrator without one."""
         environment = self.cluster.environment
         if account:
             self.cluster.kubectl("create", "serviceaccount", account)
-            self.cluster.kubectl("create", "clusterrolebinding", f"{account}-sees-pods", "--clusterrole=view", f"--serviceaccount=default:{account}")
+            self.cluster.kubectl("create", "clusterrolebinding", f"{account}-sees-pods", "--clusterrole=view",
+                                 f"--serviceaccount=default:{account}")
             config = yaml.safe_load(pathlib.Path(environment["KUBECONFIG"]).read_text(encoding="utf-8"))
             config["users"][0]["user"] = {"token": self.cluster.kubectl("create", "token", account).strip()}
             file = self.cluster.folder / f"{account}.kubeconfig"
             file.write_text(yaml.safe_dump(config), encoding="utf-8")
             environment = {**environment, "KUBECONFIG": str(file)}
-        done = subprocess.run([f"{os.environ['SYNERGY_BIN']}/synergy", "top", "pods", "--all-namespaces"], env=environment,
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run([f"{os.environ['SYNERGY_BIN']}/synergy", "top", "pods", "--all-namespaces"],
+                              env=environment, capture_output=True, text=True, check=True)
         return done.stderr
 
     def test_3_only_the_readers_token_opens_progress(self):
         def status(token):
-            pod = next(pod for pod in self.cluster.system_pods() if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller")
-            request = urllib.request.Request(f"https://{pod['status']['podIP']}:8890/progress", headers={"Synergy-Token": token} if token else {})
+            pod = next(pod for pod in self.cluster.system_pods()
+                       if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller")
+            request = urllib.request.Request(f"https://{pod['status']['podIP']}:8890/progress",
+                                             headers={"Synergy-Token": token} if token else {})
             try:
                 with urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context()) as answer:
                     return answer.status, answer.read().decode()
@@ -339,11 +362,13 @@ class InstallTest(unittest.TestCase):
                 return refusal.code, refusal.read().decode()
 
         def token(account, audience):
-            return self.cluster.kubectl("create", "token", account, f"--namespace={NAMESPACE}", f"--audience={audience}").strip()
+            return self.cluster.kubectl("create", "token", account, f"--namespace={NAMESPACE}",
+                                        f"--audience={audience}").strip()
 
         ours, cure = "progress.synergy.io", "kubectl create token synergy-controller-progress"
         for name, given, expected, text in (("none", "", 401, cure), ("made up", "made-up", 401, cure),
-                                            ("another audience", token("synergy-controller-progress", "https://kubernetes.default.svc"), 401, cure),
+                                            ("another audience", token("synergy-controller-progress",
+                                                                       "https://kubernetes.default.svc"), 401, cure),
                                             ("another account", token("synergy-controller", ours), 403, cure),
                                             ("the reader's", token("synergy-controller-progress", ours), 200, "{")):
             with self.subTest(name):
@@ -354,7 +379,8 @@ class InstallTest(unittest.TestCase):
 
     def test_3_metrics_are_for_accounts_that_may_get_them(self):
         def status(address, token):
-            request = urllib.request.Request(f"https://{address}/metrics", headers={"Authorization": f"Bearer {token}"} if token else {})
+            request = urllib.request.Request(f"https://{address}/metrics",
+                                             headers={"Authorization": f"Bearer {token}"} if token else {})
             try:
                 with urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context()) as answer:
                     return answer.status
@@ -393,8 +419,10 @@ class InstallTest(unittest.TestCase):
         def profile(name, **metadata):
             return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "spec": {"workload": name},
                     "metadata": {"name": name, "namespace": "default", **metadata}}
-        self.cluster.create(profile("given"), profile("own", labels={"app.kubernetes.io/managed-by": "synergy-controller"}))
-        command = ("delete", "trainingprofile", "--namespace=default", "--wait=false", "--as", f"system:serviceaccount:{NAMESPACE}:synergy-controller")
+        self.cluster.create(profile("given"),
+                            profile("own", labels={"app.kubernetes.io/managed-by": "synergy-controller"}))
+        command = ("delete", "trainingprofile", "--namespace=default", "--wait=false",
+                   "--as", f"system:serviceaccount:{NAMESPACE}:synergy-controller")
         with self.assertRaisesRegex(AssertionError, "of what it measures, and no others"):
             self.cluster.kubectl(*command, "given")
         self.cluster.kubectl(*command, "own")
@@ -403,25 +431,33 @@ class InstallTest(unittest.TestCase):
     def test_4_cpu_changes_hands_with_everything_in_pods(self):
         self.cluster.clear()
         self.cluster.create(training_pod("plain"))
-        fair = milli(json.loads(wait_for("the webhook", lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
-            "synergy.io/fair-share")))["cpu"])
+        fair = milli(json.loads(
+            wait_for("the webhook", lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
+                "synergy.io/fair-share")))["cpu"])
         self.cluster.clear()
         demand = fair * 3 // 2
         self.cluster.create({
-            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry", "namespace": "default"},
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+            "metadata": {"name": "hungry", "namespace": "default"},
             "spec": {"processMemory": "1Mi",
-                     "points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
+                     "points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1},
+                                {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
                                 {"cpu": f"{demand}m", "memory": "64Mi", "throughput": 3}]}})
         self.cluster.create({
-            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "modest", "namespace": "default"},
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+            "metadata": {"name": "modest", "namespace": "default"},
             "spec": {"processMemory": "1Mi",
-                     "points": [{"cpu": f"{fair // 4}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 1}]}})
-        wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
+                     "points": [{"cpu": f"{fair // 4}m", "memory": "64Mi", "throughput": 1},
+                                {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 1}]}})
+        wait_for("the profile's status",
+                 lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
         for profile in ("hungry", "modest"):
-            wait_for("the controllers to know the profile", lambda profile=profile: self.admitted_with_its_profile(profile))
+            wait_for("the controllers to know the profile",
+                     lambda profile=profile: self.admitted_with_its_profile(profile))
         # It tells of its progress, as an example of PyTorch's does.
         says = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
-        self.cluster.create(training_pod("hungry", "hungry", ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {says}")))
+        self.cluster.create(training_pod("hungry", "hungry",
+                                         ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {says}")))
         wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
         self.assertEqual(milli_cpu(self.cluster.get("pod", "hungry")), demand)
         self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"(?m)^GPU-\d {-(-demand // 1000)}$")
@@ -430,29 +466,35 @@ class InstallTest(unittest.TestCase):
         pods = self.cluster.pods()
         self.assertEqual(milli_cpu(pods["hungry"]), fair)
         self.assertEqual(restarts(pods["hungry"]), 0)
-        explained = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod", "hungry", "--output", "json"],
+        explained = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod", "hungry",
+                                    "--output", "json"],
                                    env=self.cluster.environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         self.assertEqual(json.loads(explained)["lastChange"]["kind"], "Reclaimed")
         self.cluster.create(training_pod("third"))
-        wait_for("the third pod to wait for a GPU", lambda: self.prometheus.query('synergy_waiting_gpu_pods{reason="gpus"} == 1'))
+        wait_for("the third pod to wait for a GPU",
+                 lambda: self.prometheus.query('synergy_waiting_gpu_pods{reason="gpus"} == 1'))
         self.cluster.kubectl("delete", "pod", "second", "third")
         wait_for("the hungry pod to grow again", lambda: milli_cpu(self.cluster.get("pod", "hungry")) == demand)
         self.every_query_has_data()
         self.cluster.clear()
 
     def test_4_rounds_begin_in_a_queue_of_kueues(self):
-        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and has it again. The chart's admission check is
-        answered, too, though no policy there chooses GPU types."""
+        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and
+        has it again. The chart's admission check is answered, too, though no policy there chooses
+        GPU types."""
         jobs = []
         for name in ("first", "second"):
             item = training_pod(name, command=("sh", "-c", "exec sleep 600"))
-            template = {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}, "labels": item["metadata"]["labels"]}, "spec": item["spec"]}
-            jobs.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {queues.QUEUE: "turns"}},
-                         "spec": {"template": template}})
-        self.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 1, **queues.CHECKED), queues.round_policy("turns", "las", ROUND), *jobs)
+            template = {"metadata": {"annotations": {"synergy.io/checkpoint": "true"},
+                                     "labels": item["metadata"]["labels"]}, "spec": item["spec"]}
+            jobs.append({"apiVersion": "batch/v1", "kind": "Job",
+                         "metadata": {"name": name, "labels": {queues.QUEUE: "turns"}}, "spec": {"template": template}})
+        self.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 1, **queues.CHECKED),
+                            queues.round_policy("turns", "las", ROUND), *jobs)
 
         def running():
-            return {item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]
+            return {item["metadata"]["labels"]["job-name"]
+                    for item in self.cluster.get("pods", labelSelector="job-name")["items"]
                     if item["status"]["phase"] == "Running" and not item["metadata"].get("deletionTimestamp")}
 
         holder = wait_for("one to run", running)
@@ -467,16 +509,21 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_4_rounds_give_a_worker_of_an_elastic_job_to_another(self):
-        """By the rights of the chart's service account, which its admission policy knows by name. With the flavor of the test before."""
+        """By the rights of the chart's service account, which its admission policy knows by name.
+        With the flavor of the test before."""
         def job(name, workers):
             spec = training_pod(name, command=("sh", "-c", "exec sleep 600"))["spec"]
-            return elastic.elastic(name, "elastic", workers, {"metadata": {"labels": {"test": "install"}}, "spec": spec}, most=GPUS)
+            return elastic.elastic(name, "elastic", workers,
+                                   {"metadata": {"labels": {"test": "install"}}, "spec": spec}, most=GPUS)
 
         def running():
-            return collections.Counter(item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]
-                                       if item["status"]["phase"] == "Running" and not item["metadata"].get("deletionTimestamp"))
+            return collections.Counter(item["metadata"]["labels"]["job-name"]
+                                       for item in self.cluster.get("pods", labelSelector="job-name")["items"]
+                                       if item["status"]["phase"] == "Running"
+                                       and not item["metadata"].get("deletionTimestamp"))
 
-        self.cluster.create(*queues.of_turns("elastic", GPUS), queues.round_policy("elastic", "fifo", ROUND, workers="Elastic"), job("wide", GPUS))
+        self.cluster.create(*queues.of_turns("elastic", GPUS),
+                            queues.round_policy("elastic", "fifo", ROUND, workers="Elastic"), job("wide", GPUS))
         wait_for("it to run", lambda: running() == {"wide": GPUS})
         self.cluster.create(job("late", 1))
         wait_for("both to run", lambda: running() == {"wide": GPUS - 1, "late": 1})
@@ -486,13 +533,15 @@ class InstallTest(unittest.TestCase):
 
     @tiers.long
     def test_4_trainers_have_what_they_can_use(self):
-        """With the profiles of the test before. How fast they are is told, not asserted: end_to_end_test.py has the machine for itself."""
+        """With the profiles of the test before. How fast they are is told, not asserted:
+        end_to_end_test.py has the machine for itself."""
         trainers.load_image(self.cluster)
         fair, demand, little = (milli(point["cpu"]) for point in (
-            *self.cluster.get("trainingprofile", "hungry")["spec"]["points"][1:], self.cluster.get("trainingprofile", "modest")["spec"]["points"][0]))
+            *self.cluster.get("trainingprofile", "hungry")["spec"]["points"][1:],
+            self.cluster.get("trainingprofile", "modest")["spec"]["points"][0]))
         share = {"cpu": f"{fair}m", "memory": "64Mi"}
-        self.measure("proportional shares", demand, {"synergy.io/fungible": "false"}, {"requests": share, "limits": share},
-                     {"hungry": fair, "modest": fair})
+        self.measure("proportional shares", demand, {"synergy.io/fungible": "false"},
+                     {"requests": share, "limits": share}, {"hungry": fair, "modest": fair})
         self.measure("Synergy", demand, {}, {}, {"hungry": demand, "modest": little})
 
     def measure(self, way, demand, labels, resources, expected):
@@ -501,7 +550,8 @@ class InstallTest(unittest.TestCase):
             "hungry": ["--workers", "2", "--cpu-per-iteration", "10", "--gpu-step", str(9500 / demand)],
             "modest": ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
         }
-        self.cluster.create(*(trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels}, resources)
+        self.cluster.create(*(trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels},
+                                                resources)
                               for kind in arguments))
         wait_for(f"the trainers to have {expected}", lambda: all(map(is_ready, self.cluster.pods().values())) and {
             name: milli_cpu(pod, "status") for name, pod in self.cluster.pods().items()} == expected)
@@ -509,7 +559,8 @@ class InstallTest(unittest.TestCase):
         wait_for("eight lines of each", lambda: all(
             sum(at >= since for at, _ in trainers.iterations(self.cluster).get(name, [])) >= 8 for name in arguments))
         speeds = trainers.speeds(self.cluster, since, time.time())
-        print(f"{way}: {', '.join(f'{name} {speed:.1f} it/s' for name, speed in sorted(speeds.items()))}", file=sys.stderr)
+        print(f"{way}: {', '.join(f'{name} {speed:.1f} it/s' for name, speed in sorted(speeds.items()))}",
+              file=sys.stderr)
         self.assertGreater(min(speeds.values()), 0)
         self.cluster.clear()
 
@@ -535,7 +586,8 @@ class InstallTest(unittest.TestCase):
         return True
 
     def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
-        """Of everything but the device plugin: while that is replaced, its node, here the only one, has no GPUs to give."""
+        """Of everything but the device plugin: while that is replaced, its node, here the only one,
+        has no GPUs to give."""
         certificate = self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"]
         made, stop = [], threading.Event()
 
@@ -545,16 +597,19 @@ class InstallTest(unittest.TestCase):
                 if sum(not job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]) > 4 * GPUS:
                     continue
                 name = f"job-{len(made)}"
-                # Small ones. Two schedulers that give a full node's last cores away at once: the kubelet refuses one of the pods.
+                # Small ones. Two schedulers that give a full node's last cores away at once: the
+                # kubelet refuses one of the pods.
                 pod = training_pod(name, "modest", command=("true",))
-                self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": {
-                    "metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]}}})
+                self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+                                     "spec": {"template": {
+                                         "metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]}}})
                 made.append(name)
 
         maker = threading.Thread(target=make)
         maker.start()
         try:
-            changed = {**VALUES, "scheduler": {"verbosity": 3}, "priorityClass": {"value": 999999999}, "extender": {"config": {"expectTimeout": "4s"}},
+            changed = {**VALUES, "scheduler": {"verbosity": 3}, "priorityClass": {"value": 999999999},
+                       "extender": {"config": {"expectTimeout": "4s"}},
                        "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "5s"}}},
                        "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE, values=changed)
@@ -562,27 +617,32 @@ class InstallTest(unittest.TestCase):
         finally:
             stop.set()
             maker.join()
-        wait_for("every Job to have run", lambda: all(job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]))
+        wait_for("every Job to have run",
+                 lambda: all(job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]))
         self.assertEqual(sorted(job["metadata"]["name"] for job in self.cluster.get("jobs")["items"]), sorted(made))
         pods = [pod for pod in self.cluster.pods().values() if pod["metadata"]["labels"].get("test") == "install"]
         managed = [pod for pod in pods if pod["metadata"].get("annotations", {}).get("synergy.io/profile") == "modest"]
-        print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed", file=sys.stderr)
+        print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, "
+              f"{len(managed)} of them managed", file=sys.stderr)
         failed = {pod["metadata"]["name"]: pod["status"] for pod in pods if pod["status"]["phase"] == "Failed"}
         self.assertEqual(failed, {}, "their Jobs made others")
         self.assertEqual(len(pods), len(made))
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
-        self.assertEqual(self.cluster.get("events", fieldSelector="reason=Preempted,involvedObject.kind=Pod")["items"], [])
+        self.assertEqual(self.cluster.get("events", fieldSelector="reason=Preempted,involvedObject.kind=Pod")["items"],
+                         [])
         for pod in self.cluster.system_pods():
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
-        self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"], certificate)
+        self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"],
+                         certificate)
         if prometheus.wanted_pictures():
             prometheus.draw(self.prometheus, prometheus.wanted_pictures(), self.began, time.time())
         self.cluster.kubectl("delete", "jobs", "--all")
         self.cluster.clear()
 
     def test_6_rights_are_what_is_needed(self):
-        """What the API server's audit log has of the service accounts: nothing was denied, and what no call used is explained. Programs that
-        an upgrade takes away lose their rights before they have ended, so this comes before such upgrades."""
+        """What the API server's audit log has of the service accounts: nothing was denied, and what
+        no call used is explained. Programs that an upgrade takes away lose their rights before they
+        have ended, so this comes before such upgrades."""
         used, denied = {}, set()
         for call in self.cluster.audit():
             what = call.get("objectRef", {})
@@ -608,25 +668,31 @@ class InstallTest(unittest.TestCase):
         items = [self.cluster.get("clusterrole", name)]
         if name == "synergy-controller":
             items.append(self.cluster.get("clusterrole", "synergy-rounds"))
-        items += [item for item in self.cluster.get("roles", namespace=NAMESPACE)["items"] if item["metadata"]["name"] == name]
+        items += [item for item in self.cluster.get("roles", namespace=NAMESPACE)["items"]
+                  if item["metadata"]["name"] == name]
         return {(group, resource, verb) for item in items for rule in item["rules"]
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
     def test_7_other_values_fire_alerts(self):
-        """A certificate that ends soon, GPUs that cannot be given away and no node agents; then no driver; then no device plugin."""
+        """A certificate that ends soon, GPUs that cannot be given away and no node agents; then no
+        driver; then no device plugin."""
         name = f"synergy-controller.{NAMESPACE}.svc"
         certificate, key = self.cluster.folder / "given.crt", self.cluster.folder / "given.key"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", "5",
-                        "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", str(key), "-out", str(certificate)],
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-noenc", "-days", "5",
+                        "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", str(key),
+                        "-out", str(certificate)],
                        check=True, capture_output=True)
-        self.cluster.kubectl("create", "secret", "tls", "given", "--namespace", NAMESPACE, f"--cert={certificate}", f"--key={key}")
+        self.cluster.kubectl("create", "secret", "tls", "given", "--namespace", NAMESPACE, f"--cert={certificate}",
+                             f"--key={key}")
         given = {"mode": "provided", "secretName": "given", "caBundle": certificate.read_text(encoding="utf-8")}
         first, second = VALUES["devicePlugin"]["inventory"].split("80Gi}\n", 1)
         inventory = (first + "80Gi, unhealthy: marked by the test}\n" +
                      second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]") +
                      # A node without a GPU to give would need no agent.
                      "- {uuid: GPU-2, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}\n")
-        self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"inventory": inventory}, "nodeAgent": {"enabled": False}})
+        self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"inventory": inventory},
+                      "nodeAgent": {"enabled": False}})
         wait_for("reviews under the given certificate", lambda: self.admitted_with_its_profile("hungry"))
         alerts = "SynergyCertificateExpires", "SynergyGpuUnhealthy", "SynergyGpusLeftOut", "SynergyNodeAgentAbsent"
         self.fires(*alerts)
@@ -642,7 +708,8 @@ class InstallTest(unittest.TestCase):
 
     def upgrade(self, values):
         """The release as it was installed, but for these values."""
-        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE, values={**VALUES, **values})
+        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE,
+                          values={**VALUES, **values})
 
     def fires(self, *alerts):
         for alert in alerts:
@@ -666,12 +733,14 @@ class InstallTest(unittest.TestCase):
         with self.subTest("more than is read of an object"):
             self.write_too_much()
         with self.subTest("no API server"):
-            alerts = "SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady", "SynergyCacheStale"
+            alerts = ("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady",
+                      "SynergyCacheStale")
             self.cluster.script("stop", "kube-apiserver")
             self.fires(*alerts)
             self.cluster.script("start", "kube-apiserver")
             self.ends(*alerts)
-        self.assertEqual({alert["alert"] for alert in dashboards.alerts()} - set(NOT_PROVOKED) - OF_THE_LONG_TIER, self.fired - OF_THE_LONG_TIER)
+        self.assertEqual({alert["alert"] for alert in dashboards.alerts()} - set(NOT_PROVOKED) - OF_THE_LONG_TIER,
+                         self.fired - OF_THE_LONG_TIER)
 
     def distrust_devices(self):
         self.cluster.create(training_pod("kept"))
@@ -685,8 +754,10 @@ class InstallTest(unittest.TestCase):
     def write_too_much(self):
         made = training_pod("too-much")
         names = [f"n{number:05}" for number in range(70_000)]
-        made["spec"].update(schedulerName="nobody", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "In", "values": names}]}]}}})
+        made["spec"].update(schedulerName="nobody",
+                            affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+                                "nodeSelectorTerms": [
+                                    {"matchExpressions": [{"key": "a", "operator": "In", "values": names}]}]}}})
         self.cluster.create(made)
         self.fires("SynergyObjectsUnread")
         self.cluster.delete("pod", "too-much", wait=True)
@@ -717,7 +788,8 @@ class InstallTest(unittest.TestCase):
         self.fired.add("SynergyWebhookFailsOpen")
         self.cluster.kubectl("scale", "deployment", *deployments, "--namespace", NAMESPACE, "--replicas", "2")
         self.ends("SynergyControllerDown", "SynergyExtenderDown")
-        wait_for("all pods to be ready", lambda: len(pods := self.cluster.system_pods()) == 6 and all(map(is_ready, pods)))
+        wait_for("all pods to be ready",
+                 lambda: len(pods := self.cluster.system_pods()) == 6 and all(map(is_ready, pods)))
         wait_for("reviews", lambda: self.admitted_with_its_profile("hungry"))
 
     def take_all_cpu(self):
@@ -743,7 +815,8 @@ class InstallTest(unittest.TestCase):
             wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)))
         used = milli_cpu(self.cluster.get("pod", "first"))
         # Younger than the pod, which it would not have let in: no change of it is taken any more.
-        self.cluster.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "tight", "namespace": "default"},
+        self.cluster.create({"apiVersion": "v1", "kind": "LimitRange",
+                             "metadata": {"name": "tight", "namespace": "default"},
                              "spec": {"limits": [{"type": "Pod", "min": {"cpu": "1k"}}]}})
         self.cluster.kubectl("delete", "pod", "second")
         self.fires("SynergyResizesFail")
@@ -762,7 +835,8 @@ class InstallTest(unittest.TestCase):
         wait_for("the pod", lambda: is_ready(self.cluster.get("pod", "full")))
 
         def holds():
-            read = self.cluster.kubectl("exec", "full", "--", "sh", "-c", "grep VmRSS /proc/$(pidof dd)/status", check=False)
+            read = self.cluster.kubectl("exec", "full", "--", "sh", "-c", "grep VmRSS /proc/$(pidof dd)/status",
+                                        check=False)
             return int((read.split() or [0, 0])[1]) >= 48 << 10
         wait_for("the buffer to be full", holds)
         less = {"requests": {"memory": "40Mi"}, "limits": {"memory": "40Mi"}}
@@ -772,32 +846,39 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def lose_a_container(self):
-        """What a kubelet says of an OOM kill is put into its mouth, about a pod that got more memory than its floor when it was bound."""
+        """What a kubelet says of an OOM kill is put into its mouth, about a pod that got more
+        memory than its floor when it was bound."""
         self.cluster.create(training_pod("plain"))
-        fair = json.loads(wait_for("the webhook", lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
-            "synergy.io/fair-share")))
+        fair = json.loads(wait_for("the webhook",
+                                   lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
+                                       "synergy.io/fair-share")))
         self.cluster.clear()
         more = int(quantity(fair["memory"]) * 5 / 4)
         self.cluster.create({
-            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "roomy", "namespace": "default"},
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+            "metadata": {"name": "roomy", "namespace": "default"},
             # Only memory that is known to be cache changes hands.
-            "spec": {"processMemory": "64Mi", "points": [{"cpu": "50m", "memory": fair["memory"], "throughput": 1}, {"cpu": "50m", "memory": str(more), "throughput": 2}]}})
+            "spec": {"processMemory": "64Mi", "points": [{"cpu": "50m", "memory": fair["memory"], "throughput": 1},
+                                                         {"cpu": "50m", "memory": str(more), "throughput": 2}]}})
         wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("roomy"))
         self.cluster.create(training_pod("roomy", "roomy"))
         wait_for("the roomy pod", lambda: is_ready(self.cluster.get("pod", "roomy")))
 
         def has_more():
             annotations = self.cluster.get("pod", "roomy")["metadata"]["annotations"]
-            return json.loads(annotations["synergy.io/change"])["to"]["memory"] != json.loads(annotations["synergy.io/floor"])["memory"]
+            return json.loads(annotations["synergy.io/change"])["to"]["memory"] != json.loads(
+                annotations["synergy.io/floor"])["memory"]
         # At its bind, or a moment later where the pod before it was still counted.
         wait_for("the roomy pod to have more than its floor", has_more)
         # The node agent may write this, by its right and by the policy.
-        wait_for("what it has in use", lambda: self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-in-use"))
+        wait_for("what it has in use",
+                 lambda: self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-in-use"))
 
         def killed():
             status = self.cluster.get("pod", "roomy")["status"]["containerStatuses"]
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            status[0]["lastState"] = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": now, "finishedAt": now}}
+            status[0]["lastState"] = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": now,
+                                                     "finishedAt": now}}
             self.cluster.kubectl("patch", "pod", "roomy", "--subresource=status", "--type=merge", "--patch",
                                  json.dumps({"status": {"containerStatuses": status}}))
             return self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-let-be")
@@ -809,11 +890,15 @@ class InstallTest(unittest.TestCase):
         # The API server connects to it, and waits for an answer until its patience ends.
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.cluster.create({
-                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "silent"},
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+                "metadata": {"name": "silent"},
                 "webhooks": [{
-                    "name": "silent.test.synergy.io", "timeoutSeconds": 2, "failurePolicy": "Ignore", "sideEffects": "None",
-                    "admissionReviewVersions": ["v1"], "clientConfig": {"url": f"https://127.0.0.1:{silent.getsockname()[1]}/"},
-                    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}]}]})
+                    "name": "silent.test.synergy.io", "timeoutSeconds": 2, "failurePolicy": "Ignore",
+                    "sideEffects": "None",
+                    "admissionReviewVersions": ["v1"],
+                    "clientConfig": {"url": f"https://127.0.0.1:{silent.getsockname()[1]}/"},
+                    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                               "resources": ["pods/binding"]}]}]})
             self.cluster.create(training_pod("patient"))
             self.fires("SynergyExtenderSlow")
             self.assertTrue(self.cluster.bound()["patient"])
@@ -827,13 +912,14 @@ class InstallTest(unittest.TestCase):
         unchecked = ssl.create_default_context()
         unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
         port = free_port()
-        command = [self.cluster.environment.get("SYNERGY_KUBECTL", "kubectl"), "port-forward", f"--namespace={NAMESPACE}",
-                   "deployment/synergy-scheduler", f"{port}:8888"]
+        command = [self.cluster.environment.get("SYNERGY_KUBECTL", "kubectl"), "port-forward",
+                   f"--namespace={NAMESPACE}", "deployment/synergy-scheduler", f"{port}:8888"]
         with subprocess.Popen(command, env=self.cluster.environment, stdout=subprocess.PIPE, text=True) as forward:
             try:
                 self.assertIn("Forwarding", forward.stdout.readline())
                 self.send_until({"SynergyWebhookRefusesInput", "SynergyExtenderErrors"}, [
-                    *(f"https://{address}:9443/mutate-pod" for address in controllers), f"http://127.0.0.1:{port}/filter"], unchecked)
+                    *(f"https://{address}:9443/mutate-pod" for address in controllers),
+                    f"http://127.0.0.1:{port}/filter"], unchecked)
             finally:
                 forward.terminate()
 
@@ -843,7 +929,8 @@ class InstallTest(unittest.TestCase):
                 request = urllib.request.Request(url, data=b"garbage", headers={"Content-Type": "application/json"})
                 try:
                     # A context is for TLS alone.
-                    urllib.request.urlopen(request, context=context if url.startswith("https") else None, timeout=60).close()
+                    urllib.request.urlopen(request, context=context if url.startswith("https") else None,
+                                           timeout=60).close()
                 except urllib.error.HTTPError as error:
                     error.close()
             return alerts <= self.prometheus.firing()
@@ -853,25 +940,28 @@ class InstallTest(unittest.TestCase):
 
     def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
         # docs/operating.md: Kueue keeps a check that a queue has, and Helm waits for it in vain.
-        self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json", "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
+        self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json",
+                             "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
         kinds = ",".join(kind for kind in kinds if not kind.startswith("events"))
 
         def left():
-            return self.cluster.kubectl("get", kinds, "--all-namespaces", "--selector=app.kubernetes.io/part-of=synergy",
-                                        "-o", "name").split()
+            return self.cluster.kubectl("get", kinds, "--all-namespaces",
+                                        "--selector=app.kubernetes.io/part-of=synergy", "-o", "name").split()
 
         # Kubernetes' own controllers take those of a Service away, a moment after it.
         wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
         self.assertEqual(left(), [])
         inside = self.cluster.get(kinds, namespace=NAMESPACE)["items"]
-        names = {f"{item['kind']} {item['metadata']['name']}" for item in inside if item["metadata"].get("namespace") == NAMESPACE}
+        names = {f"{item['kind']} {item['metadata']['name']}"
+                 for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
         self.assertTrue(self.cluster.get("trainingprofile", "hungry"))
         # Pods are created as ever.
-        self.cluster.create({**training_pod("after"), "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
+        self.cluster.create({**training_pod("after"),
+                             "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
         wait_for("a pod without Synergy", lambda: is_ready(self.cluster.get("pod", "after")))
 
 

@@ -1,4 +1,5 @@
-"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): trainings that are faster the more workers they have, and what size they are."""
+"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): trainings that are faster the more workers
+they have, and what size they are."""
 
 import collections
 
@@ -14,20 +15,24 @@ def elastic(name, queue, workers, template, least=1, most=4, loss=None):
     wanted = {} if loss is None else {"synergy.io/target-loss": str(loss)}
     template["metadata"].setdefault("annotations", {})["synergy.io/checkpoint"] = "true"
     return {"apiVersion": "batch/v1", "kind": "Job",
-            "metadata": {"name": name, "labels": {QUEUE: queue}, "annotations": {LEAST: str(least), MOST: str(most), **wanted}},
+            "metadata": {"name": name, "labels": {QUEUE: queue},
+                         "annotations": {LEAST: str(least), MOST: str(most), **wanted}},
             # New workers come when the old ones have written their checkpoint.
-            "spec": {"completionMode": "Indexed", "parallelism": workers, "completions": workers, "podReplacementPolicy": "Failed",
-                     "template": template}}
+            "spec": {"completionMode": "Indexed", "parallelism": workers, "completions": workers,
+                     "podReplacementPolicy": "Failed", "template": template}}
 
 
 def training(name, queue, workers, iterations, folder, step, exchange=2, most=4, half_loss=0, **wanted):
-    """On a real node; one of its iterations takes `step` milliseconds, divided among its workers, and `exchange` for each. Its checkpoint
-    is in that folder. After `half_loss` iterations its loss is half of what it was."""
+    """On a real node; one of its iterations takes `step` milliseconds, divided among its workers,
+    and `exchange` for each. Its checkpoint is in that folder. After `half_loss` iterations its loss
+    is half of what it was."""
     template = turns.template(name, 0, folder, name)
     (folder / f"team-{name}").mkdir()
     template["spec"]["containers"][0]["args"] = [
-        "--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(step), "--exchange", str(exchange), "--lines", "5",
-        "--synchronous", "--half-loss", str(half_loss), "--iterations", str(iterations), "--checkpoint-file", f"/checkpoints/{name}",
+        "--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(step), "--exchange", str(exchange),
+        "--lines", "5",
+        "--synchronous", "--half-loss", str(half_loss), "--iterations", str(iterations),
+        "--checkpoint-file", f"/checkpoints/{name}",
         "--team", f"/checkpoints/team-{name}", "--rank", "$(JOB_COMPLETION_INDEX)"]
     return elastic(name, queue, workers, template, most=most, **wanted)
 

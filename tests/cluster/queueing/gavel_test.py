@@ -16,8 +16,8 @@ from queues import CHECK, QUEUE
 
 # Seconds of a round for the policy. The test begins each itself: moves take longer on a busy machine.
 ROUND = 2
-# Within which all are where they belong, in seconds. The limit only bounds a failure: a policy is asked again after 6.4 rounds, and then
-# Kueue takes some seconds for a move.
+# Within which all are where they belong, in seconds. The limit only bounds a failure: a policy is
+# asked again after 6.4 rounds, and then Kueue takes some seconds for a move.
 SETTLING = 240
 PRODUCT = "nvidia.com/gpu.product"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
@@ -26,7 +26,8 @@ SPEEDS = {"steep": {"V100": 6, "P100": 2, "K80": 1}, "flat": {"V100": 2, "P100":
 
 
 def profile(workload, product, speed):
-    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": f"{workload}-{product.lower()}"},
+    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+            "metadata": {"name": f"{workload}-{product.lower()}"},
             "spec": {"workload": workload, "gpuProduct": product, "processMemory": "1Mi",
                      "points": [{"cpu": 1, "memory": "1Gi", "throughput": speed}]}}
 
@@ -36,18 +37,22 @@ def training(name, workload, queue="typed", checkpoints=True, **spec):
     annotations = {"synergy.io/checkpoint": "true"} if checkpoints else {}
     container = {"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: "1"}}}
     template = {"metadata": {"labels": {"synergy.io/workload": workload}, "annotations": annotations},
-                "spec": {"tolerations": [{"operator": "Exists"}], "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-                         "containers": [container], **spec}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}}, "spec": {"template": template}}
+                "spec": {"tolerations": [{"operator": "Exists"}], "restartPolicy": "Never",
+                         "terminationGracePeriodSeconds": 0, "containers": [container], **spec}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}},
+            "spec": {"template": template}}
 
 
 def real_training(name, product, workload):
     """On the real node, with its own progress."""
-    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / turns.PER_SECOND), "--lines", "10"]
+    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / turns.PER_SECOND),
+                 "--lines", "10"]
     labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared", "synergy.io/workload": workload}
     pod = trainers.pod_with(name, "insensitive", arguments, labels, {})
-    template = {"metadata": {"labels": labels, "annotations": {"synergy.io/checkpoint": "true"}}, "spec": pod["spec"] | on(product)}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: "typed"}}, "spec": {"template": template}}
+    template = {"metadata": {"labels": labels, "annotations": {"synergy.io/checkpoint": "true"}},
+                "spec": pod["spec"] | on(product)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: "typed"}},
+            "spec": {"template": template}}
 
 
 def due(job, **after):
@@ -66,8 +71,10 @@ class GavelTest(queues.QueueTest):
     by_type[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "v100s"
     objects = (queues.FLAVOR, queues.kueue("ResourceFlavor", "v100s", nodeLabels={PRODUCT: "V100"}),
                queues.kueue("AdmissionCheck", CHECK, controllerName="synergy.io/rounds"),
-               *queues.of_turns("typed", 6, **queues.CHECKED), *queues.of_turns("plain", 6, **queues.CHECKED), *by_type, turns.PROFILE,
-               *(profile(workload, product, speed) for workload, speeds in SPEEDS.items() for product, speed in speeds.items()))
+               *queues.of_turns("typed", 6, **queues.CHECKED), *queues.of_turns("plain", 6, **queues.CHECKED), *by_type,
+               turns.PROFILE,
+               *(profile(workload, product, speed) for workload, speeds in SPEEDS.items()
+                 for product, speed in speeds.items()))
 
     @classmethod
     def setUpClass(cls):
@@ -78,7 +85,8 @@ class GavelTest(queues.QueueTest):
         # Without GPUs so far.
         for node in cls.cluster.get("nodes", labelSelector="synergy.test/node=real")["items"]:
             cls.cluster.patch("node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: "T4"}}})
-            cls.addClassCleanup(cls.cluster.patch, "node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: None}}})
+            cls.addClassCleanup(cls.cluster.patch, "node", node["metadata"]["name"],
+                                {"metadata": {"labels": {PRODUCT: None}}})
 
     def follow(self, policy="las", queue="typed", **spec):
         item = queues.round_policy(queue, policy, ROUND)
@@ -91,8 +99,10 @@ class GavelTest(queues.QueueTest):
 
     def products(self):
         """Of each job that runs, on which product."""
-        nodes = {item["metadata"]["name"]: item["metadata"]["labels"].get(PRODUCT) for item in self.cluster.get("nodes")["items"]}
-        return {pod["metadata"]["labels"]["job-name"]: nodes[pod["spec"]["nodeName"]] for pod in self.cluster.pods().values()
+        nodes = {item["metadata"]["name"]: item["metadata"]["labels"].get(PRODUCT)
+                 for item in self.cluster.get("nodes")["items"]}
+        return {pod["metadata"]["labels"]["job-name"]: nodes[pod["spec"]["nodeName"]]
+                for pod in self.cluster.pods().values()
                 if pod["spec"].get("nodeName")}
 
     def answer(self, job):
@@ -103,7 +113,8 @@ class GavelTest(queues.QueueTest):
     def start(self, *jobs):
         """The first ones of a policy. It has been asked, and rounds begin only where the test wants one."""
         self.create(*jobs)
-        wait_for("the policy to be asked", lambda: any(self.answer(job["metadata"]["name"]).get("podSetUpdates") for job in jobs))
+        wait_for("the policy to be asked",
+                 lambda: any(self.answer(job["metadata"]["name"]).get("podSetUpdates") for job in jobs))
         self.begin_round("typed")
 
     def is_settled(self):
@@ -113,7 +124,8 @@ class GavelTest(queues.QueueTest):
         return all(ready) and {queues.job_of(item) for item in admitted} == set(self.products())
 
     def go_on(self, what, check):
-        """Begins one round after the other, each when all are where the one before wanted them, until `check` gives something true."""
+        """Begins one round after the other, each when all are where the one before wanted them,
+        until `check` gives something true."""
         def passed():
             if not self.is_settled():
                 return False
@@ -141,12 +153,15 @@ class GavelTest(queues.QueueTest):
         wait_for("all to run", lambda: len(self.products()) == 6)
         self.go_on("all to be where they are worth most", lambda: self.are(**{"steep-0": "V100", "steep-1": "V100"}))
         answer = self.answer("steep-0")
-        self.assertEqual((answer["state"], answer["podSetUpdates"]), ("Ready", [{"name": "main", "nodeSelector": {PRODUCT: "V100"}}]))
+        self.assertEqual((answer["state"], answer["podSetUpdates"]),
+                         ("Ready", [{"name": "main", "nodeSelector": {PRODUCT: "V100"}}]))
         self.assertIn("V100 6, P100 2, K80 1", answer["message"])
         status = self.cluster.get("roundpolicy", "typed")["status"]
         self.assertEqual([(entry["name"], entry["ready"]) for entry in status["queues"]], [("typed", True)])
-        wait_for("all to be shown", lambda: {item["job"]: item["gpuProduct"] for item in self.told("queue", "typed")[0]["workloads"]} == self.products())
-        self.assertIn("GPU type V100: its turn is on V100; speeds: V100 6, P100 2, K80 1", self.synergy("explain", "job", "steep-0"))
+        wait_for("all to be shown", lambda: {
+            item["job"]: item["gpuProduct"] for item in self.told("queue", "typed")[0]["workloads"]} == self.products())
+        self.assertIn("GPU type V100: its turn is on V100; speeds: V100 6, P100 2, K80 1",
+                      self.synergy("explain", "job", "steep-0"))
         # They are where they ought to be: nobody moves for nothing.
         before = {name: pod["metadata"]["uid"] for name, pod in self.cluster.pods().items()}
         with queues.Watcher(self.cluster, "typed") as watcher:
@@ -169,7 +184,8 @@ class GavelTest(queues.QueueTest):
         self.go_on("it to move", lambda: self.are(moves="V100"))
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"its turn on P100 is over and goes on on V100")
-        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves") if text.startswith("from P100 to V100; speeds: ")])
+        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves")
+                                                  if text.startswith("from P100 to V100; speeds: ")])
         self.assertEqual(len(told), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
         self.assertEqual(after["first"], pods["first"], "it does not checkpoint")
@@ -196,12 +212,14 @@ class GavelTest(queues.QueueTest):
         self.assertNotIn("podSetUpdates", self.answer("plain"))
         check = self.cluster.get("admissioncheck", CHECK)
         self.assertIn(("Active", "True"), [(entry["type"], entry["status"]) for entry in check["status"]["conditions"]])
-        # What the controller relies on: with an old resource version, as it writes them, a Retry never meets an eviction by Kueue.
+        # What the controller relies on: with an old resource version, as it writes them, a Retry
+        # never meets an eviction by Kueue.
         workload = self.workload("plain")
         answer = workload["status"]["admissionChecks"][0] | {"state": "Retry", "requeueAfterSeconds": 1}
         metadata = workload["metadata"]
         patch = [{"op": "replace", "path": "/metadata/uid", "value": metadata["uid"]},
-                 {"op": "replace", "path": "/metadata/resourceVersion", "value": str(int(metadata["resourceVersion"]) - 1)},
+                 {"op": "replace", "path": "/metadata/resourceVersion",
+                  "value": str(int(metadata["resourceVersion"]) - 1)},
                  {"op": "replace", "path": "/status/admissionChecks/0", "value": answer}]
         with self.assertRaisesRegex(AssertionError, "has been modified"):
             path = self.cluster.api.kind("workload").path(name=metadata["name"]) + "/status"
@@ -210,7 +228,8 @@ class GavelTest(queues.QueueTest):
 
     def test_queues_whose_flavors_are_types_are_refused(self):
         self.follow(queue="by-type")
-        status = wait_for("its status", lambda: self.cluster.get("roundpolicy", "by-type").get("status", {}).get("conditions"))
+        status = wait_for("its status",
+                          lambda: self.cluster.get("roundpolicy", "by-type").get("status", {}).get("conditions"))
         self.assertEqual((status[0]["status"], status[0]["reason"]), ("False", "QueueRefused"))
         self.assertRegex(status[0]["message"], re.escape("flavor v100s names the GPU product V100"))
 
@@ -226,14 +245,16 @@ class GavelTest(queues.QueueTest):
         for spec, why in (({"policy": "srtf", "gpuTypes": "Aware"}, "only for the policies fifo, las"),
                           ({"policy": "makespan"}, "this policy needs gpuTypes"),
                           ({"policy": "las", "workers": "Elastic"}, "Elastic is only for the policy fifo"),
-                          ({"policy": "fifo", "gpuTypes": "Ignore", "workers": "Elastic"}, "Elastic goes without gpuTypes")):
+                          ({"policy": "fifo", "gpuTypes": "Ignore", "workers": "Elastic"},
+                           "Elastic goes without gpuTypes")):
             self.assertIn(why, self.cluster.complaint("PATCH", "roundpolicy", "typed", {"spec": spec}))
         self.cluster.patch("roundpolicy", "typed", {"spec": {"policy": "las", "gpuTypes": "Aware"}})
         wait_for("the condition to be gone", lambda: "Deprecated" not in conditions())
 
     def test_what_a_policy_by_cost_needs_is_named(self):
         self.follow("cost", prices={"V100": 1})
-        status = wait_for("its status", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("conditions"))
+        status = wait_for("its status",
+                          lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("conditions"))
         self.assertEqual(status[0]["status"], "False")
         self.assertRegex(status[0]["message"], r"spec\.prices: (P100|K80) has none")
 
@@ -254,7 +275,8 @@ class GavelTest(queues.QueueTest):
         self.have(orphan="V100")
 
     def test_deadlines_are_kept_at_the_least_cost_and_one_that_cannot_be_is_said(self):
-        """One V100 and two K80s are left. Each needs an hour on a V100, or twice that on a P100, for want of progress."""
+        """One V100 and two K80s are left. Each needs an hour on a V100, or twice that on a P100,
+        for want of progress."""
         both = training("both", "flat", "plain", **on("P100"))
         both["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU] = "2"
         self.create(both, training("one", "flat", "plain", **on("V100")))
@@ -265,7 +287,8 @@ class GavelTest(queues.QueueTest):
                     due(training("lost", "steep", **on("K80")), minutes=30))
         wait_for("all to be queued", lambda: len(self.told("queue", "typed")[0]["workloads"]) == 3)
         self.follow("cost", prices={"V100": 4, "P100": 1.5, "K80": 0.5, "T4": 1})
-        wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
+        wait_for("the queue to be ordered",
+                 lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
         self.hold("None")
         self.have(near="V100", far="K80", lost="K80")
         self.assertIn("its deadline is in danger", self.synergy("explain", "job", "lost"))

@@ -41,7 +41,8 @@ def training(name, annotations, queue="turns", **spec):
 
 
 def filler(cpu):
-    """A pod that keeps what it asks for, so that the others have no room for more. Nor has it a say in their fair share."""
+    """A pod that keeps what it asks for, so that the others have no room for more. Nor has it a say
+    in their fair share."""
     item = fungible.pod("filler", "")
     item["spec"]["containers"][0]["resources"]["requests"] = {"cpu": cpu}
     return item
@@ -53,7 +54,8 @@ def cpu(item):
 
 class KueueTest(queues.QueueTest):
     gpus = REAL_GPUS
-    objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2), *queues.of_turns("real", REAL_GPUS),
+    objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
+               *queues.of_turns("real", REAL_GPUS),
                queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
 
     def pod(self, name):
@@ -79,14 +81,16 @@ class KueueTest(queues.QueueTest):
         """What Kueue has admitted the pod or Job for."""
         workload = next(entry for entry in self.cluster.get("workloads")["items"]
                         if entry["metadata"]["ownerReferences"][0]["uid"] == item["metadata"]["uid"])
-        self.assertIn(("Admitted", "True"), [(entry["type"], entry["status"]) for entry in workload["status"]["conditions"]])
+        self.assertIn(("Admitted", "True"),
+                      [(entry["type"], entry["status"]) for entry in workload["status"]["conditions"]])
         return workload["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]
 
     def test_a_single_pod_keeps_what_it_was_created_with_while_its_neighbour_grows(self):
         self.cluster.create(queued(fungible.pod("kueues", "sensitive")))
         # On a node with room for its demand.
         item = self.running("kueues")["kueues"]
-        self.assertEqual((item["metadata"]["labels"][MANAGED], item["spec"]["schedulerName"]), ("true", "synergy-scheduler"))
+        self.assertEqual((item["metadata"]["labels"][MANAGED], item["spec"]["schedulerName"]),
+                         ("true", "synergy-scheduler"))
         self.assertEqual(json.loads(item["metadata"]["annotations"]["synergy.io/demand"])["cpu"], "9")
         self.assertEqual(cpu(item), SHARE)
         self.assertEqual(self.counted(item)["cpu"], SHARE)
@@ -99,10 +103,12 @@ class KueueTest(queues.QueueTest):
         self.has("ours", "9")
         self.await_divisions()
         after = self.pod("kueues")
-        self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")), (item["metadata"]["uid"], SHARE, None))
+        self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")),
+                         (item["metadata"]["uid"], SHARE, None))
         # What it is spared.
         self.cluster.kubectl("patch", "pod", "kueues", "--subresource", "resize", "--patch",
-                             json.dumps({"spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
+                             json.dumps({
+                                 "spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
         wait_for("Kueue to delete it", lambda: "kueues" not in self.cluster.pods())
         wait_for("Kueue to say why", lambda: "No matching Workload" in " ".join(self.cluster.events("kueues")))
 
@@ -161,15 +167,18 @@ class KueueTest(queues.QueueTest):
             # No turn changes while the figures are compared.
             self.begin_round("turns")
             holder = wait_for("one to have its turn, and to be protected", lambda: next(
-                (name for name in "ab" if self.on_turn() == {name} and self.priorities("turns") == dict.fromkeys("ab", TEAM) | {name: TEAM + 1}), None))
+                (name for name in "ab" if self.on_turn() == {name}
+                 and self.priorities("turns") == dict.fromkeys("ab", TEAM) | {name: TEAM + 1}), None))
         other = "b" if holder == "a" else "a"
         self.assertEqual(watcher.most, 1)
         self.assertEqual(watcher.holders[-1], {holder})
-        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0) for name, item in self.workloads("turns").items()}
+        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
+               for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
         # Who has its turn, who is next, and what both have waited for.
         shown = self.told("queue", "turns")[0]
-        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]], [(holder, "runs", None), (other, "next", 1)])
+        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
+                         [(holder, "runs", None), (other, "next", 1)])
         told = wait_for("its lost turn to be told", lambda: (told := self.told("explain", "job", other))
                         and any(event["reason"] == "SynergyTurnLost" for event in told["events"]) and told)
         self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
@@ -217,12 +226,14 @@ class KueueTest(queues.QueueTest):
             waited = 'synergy_rounds_delay_seconds_total{cluster_queue="two",delay="fair_share"}'
             before = self.metric(waited)
             wait_for("two rounds to pass", lambda: self.metric(waited) >= before + 2 * ROUND)
-            self.assertEqual((uid, "Running"), (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
+            self.assertEqual((uid, "Running"),
+                             (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
         self.assertIn({"stays", "plain"}, watcher.holders)
         self.assertEqual(watcher.turns, {"stays": 1, "plain": 1})
 
     def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
-        self.create(queues.round_policy("turns", "las", ROUND), training("nowhere", {}, nodeSelector={"no": "such-node"}))
+        self.create(queues.round_policy("turns", "las", ROUND),
+                    training("nowhere", {}, nodeSelector={"no": "such-node"}))
         self.await_turn("nowhere")
 
         before = []
@@ -263,14 +274,17 @@ class KueueTest(queues.QueueTest):
             self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
         # Who came last did not wait for another one's end, and more than one was interrupted.
-        self.assertLess(max(history[0][0][0] for history in histories), min(history[-1][1][-1][0] for history in histories))
+        self.assertLess(max(history[0][0][0] for history in histories),
+                        min(history[-1][1][-1][0] for history in histories))
         self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
-        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created, REAL_GPUS, "las", REAL_ROUND)
+        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created,
+                                             REAL_GPUS, "las", REAL_ROUND)
         print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
 
     def knows_its_end(self, name):
         """Whether the controller has heard from the node, for some seconds, how long it still needs."""
-        return any(pod["name"].startswith(name + "-") and pod.get("remaining") and pod["iteration"] >= 5 * turns.PER_SECOND
+        return any(pod["name"].startswith(name + "-") and pod.get("remaining")
+                   and pod["iteration"] >= 5 * turns.PER_SECOND
                    for pod in self.progress())
 
     def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
@@ -284,18 +298,21 @@ class KueueTest(queues.QueueTest):
         wait_for("the other one to be known", lambda: self.knows_its_end("later"))
         self.cluster.patch("workload", workload, {"spec": {"active": True}})
         self.await_ordered("real", 3)
-        self.by_a_round("real", "the short one to have its turn", lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
+        self.by_a_round("real", "the short one to have its turn",
+                        lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
         wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
         # By its log, too.
         again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
-                                                   for count in re.findall(r": (\d+) iterations are done again", message)])
+                                                   for count in re.findall(r": (\d+) iterations are done again",
+                                                                           message)])
         self.assertEqual(again, [0])
         # One of the long ones gave way, and goes on where it was.
         long = [turns.runs(folder, name) for name in ("long", "later")]
         gave_way = [history[0] for history in long if history[0][1]]
         self.assertEqual(len(gave_way), 1)
-        wait_for("it to run again", lambda: [len(turns.runs(folder, name)) for name in ("long", "later")] in ([1, 2], [2, 1]))
+        wait_for("it to run again",
+                 lambda: [len(turns.runs(folder, name)) for name in ("long", "later")] in ([1, 2], [2, 1]))
         for name in ("long", "later"):
             self.assertEqual(sum(turns.lost_iterations(turns.runs(folder, name))), 0)
 

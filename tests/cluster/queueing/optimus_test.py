@@ -1,5 +1,6 @@
-"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): workers go from those that run to one that arrives and to those that gain
-by them, and never to more than the quota. On a simulated node, and trainings that write checkpoints on a real one."""
+"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): workers go from those that run to one that
+arrives and to those that gain by them, and never to more than the quota. On a simulated node, and
+trainings that write checkpoints on a real one."""
 
 import collections
 import shutil
@@ -33,7 +34,8 @@ class OptimusTest(queues.QueueTest):
     """Trainer is not there, though the controller's settings say so: nobody's turn may hang on it."""
 
     gpus = GPUS
-    objects = (queues.FLAVOR, *queues.of_turns("simulated", GPUS), *queues.of_turns("real", GPUS), fungible.SENSITIVE, turns.PROFILE)
+    objects = (queues.FLAVOR, *queues.of_turns("simulated", GPUS), *queues.of_turns("real", GPUS), fungible.SENSITIVE,
+               turns.PROFILE)
 
     def folder(self, name):
         """Empty, for checkpoints."""
@@ -47,7 +49,8 @@ class OptimusTest(queues.QueueTest):
 
     def running(self):
         """Workers of each Job that is not suspended, once that many pods of it run."""
-        pods = [item for item in self.cluster.get("pods")["items"] if trainers.is_running(item) and not item["metadata"].get("deletionTimestamp")]
+        pods = [item for item in self.cluster.get("pods")["items"] if trainers.is_running(item)
+                and not item["metadata"].get("deletionTimestamp")]
         count = collections.Counter(item["metadata"]["labels"].get("batch.kubernetes.io/job-name") for item in pods)
         return {name: item["spec"]["parallelism"] for name, item in self.jobs().items()
                 if not item["spec"]["suspend"] and count[name] == item["spec"]["parallelism"]}
@@ -74,7 +77,8 @@ class OptimusTest(queues.QueueTest):
         self.assertEqual(watcher.sizes, {"a": [2], "b": [2, 1], "c": [2, 1], "stopped": [3]})
         self.assertTrue(self.jobs()["stopped"]["spec"]["suspend"])
         self.assertIs(self.workload("stopped")["spec"]["active"], False)
-        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
+        told = wait_for("it to be told",
+                        lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
         self.assertEqual(len(told), 1)
         # Who runs is protected again.
         self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
@@ -118,7 +122,8 @@ class OptimusTest(queues.QueueTest):
     def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
         """Both count to the same number of iterations, and are as fast; their logs tell the same losses."""
         folder = self.folder("losses")
-        self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"), *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
+        self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"),
+                    *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
                     for name, loss in (("near", 0.1), ("far", 0.001))))
         self.await_workers(near=1, far=3)
 
@@ -126,13 +131,15 @@ class OptimusTest(queues.QueueTest):
         folder = self.folder("checkpoints")
         work = {"a": 100, "b": 100, "c": 30}
         with elastic.Watcher(self.cluster, "real") as watcher:
-            self.create(queues.round_policy("real", "fifo", REAL_ROUND, cost=RESTART, workers="Elastic"), *(training(name, work[name], folder) for name in "ab"))
+            self.create(queues.round_policy("real", "fifo", REAL_ROUND, cost=RESTART, workers="Elastic"),
+                        *(training(name, work[name], folder) for name in "ab"))
             wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2, 90)
             self.create(training("c", work["c"], folder))
             times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 420)
         print(f"completion times {times}; workers: {dict(watcher.sizes)}", flush=True)
         self.assertLessEqual(watcher.most, GPUS)
-        self.assertIn(1, watcher.sizes["a"][1:] + watcher.sizes["b"][1:], "nobody gave a worker to the one that arrived")
+        self.assertIn(1, watcher.sizes["a"][1:] + watcher.sizes["b"][1:],
+                      "nobody gave a worker to the one that arrived")
         for name, seconds in work.items():
             history = turns.runs(folder, name)
             self.assertEqual(history[-1][1][-1][1], round(seconds * 1000 / STEP))

@@ -1,4 +1,5 @@
-"""Queues of Kueue's with RoundPolicies, as a user makes them (docs/queues.md); who has their quota; and a test with them."""
+"""Queues of Kueue's with RoundPolicies, as a user makes them (docs/queues.md); who has their quota;
+and a test with them."""
 
 import collections
 import json
@@ -55,7 +56,8 @@ CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
 def round_policy(name, order, seconds, least=1, cost=1, **spec):
     """Of the queue of that name."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": name},
-            "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least, "restartCostSeconds": cost} | spec}
+            "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least,
+                     "restartCostSeconds": cost} | spec}
 
 
 CONTROLLER = "synergy-controller"
@@ -69,8 +71,8 @@ def job_of(workload):
 
 
 class Watcher:
-    """Who has quota of a queue, change by change as the API server has it: nothing in between is missed. It has been seen once the `with`
-    is over, or after look()."""
+    """Who has quota of a queue, change by change as the API server has it: nothing in between is
+    missed. It has been seen once the `with` is over, or after look()."""
 
     def __init__(self, cluster, queue):
         self.cluster, self.queue = cluster, queue
@@ -90,14 +92,16 @@ class Watcher:
                 continue
             status = item.get("status", {})
             # Kueue leaves the admission in the status of a finished workload.
-            is_over = change == "DELETED" or any((each["type"], each["status"]) == ("Finished", "True") for each in status.get("conditions", []))
+            is_over = change == "DELETED" or any((each["type"], each["status"]) == ("Finished", "True")
+                                                 for each in status.get("conditions", []))
             admission = None if is_over else status.get("admission")
             uid, job = item["metadata"]["uid"], job_of(item)
             if admission is None:
                 admitted.pop(uid, None)
             else:
                 self.turns[job] += uid not in admitted
-                admitted[uid] = (job, sum(int(given.get("resourceUsage", {}).get(GPU, 0)) for given in admission["podSetAssignments"]))
+                admitted[uid] = (job, sum(int(given.get("resourceUsage", {}).get(GPU, 0))
+                                          for given in admission["podSetAssignments"]))
             self.most = max(self.most, sum(gpus for _, gpus in admitted.values()))
             holders = {job for job, _ in admitted.values()}
             if self.holders[-1:] != [holders]:
@@ -137,7 +141,8 @@ class QueueTest(unittest.TestCase):
         for item in cls.objects:
             if item["kind"] == "TrainingProfile":
                 wait_for("the profiles to be judged",
-                         lambda name=item["metadata"]["name"]: cls.cluster.get("tp", name).get("status", {}).get("demand"))
+                         lambda name=item["metadata"]["name"]: cls.cluster.get("tp", name).get("status", {}).get(
+                             "demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
         cls.addClassCleanup(lambda: (cls.extender.end(), cls.extender.log.close()))
@@ -148,7 +153,8 @@ class QueueTest(unittest.TestCase):
             cls.cluster.delete(item["kind"], item["metadata"]["name"])
         # Kueue lets go of them one after the other.
         wait_for("what the tests share to be gone", lambda: not any(
-            cls.cluster.called("GET", cls.cluster.api.kind(item["kind"]).path(name=item["metadata"]["name"]), absent=True) for item in cls.objects))
+            cls.cluster.called("GET", cls.cluster.api.kind(item["kind"]).path(name=item["metadata"]["name"]),
+                               absent=True) for item in cls.objects))
 
     def setUp(self):
         self.made = []
@@ -168,25 +174,30 @@ class QueueTest(unittest.TestCase):
     def order(self, queue, policy, **spec):
         """By a RoundPolicy whose rounds begin where the test wants it: see begin_round()."""
         self.create(round_policy(queue, policy, FOR_EVER, **spec))
-        wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", queue).get("status", {}).get("queues", [{}])[0].get("ready"))
+        wait_for("the queue to be ordered",
+                 lambda: self.cluster.get("roundpolicy", queue).get("status", {}).get("queues", [{}])[0].get("ready"))
 
     def await_ordered(self, queue, count):
         """Until the controller orders so many jobs there."""
         wait_for(f"{count} jobs of {queue} to be ordered", lambda: count == sum(
-            self.metric(f'synergy_rounds_workloads{{band="{band}",cluster_queue="{queue}"}}') for band in ("runs", "next", "waits")))
+            self.metric(f'synergy_rounds_workloads{{band="{band}",cluster_queue="{queue}"}}')
+            for band in ("runs", "next", "waits")))
 
     def begin_round(self, queue):
-        """One begins at once, and none after it but by this, so that nothing hangs on how busy the machine is. Returns when the controller
-        has decided."""
+        """One begins at once, and none after it but by this, so that nothing hangs on how busy the
+        machine is. Returns when the controller has decided."""
         # Rounds begin at multiples of their length: with another length another one is on.
         seconds = self.cluster.get("roundpolicy", queue)["spec"]["roundSeconds"]
         other = FOR_EVER - 1 if seconds == FOR_EVER else FOR_EVER
-        generation = self.cluster.patch("roundpolicy", queue, {"spec": {"roundSeconds": other}})["metadata"]["generation"]
-        wait_for("the round to begin", lambda: self.cluster.get("roundpolicy", queue)["status"].get("observedGeneration") == generation)
+        generation = self.cluster.patch("roundpolicy", queue,
+                                        {"spec": {"roundSeconds": other}})["metadata"]["generation"]
+        wait_for("the round to begin",
+                 lambda: self.cluster.get("roundpolicy", queue)["status"].get("observedGeneration") == generation)
 
     def by_a_round(self, queue, what, check):
-        """Begins a round and waits until `check` gives something true, which is returned. Where the leader of that round was gone before it
-        had decided, which costs a busy machine a round, another one begins."""
+        """Begins a round and waits until `check` gives something true, which is returned. Where the
+        leader of that round was gone before it had decided, which costs a busy machine a round,
+        another one begins."""
         begun = -math.inf
 
         def passed():
@@ -200,10 +211,12 @@ class QueueTest(unittest.TestCase):
 
     def workloads(self, queue):
         """Those in that queue, by their jobs' names."""
-        return {job_of(item): item for item in self.cluster.get("workloads")["items"] if item["spec"]["queueName"] == queue}
+        return {job_of(item): item
+                for item in self.cluster.get("workloads")["items"] if item["spec"]["queueName"] == queue}
 
     def workload(self, job):
-        return wait_for(f"the workload of {job}", lambda: next((item for item in self.cluster.get("workloads")["items"] if job_of(item) == job), None))
+        return wait_for(f"the workload of {job}", lambda: next(
+            (item for item in self.cluster.get("workloads")["items"] if job_of(item) == job), None))
 
     def priorities(self, queue):
         return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
@@ -222,8 +235,8 @@ class QueueTest(unittest.TestCase):
         return self.cluster.progress()
 
     def synergy(self, *arguments):
-        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=self.cluster.environment,
-                              check=True, capture_output=True, text=True)
+        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments],
+                              env=self.cluster.environment, check=True, capture_output=True, text=True)
         return done.stdout
 
     def told(self, *arguments):
@@ -235,9 +248,11 @@ class QueueTest(unittest.TestCase):
 
     def may(self, verb, group, resource):
         """Whether the controller has that right."""
-        spec = {"user": CONTROLLER, "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource}}
+        spec = {"user": CONTROLLER,
+                "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource}}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
-        return self.cluster.called("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+        return self.cluster.called("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                                   review)["status"]["allowed"]
 
     def stop_controller(self):
         """As if its machine were gone; it is back when the test ends."""

@@ -1,14 +1,16 @@
-"""Many jobs that take turns in a queue of Kueue's, on simulated nodes, while the controller is killed again and again. Every job
-finishes, the quota is never exceeded, and what a job has had is never forgotten. scripts/bench.sh rounds-chaos runs it.
+"""Many jobs that take turns in a queue of Kueue's, on simulated nodes, while the controller is
+killed again and again. Every job finishes, the quota is never exceeded, and what a job has had is
+never forgotten. scripts/bench.sh rounds-chaos runs it.
 
-  rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--least N] [--gpus N] [--nodes N] [--seed N] [--instance N]
-                  [--json FILE]
+  rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--least N] [--gpus N] [--nodes N] [--seed N]
+                  [--instance N] [--json FILE]
 
-A leader that was killed has a successor after ten seconds, and a round that would have begun meanwhile is left out: with rounds as long
-as it is from one kill to the next, or one and a half times as long, none may begin at all.
+A leader that was killed has a successor after ten seconds, and a round that would have begun
+meanwhile is left out: with rounds as long as it is from one kill to the next, or one and a half
+times as long, none may begin at all.
 
-Simulated pods do nothing, so this program keeps their checkpoints: a job's pod is ended when the job's pods have run for as long as
-its work takes, all turns together.
+Simulated pods do nothing, so this program keeps their checkpoints: a job's pod is ended when the
+job's pods have run for as long as its work takes, all turns together.
 """
 
 import argparse
@@ -40,7 +42,8 @@ def job(name, gpus):
                 # Named, because the webhook, which does it otherwise, is down at times.
                 "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
                 "tolerations": [{"operator": "Exists"}], "nodeSelector": {"synergy.test/node": "simulated"},
-                "containers": [{"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: str(gpus)}}}]}}}}
+                "containers": [{"name": "train", "image": "synergy.test/busybox:1",
+                                "resources": {"limits": {GPU: str(gpus)}}}]}}}}
 
 
 class Course:
@@ -80,7 +83,8 @@ class Course:
                 continue
             held += self.gpus[name]
             ran = self.ran.setdefault(name, {})
-            ran[metadata["name"]] = time.time() - moment(pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"])
+            ran[metadata["name"]] = time.time() - moment(
+                pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"])
             if sum(ran.values()) >= self.work[name] and metadata["name"] not in self.ended:
                 self.api.annotate(metadata["name"], {"synergy.test/run-seconds": "0"})
                 self.ended.add(metadata["name"])
@@ -127,15 +131,18 @@ class Course:
 
     def kill(self):
         self.kills += 1
-        return subprocess.Popen([str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart", "synergy-controller", "KILL"],
+        return subprocess.Popen([str(ROOT / "scripts/cluster.sh"), "--state", str(self.cluster.state), "restart",
+                                 "synergy-controller", "KILL"],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def run(self):
         """Half of the jobs come at once, the others during the first half of the time."""
-        coming = sorted(0 if self.random.random() < 0.5 else self.random.uniform(0, self.options.seconds / 2) for _ in self.gpus)
+        coming = sorted(0 if self.random.random() < 0.5 else self.random.uniform(0, self.options.seconds / 2)
+                        for _ in self.gpus)
         names, helpers, second, started = list(self.gpus), [], 0, time.monotonic()
         all_kills = self.options.seconds // self.options.kill_every
-        while (len(self.finished) < len(self.gpus) or self.kills < all_kills) and second < self.options.seconds + self.options.patience:
+        while (len(self.finished) < len(self.gpus)
+               or self.kills < all_kills) and second < self.options.seconds + self.options.patience:
             elapsed = time.monotonic() - started
             while coming and coming[0] <= elapsed:
                 coming.pop(0)
@@ -150,8 +157,9 @@ class Course:
             if self.kills < min(all_kills, elapsed // self.options.kill_every):
                 helpers.append(self.kill())
             if second % 30 == 0:
-                print(f"{second:4} s: {len(self.gpus) - len(coming)} jobs have come, {len(self.finished)} are finished, "
-                      f"{len(self.turns)} turns lost, {self.kills} kills", flush=True)
+                print(
+                    f"{second:4} s: {len(self.gpus) - len(coming)} jobs have come, {len(self.finished)} are finished, "
+                    f"{len(self.turns)} turns lost, {self.kills} kills", flush=True)
             second = max(second + 1, int(time.monotonic() - started))
             time.sleep(max(0.0, started + second - time.monotonic()))
         for helper in helpers:
@@ -162,19 +170,23 @@ class Course:
 
     def report(self, seconds):
         noted, measured = (sum(column) for column in zip(*self.noted.values())) if self.noted else (0, 0)
-        return {"jobs": len(self.gpus), "finished": len(self.finished), "seconds": round(seconds), "kills": self.kills, "looks": self.looks,
+        return {"jobs": len(self.gpus), "finished": len(self.finished), "seconds": round(seconds), "kills": self.kills,
+                "looks": self.looks,
                 "quota_gpus": self.options.gpus, "most_gpus_at_a_time": self.most, "lost_turns": len(self.turns),
-                "taken_by_rounds": sum(self.lost_turns.values()), "lost_within_least_run": sum(turn < self.options.least - 1 for turn in self.turns),
-                "noted_gpu_seconds": round(noted), "measured_gpu_seconds": round(measured), "violations": self.violations}
+                "taken_by_rounds": sum(self.lost_turns.values()),
+                "lost_within_least_run": sum(turn < self.options.least - 1 for turn in self.turns),
+                "noted_gpu_seconds": round(noted), "measured_gpu_seconds": round(measured),
+                "violations": self.violations}
 
 
 def options_of(arguments=None):
     parser = argparse.ArgumentParser()
-    for name, default in (("jobs", 100), ("seconds", 600), ("kill-every", 20), ("round", 13), ("least", 10), ("gpus", 16), ("nodes", 3), ("seed", 1),
-                          ("instance", 10)):
+    for name, default in (("jobs", 100), ("seconds", 600), ("kill-every", 20), ("round", 13), ("least", 10),
+                          ("gpus", 16), ("nodes", 3), ("seed", 1), ("instance", 10)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--work", type=int, nargs=2, default=(25, 95), help="seconds of work of a job, from and to")
-    parser.add_argument("--patience", type=int, default=600, help="seconds after the last kill in which all have to finish")
+    parser.add_argument("--patience", type=int, default=600,
+                        help="seconds after the last kill in which all have to finish")
     parser.add_argument("--json", type=pathlib.Path)
     return parser.parse_args(arguments)
 
@@ -189,8 +201,8 @@ def run(cluster, options):
 def main():
     options = options_of()
     with tempfile.TemporaryDirectory(prefix="synergy-chaos.") as folder, own_cluster(
-            pathlib.Path(folder), options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes), "--controller",
-            os.environ["SYNERGY_BIN"], "--kueue") as cluster:
+            pathlib.Path(folder), options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes),
+            "--controller", os.environ["SYNERGY_BIN"], "--kueue") as cluster:
         cluster.create(queues.FLAVOR, *queues.of_turns("chaos", options.gpus))
         extender = Extender(cluster)
         extender.start()

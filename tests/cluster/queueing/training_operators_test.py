@@ -1,6 +1,7 @@
-"""JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue: their jobs are gangs without a
-label, are suspended and go on, and take turns with others. PyTorchJobs and MPIJobs, whose operators are not run: pods written as
-theirs are. On simulated nodes; and a JobSet that writes checkpoints on a real one."""
+"""JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue:
+their jobs are gangs without a label, are suspended and go on, and take turns with others.
+PyTorchJobs and MPIJobs, whose operators are not run: pods written as theirs are. On simulated
+nodes; and a JobSet that writes checkpoints on a real one."""
 
 import datetime
 import json
@@ -39,11 +40,13 @@ def template(gpus, **spec):
 
 
 def replicated(name, replicas, pods, gpus, **more):
-    return {"name": name, "replicas": replicas, "template": {"spec": {"completions": pods, "parallelism": pods, "template": template(gpus)}}, **more}
+    return {"name": name, "replicas": replicas,
+            "template": {"spec": {"completions": pods, "parallelism": pods, "template": template(gpus)}}, **more}
 
 
 def job_set(name, *jobs, queue=None, **spec):
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"replicatedJobs": list(jobs), **spec}}
 
 
@@ -52,9 +55,11 @@ def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=(
     return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
             "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"runtimeRef": {"name": runtime},
-                     "trainer": {"numNodes": nodes, "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
-                     "runtimePatches": [patch_of(jobs, {"metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
-                                                        "spec": {"nodeSelector": HERE}})]}}
+                     "trainer": {"numNodes": nodes,
+                                 "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
+                     "runtimePatches": [patch_of(jobs,
+                                                 {"metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
+                                                  "spec": {"nodeSelector": HERE}})]}}
 
 
 def patch_of(jobs, template):
@@ -71,7 +76,8 @@ def elastic_train_job(name, nodes, least=1, most=4):
 
 def is_member(item):
     """Whether that pod asks for GPUs, and stays."""
-    return not item["metadata"].get("deletionTimestamp") and any(GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
+    return not item["metadata"].get("deletionTimestamp") and any(
+        GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
 
 
 def count_bound(members):
@@ -80,15 +86,15 @@ def count_bound(members):
 
 class TrainingOperatorsTest(queues.QueueTest):
     gpus = REAL_GPUS
-    objects = (queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), *queues.of_turns("ready", 8),
-               turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
+    objects = (queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS),
+               *queues.of_turns("ready", 8), turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
 
     @classmethod
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "training-operators"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue",
-            "--training-operators"))
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"],
+            "--agents", "--kueue", "--training-operators"))
         trainers.load_image(cls.cluster)
         # Early: the garbage collector takes half a minute to hear of new kinds, and no job of theirs is gone before.
         cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
@@ -103,10 +109,12 @@ class TrainingOperatorsTest(queues.QueueTest):
         return count_bound(*self.members(name))
 
     def running(self, *names):
-        return [sum(pod["status"].get("phase") == "Running" for pod in members.values()) for members in self.members(*names)]
+        return [sum(pod["status"].get("phase") == "Running" for pod in members.values())
+                for members in self.members(*names)]
 
     def one_alone(self, names, size, of=None):
-        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`. No two may run in parts at any moment."""
+        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`.
+        No two may run in parts at any moment."""
         def whole():
             found = self.members(*names)
             counts = [count_bound(members) for members in found]
@@ -127,7 +135,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             changes = watch.until_now()
         early = {item["metadata"]["name"] for _, _, item in changes if is_member(item) and "nodeName" in item["spec"]}
         self.assertFalse([name for name in early if name.startswith(second + "-")], f"pods were bound beside {first}")
-        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members(second)[0].values()}, {str(size)})
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members(second)[0].values()},
+                         {str(size)})
         self.cluster.delete(kind, first)
         self.assertEqual(self.one_alone([second], size), second)
 
@@ -135,7 +144,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         # The workers are made when the driver is ready: were it one of them, it would wait for them.
         workers = {"replicas": 2, "pods": 3, "gpus": 1}
         self.race("jobset", 6,
-                  job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers), startupPolicy={"startupPolicyOrder": "InOrder"}),
+                  job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers),
+                          startupPolicy={"startupPolicyOrder": "InOrder"}),
                   job_set("two", replicated("driver", 1, 1, 0),
                           replicated("workers", **workers, dependsOn=[{"name": "driver", "status": "Ready"}])))
         drivers = [item for name, item in self.cluster.pods().items() if "-driver-" in name]
@@ -146,7 +156,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.create(job_set("staged", replicated("driver", 1, 1, 2), replicated("workers", 1, 3, 2),
                             startupPolicy={"startupPolicyOrder": "InOrder"}))
         self.assertEqual(self.one_alone(["staged-workers"], 3), "staged-workers")
-        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members("staged-driver")[0].values()}, {None})
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members("staged-driver")[0].values()},
+                         {None})
 
     def test_a_jobset_that_starts_again_is_a_gang_again(self):
         workers = replicated("workers", 2, 3, 1)
@@ -162,10 +173,12 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
 
     def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
-        # Trainer has it created when the nodes are ready. Labels that make one gang of both would have both wait for ever.
+        # Trainer has it created when the nodes are ready. Labels that make one gang of both would
+        # have both wait for ever.
         together = {"synergy.io/gang": "together", SIZE: "3"}
         for name, labels, sizes in (("apart", {}, {"2"}), ("together", together, {"1"})):
-            self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"), labels=labels))
+            self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
+                                  labels=labels))
             wait_for(f"{name} to run", lambda: self.bound(name) == 3, LONG)
             members, = self.members(f"{name}-node")
             self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, sizes)
@@ -174,26 +187,33 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
-        """A job of that kind, and its pods as its operator makes them: each a type, an index and how many GPUs it has."""
+        """A job of that kind, and its pods as its operator makes them: each a type, an index and
+        how many GPUs it has."""
         name = kind.lower()
-        replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}} for each, count in pods.items()}
-        self.create({"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": name}, "spec": {specs: replicas, **spec}})
+        replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}}
+                    for each, count in pods.items()}
+        self.create({"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": name},
+                     "spec": {specs: replicas, **spec}})
         owner = self.cluster.get(kind, name)
         for each, count in pods.items():
             for index in range(count):
                 item = {"apiVersion": "v1", "kind": "Pod", **template(gpus.get(each, 0))}
                 item["metadata"] |= {
                     "name": f"{name}-{each.lower()}-{index}",
-                    "labels": {"training.kubeflow.org/job-name": name, "training.kubeflow.org/operator-name": f"{name}-controller",
-                               "training.kubeflow.org/replica-type": each.lower(), "training.kubeflow.org/replica-index": str(index)},
-                    "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": kind, "name": name, "uid": owner["metadata"]["uid"],
+                    "labels": {"training.kubeflow.org/job-name": name,
+                               "training.kubeflow.org/operator-name": f"{name}-controller",
+                               "training.kubeflow.org/replica-type": each.lower(),
+                               "training.kubeflow.org/replica-index": str(index)},
+                    "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": kind, "name": name,
+                                         "uid": owner["metadata"]["uid"],
                                          "controller": True, "blockOwnerDeletion": True}]}
                 self.cluster.create(item)
         return name
 
     def test_pods_of_a_pytorchjob_and_of_an_mpijob_are_gangs(self):
         wait_for("the kinds to be known", lambda: {"pytorchjob", "mpijob"} <= set(self.cluster.api.discover()))
-        torch = self.owned("PyTorchJob", "v1", "pytorchReplicaSpecs", {"Master": 2, "Worker": 2}, {"Master": 1, "Worker": 3})
+        torch = self.owned("PyTorchJob", "v1", "pytorchReplicaSpecs", {"Master": 2, "Worker": 2},
+                           {"Master": 1, "Worker": 3})
         mpi = self.owned("MPIJob", "v2beta1", "mpiReplicaSpecs", {"Worker": 2}, {"Launcher": 1, "Worker": 4})
         first = self.one_alone([torch, mpi], 4)
         for name, members in zip((torch, mpi), self.members(torch, mpi)):
@@ -228,8 +248,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
 
     def tell_progress(self, name, remaining):
-        """As Trainer's status server does for the training, with its feature gate TrainJobStatus. That server runs in pods alone: it takes
-        the issuer of tokens from its own."""
+        """As Trainer's status server does for the training, with its feature gate TrainJobStatus.
+        That server runs in pods alone: it takes the issuer of tokens from its own."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         told = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
         self.cluster.patch("trainjob", name, {"status": {"trainerStatus": told}}, "status")
@@ -259,20 +279,24 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.assertLessEqual(remaining, 600)
         self.cluster.patch("workload", workload, {"spec": {"active": True}})
         self.await_ordered("turns", 3)
-        self.by_a_round("turns", "the longest one to lose its turn to the short one", lambda: (self.bound("short"), self.bound("long")) == (2, 0))
-        wait_for("that to be told", lambda: any(text.startswith("its turn goes to short") for text in self.cluster.events("long")))
+        self.by_a_round("turns", "the longest one to lose its turn to the short one",
+                        lambda: (self.bound("short"), self.bound("long")) == (2, 0))
+        wait_for("that to be told",
+                 lambda: any(text.startswith("its turn goes to short") for text in self.cluster.events("long")))
 
     def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
         self.order("turns", "optimus")
         self.create(elastic_train_job("rigid", 2))
         wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
-        wait_for("it to be told", lambda: any("Kubeflow Trainer lets nobody change the number of nodes" in text for text in self.cluster.events("rigid")))
+        wait_for("it to be told", lambda: any("Kubeflow Trainer lets nobody change the number of nodes" in text
+                                              for text in self.cluster.events("rigid")))
         # That is so.
-        self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid", {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
+        self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid",
+                                                          {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
 
     def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
-        # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six others leave. The launcher wants to be
-        # beside them, so it comes after them.
+        # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six
+        # others leave. The launcher wants to be beside them, so it comes after them.
         fillers = [fungible.pod(f"filler-{number}", "insensitive") for number in range(6)]
         self.cluster.create(*fillers)
         wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
@@ -289,13 +313,16 @@ class TrainingOperatorsTest(queues.QueueTest):
             in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
             self.create(job_set(name, workers, launcher))
             self.one_alone([name], 2, size)
-            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"] for item in self.members(name)[0].values()}, {cpu})
+            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+                              for item in self.members(name)[0].values()}, {cpu})
             pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
             if gang:
-                wait_for("the launcher to run", lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
+                wait_for("the launcher to run",
+                         lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
             else:
                 # Nobody holds anything for one that is no member: the workers have grown into its room.
-                wait_for("the launcher to be refused", lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
+                wait_for("the launcher to be refused",
+                         lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
                 self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
             self.cluster.delete("jobset", name, wait=True)
 
@@ -308,7 +335,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             file.write_text(text, encoding="utf-8")
             self.cluster.script("restart", "kueue")
         self.addCleanup(configure, before)
-        configure(before + f"waitForPodsReady: {{timeout: {READY}s, requeuingStrategy: {{backoffBaseSeconds: 1, backoffLimitCount: {limit}}}}}\n")
+        configure(before + f"waitForPodsReady: {{timeout: {READY}s, requeuingStrategy: {{backoffBaseSeconds: 1, "
+                  f"backoffLimitCount: {limit}}}}}\n")
 
     def restart_extender(self, settings=""):
         self.extender.end()
@@ -321,7 +349,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
 
     def condition(self, name, kind):
-        return next((entry for entry in self.workload(name)["status"].get("conditions", []) if entry["type"] == kind), {})
+        return next((entry for entry in self.workload(name)["status"].get("conditions", []) if entry["type"] == kind),
+                    {})
 
     def requeued(self, name):
         """How often Kueue has put it back because its pods were not ready in time."""
@@ -354,7 +383,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.order("ready", "las")
         self.create(gang)
         wait_for("it to wait for a node", lambda: any("it waits for room within one node until" in text
-                                                      for name in self.members("gang")[0] for text in self.cluster.events(name)))
+                                                      for name in self.members("gang")[0]
+                                                      for text in self.cluster.events(name)))
         self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
         # It comes again only once there are shorter waits.
         self.addCleanup(self.hold, "None")
@@ -377,7 +407,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.put_back_once()
         # A turn that it loses is no such eviction.
         self.lose_turn_to("other")
-        self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")), (1, True, 0))
+        self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")),
+                         (1, True, 0))
         self.assertEqual(self.condition("gang", "Evicted")["reason"], "Preempted")
 
     @tiers.long  # it takes long
@@ -392,12 +423,14 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("nothing of it to be held", self.holds_nothing)
         self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
         # Its quota is taken back a moment later.
-        told = wait_for("it to be stopped", lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
+        told = wait_for("it to be stopped",
+                        lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
         self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
         # Synergy leaves it alone: were it in the queue it would come after this one, which has had less.
         priority = self.workload("gang")["spec"]["priority"]
         self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
-        wait_for("the later one to run", lambda: self.bound("later") == 1 and self.workload("later")["spec"]["priority"] == 1)
+        wait_for("the later one to run",
+                 lambda: self.bound("later") == 1 and self.workload("later")["spec"]["priority"] == 1)
         self.begin_round("ready")
         self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
         self.cluster.delete("jobset", "later")
@@ -405,8 +438,9 @@ class TrainingOperatorsTest(queues.QueueTest):
         # Kueue 0.15 leaves it out for good once it has given it up, active or not. It makes another Workload.
         given_up = self.workload("gang")["metadata"]
         self.cluster.delete("workload", given_up["name"])
-        wait_for("another Workload", lambda: any(queues.job_of(item) == "gang" and item["metadata"]["uid"] != given_up["uid"]
-                                                 for item in self.cluster.get("workloads")["items"]))
+        wait_for("another Workload",
+                 lambda: any(queues.job_of(item) == "gang" and item["metadata"]["uid"] != given_up["uid"]
+                             for item in self.cluster.get("workloads")["items"]))
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 0)
 
@@ -422,7 +456,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             wait_for("the JobSet to train", lambda: all(turns.runs(folder, rank) for rank in ranks))
             self.create(*(turns.training(name, "real", work, folder) for name in ("a", "b")))
             self.await_ordered("real", 3)
-            self.by_a_round("real", "the single ones to train", lambda: all(turns.runs(folder, name) for name in ("a", "b")))
+            self.by_a_round("real", "the single ones to train",
+                            lambda: all(turns.runs(folder, name) for name in ("a", "b")))
             wait_for("all to finish", lambda: turns.all_completed(self.cluster, [turns.job_of("set"), "a", "b"]), 240)
         ranks, singles = ([turns.runs(folder, name) for name in names] for names in (ranks, ("a", "b")))
         for history in ranks + singles:
@@ -431,7 +466,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         # Both pods of the JobSet lost their turn, and had another one; and the GPUs were of the JobSet or of others.
         self.assertEqual([len(history) for history in ranks + singles], [2, 2, 1, 1])
         self.assertEqual(watcher.turns, {"set": 2, "a": 1, "b": 1})
-        self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1], "a single job had quota beside the JobSet")
+        self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1],
+                         "a single job had quota beside the JobSet")
 
 
 if __name__ == "__main__":

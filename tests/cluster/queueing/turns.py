@@ -1,5 +1,5 @@
-"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs and JobSets that write checkpoints, what their runs were, and
-when the simulator ends them."""
+"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs and JobSets that write
+checkpoints, what their runs were, and when the simulator ends them."""
 
 import csv
 import os
@@ -21,8 +21,10 @@ MODEL, ITERATION = "bert", 0.011
 
 
 def template(name, seconds, folder, file):
-    """Of a pod with one GPU and work for so long, which keeps its checkpoint in that file of the folder, which all nodes see."""
-    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND), "--lines", str(PER_SECOND // 2),
+    """Of a pod with one GPU and work for so long, which keeps its checkpoint in that file of the
+    folder, which all nodes see."""
+    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND),
+                 "--lines", str(PER_SECOND // 2),
                  "--iterations", str(round(seconds * PER_SECOND)), "--checkpoint-file", f"/checkpoints/{file}"]
     labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared"}
     pod = trainers.pod_with(name, "insensitive", arguments, labels, {})
@@ -40,11 +42,13 @@ def training(name, queue, seconds, folder):
 
 
 def job_set(name, queue, seconds, folder, size=2):
-    """A JobSet of so many such pods, which train together; job_of() is their Job, and rank_of() their checkpoints' files."""
+    """A JobSet of so many such pods, which train together; job_of() is their Job, and rank_of()
+    their checkpoints' files."""
     workers = {"name": "workers", "replicas": 1, "template": {"spec": {
-        "completions": size, "parallelism": size, "template": template(name, seconds, folder, rank_of(name, "$(JOB_COMPLETION_INDEX)"))}}}
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name, "labels": {QUEUE: queue}},
-            "spec": {"replicatedJobs": [workers]}}
+        "completions": size, "parallelism": size,
+        "template": template(name, seconds, folder, rank_of(name, "$(JOB_COMPLETION_INDEX)"))}}}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "labels": {QUEUE: queue}}, "spec": {"replicatedJobs": [workers]}}
 
 
 def job_of(name):
@@ -69,8 +73,8 @@ def runs(folder, name):
 
 
 def lost_iterations(history):
-    """Of each run but the first: how many iterations before its end the last checkpoint of the one before it was. A run that wrote
-    none has lost all."""
+    """Of each run but the first: how many iterations before its end the last checkpoint of the one
+    before it was. A run that wrote none has lost all."""
     return [(saved[-1] if saved else began)[1] - after[1] for (began, saved), (after, _) in zip(history, history[1:])]
 
 
@@ -91,8 +95,10 @@ def completion_times(cluster, names):
     def moment(text):
         return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
-    return {item["metadata"]["name"]: moment(item["status"]["completionTime"]) - moment(item["metadata"]["creationTimestamp"])
-            for item in cluster.get("jobs")["items"] if item["metadata"]["name"] in names and item["status"].get("completionTime")}
+    return {item["metadata"]["name"]: moment(item["status"]["completionTime"])
+            - moment(item["metadata"]["creationTimestamp"])
+            for item in cluster.get("jobs")["items"] if item["metadata"]["name"] in names
+            and item["status"].get("completionTime")}
 
 
 def all_completed(cluster, names):
@@ -102,22 +108,26 @@ def all_completed(cluster, names):
 
 
 def simulated(folder, works, gpus, order, round_seconds, restart_cost):
-    """Completion times of trainings that come at once, by synergy-lab rounds. Each work: its seconds, and its GPUs where it has more than
-    one."""
+    """Completion times of trainings that come at once, by synergy-lab rounds. Each work: its
+    seconds, and its GPUs where it has more than one."""
     trace, ends = folder / "trace.csv", folder / "simulated.csv"
     sizes = [work if isinstance(work, tuple) else (work, 1) for work in works]
     rows = [f"{number},{MODEL},0,{round(seconds / ITERATION)},{own}" for number, (seconds, own) in enumerate(sizes)]
     trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus", *rows, ""]), encoding="utf-8")
     profiles = ROOT / "tests/data/synergy/reference/profiles.json"
-    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace, "--profiles", profiles, "--servers", "1",
-               "--gpus", gpus, "--cpus", 3 * gpus, "--memory", f"{63 * gpus}GB", "--mechanism", "proportional", "--policy", order,
-               "--round", f"{round_seconds}s", "--restart-cost", f"{restart_cost * 1000:.0f}ms", "--jobs-csv", ends, "--quiet"]
+    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace,
+               "--profiles", profiles, "--servers", "1",
+               "--gpus", gpus, "--cpus", 3 * gpus, "--memory", f"{63 * gpus}GB", "--mechanism", "proportional",
+               "--policy", order,
+               "--round", f"{round_seconds}s", "--restart-cost", f"{restart_cost * 1000:.0f}ms", "--jobs-csv", ends,
+               "--quiet"]
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
     with open(ends, encoding="utf-8", newline="") as file:
         return [float(row["finish_s"]) - float(row["submit_s"]) for row in csv.DictReader(file)]
 
 
 def beside_simulator(folder, histories, real, works, created, gpus, order, round_seconds):
-    """Completion times, sorted, with what the simulator says where a start costs what it cost here: [(real, simulated)], and that cost."""
+    """Completion times, sorted, with what the simulator says where a start costs what it cost here:
+    [(real, simulated)], and that cost."""
     cost = statistics.mean(idle_gaps(histories, created, gpus))
     return list(zip(sorted(real), sorted(simulated(folder, works, gpus, order, round_seconds, cost)))), cost

@@ -24,7 +24,8 @@ class GangPreemptionTest(ClusterTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.addClassCleanup(cls.cluster.delete, "priorityclass", "urgent-gang", "patient-gang")
-        cls.cluster.create(priority_class("urgent-gang", "PreemptLowerPriority"), priority_class("patient-gang", "Never"))
+        cls.cluster.create(priority_class("urgent-gang", "PreemptLowerPriority"),
+                           priority_class("patient-gang", "Never"))
         cls.enterClassContext(cls.cluster.controller(gangPreemption="{patience: 2s}"))
 
     def setUp(self):
@@ -70,11 +71,13 @@ class GangPreemptionTest(ClusterTest):
         self.run_whole("low")
 
     def refused(self, prefix):
-        return {name for name, item in self.cluster.pods().items() if name.startswith(prefix) and replay.unschedulable(item)}
+        return {name
+                for name, item in self.cluster.pods().items() if name.startswith(prefix) and replay.unschedulable(item)}
 
     def wait_until_considered(self, **sizes):
-        """The controller has looked whom it could evict for these gangs: of equals the one that has waited longest is first, and one that
-        has begun to wait later runs in the place of another pod."""
+        """The controller has looked whom it could evict for these gangs: of equals the one that has
+        waited longest is first, and one that has begun to wait later runs in the place of another
+        pod."""
         wait_for("the gangs to be refused", lambda: all(
             len(self.refused(name.replace("_", "-") + "-")) == size for name, size in sizes.items()))
         self.cluster.create(pod("in-the-way", SIZE, "1", "10G", **on(self.other)))
@@ -120,7 +123,8 @@ class GangPreemptionTest(ClusterTest):
         self.run_whole("last", 240)
         self.assertEqual(self.bound("low-"), set())
         held = lambda: [name for name, each in self.cluster.pods().items()
-                        if "synergy.io/hold" in each["metadata"].get("annotations", {}) and not each["spec"].get("nodeName")]
+                        if "synergy.io/hold" in each["metadata"].get("annotations", {})
+                        and not each["spec"].get("nodeName")]
         wait_for("no place to be kept", lambda: not held(), 90)
 
 

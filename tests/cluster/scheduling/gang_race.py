@@ -1,4 +1,5 @@
-"""Two gangs of eight that want the eight GPUs of one node, created interleaved, with single pods between and members lost.
+"""Two gangs of eight that want the eight GPUs of one node, created interleaved, with single pods
+between and members lost.
 
 Exactly one runs whole, at no moment are pods of both bound, nothing waits for ever, and nothing stays held.
 """
@@ -35,7 +36,8 @@ class GangRace:
         self.seconds = []  # until both had run, of each round
 
     def held(self):
-        return self.extender.metric("synergy_extender_held_gangs") + self.extender.metric("synergy_extender_vacant_places")
+        return self.extender.metric("synergy_extender_held_gangs") + self.extender.metric(
+            "synergy_extender_vacant_places")
 
     def runs(self, *names):
         """How many members of each gang are bound."""
@@ -72,7 +74,8 @@ class GangRace:
         gangs = [gang(name, **on(self.node)) for name in names]
         # Some singles want what the gangs want; those of another node are not concerned.
         greedy = sorted(self.chance.sample(range(SIZE), self.chance.randrange(3)))
-        between = [pod(f"single{number}-{i}", 1, "1", "10G", **on(self.node if i in greedy else self.other)) for i in range(SIZE)]
+        between = [pod(f"single{number}-{i}", 1, "1", "10G", **on(self.node if i in greedy else self.other))
+                   for i in range(SIZE)]
         pods = [each for three in zip(gangs[0], between, gangs[1]) for each in three]
         since = time.monotonic()
         self.cluster.create(*pods)

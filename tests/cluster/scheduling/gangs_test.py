@@ -1,6 +1,7 @@
 """Gangs on a real control plane: whole or not at all, whatever comes between.
 
-SYNERGY_GANG_ROUNDS (2, in the long tier 6) says how often the race of two gangs is run, SYNERGY_SEED (5) what comes between.
+SYNERGY_GANG_ROUNDS (2, in the long tier 6) says how often the race of two gangs is run,
+SYNERGY_SEED (5) what comes between.
 """
 
 import os
@@ -78,8 +79,9 @@ class GangsTest(OneNodeTest):
             each["spec"]["containers"][0]["ports"] = [{"containerPort": 29500, "hostPort": 29500}]
         self.cluster.create(*pods)
         for name in ("port-0", "port-1"):
-            wait_for("both to be refused", lambda name=name: any("gang default/port: 1 of 2 members fit beside each other" in text
-                                                                 for text in self.cluster.events(name)))
+            wait_for("both to be refused",
+                     lambda name=name: any("gang default/port: 1 of 2 members fit beside each other" in text
+                                           for text in self.cluster.events(name)))
         self.assertEqual((self.runs("port"), self.held()), ([0], 0))
 
     def test_a_launcher_that_asks_for_no_gpus_by_name_is_bound(self):
@@ -146,14 +148,16 @@ class GangsTest(OneNodeTest):
         self.cluster.create(indexed_job("tasks", SIZE + 2, **on(self.other)))
         first = self.one_alone(names[:2])
         second = names[first == names[0]]
-        sizes = {name: {each["metadata"]["labels"].get("synergy.io/gang-size") for key, each in self.cluster.pods().items()
+        sizes = {name: {each["metadata"]["labels"].get("synergy.io/gang-size")
+                        for key, each in self.cluster.pods().items()
                         if key.startswith(name + "-")} for name in names[:3]}
         self.assertEqual(sizes, {"one": {str(SIZE)}, "two": {str(SIZE)}, "tasks": {None}})
         wait_for("as many tasks to run as there is room for", lambda: self.runs("tasks") == [SIZE])
         self.assertEqual(self.runs(second), [0])
         self.cluster.delete("job", first, "tasks", wait=True)
         self.assertEqual(self.one_alone([second]), second)
-        self.cluster.create(indexed_job("alone", SIZE + 2, {"synergy.io/gang-size": "1"}, subdomain="alone", **on(self.other)))
+        self.cluster.create(indexed_job("alone", SIZE + 2, {"synergy.io/gang-size": "1"}, subdomain="alone",
+                                        **on(self.other)))
         wait_for("as many pods to run as there is room for", lambda: self.runs("alone") == [SIZE])
 
     @unittest.skipIf("SYNERGY_KUBERNETES" in os.environ, "older versions have other PodGroups")
@@ -172,22 +176,27 @@ class GangsTest(OneNodeTest):
                    for number in range(SIZE)]
         self.cluster.create(group, *members[:-1], job)
         # The extender's answer, and what the controller says of the topology.
-        wait_for("the group to wait for its last pod", lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
+        wait_for("the group to wait for its last pod",
+                 lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
         self.assertIn("the topology of PodGroup default/plain is no condition", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
-        self.cluster.create(members[-1], pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
+        self.cluster.create(members[-1],
+                            pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
         wait_for("a pod of no group to run", lambda: "lost" in self.cluster.bound())
         self.assertIn("there is no PodGroup default/missing of scheduling.k8s.io/v1beta1", self.explain("lost"))
         self.assertEqual(self.one_alone(names), "planned")
-        labels = [self.cluster.pods()[name]["metadata"]["labels"] for name in self.cluster.pods() if name.startswith("planned-")]
+        labels = [self.cluster.pods()[name]["metadata"]["labels"]
+                  for name in self.cluster.pods() if name.startswith("planned-")]
         groups = {each["spec"]["schedulingGroup"]["podGroupName"] for name, each in self.cluster.pods().items()
                   if name.startswith("planned-")}
-        self.assertEqual({(each["synergy.io/gang"], each["synergy.io/gang-size"]) for each in labels}, {(*groups, str(SIZE))})
+        self.assertEqual({(each["synergy.io/gang"], each["synergy.io/gang-size"]) for each in labels},
+                         {(*groups, str(SIZE))})
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.delete("job", "planned", wait=True)
         self.assertEqual(self.one_alone(["plain"]), "plain")
         # A later minCount goes for new gangs alone.
-        self.cluster.patch("podgroups.scheduling.k8s.io", "plain", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
+        self.cluster.patch("podgroups.scheduling.k8s.io", "plain",
+                           {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
 
         def is_alone():
             self.delete("plain-0")
@@ -204,7 +213,8 @@ class GangsTest(OneNodeTest):
 
     def explain(self, name):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
-        return subprocess.run([program, "explain", "pod", name], env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([program, "explain", "pod", name], env=self.cluster.environment, check=True,
+                              capture_output=True, text=True).stdout
 
     def on_node(self, prefix):
         """Names of the pods that are on the node and neither failed nor succeeded."""
@@ -215,23 +225,28 @@ class GangsTest(OneNodeTest):
     def test_the_place_of_a_failed_member_waits_for_its_replacement(self):
         self.addCleanup(self.cluster.delete, "job", "train", wait=True)
         # No size is asked of the controller, which is not there.
-        self.cluster.create(indexed_job("train", labels={"synergy.io/gang-size": str(SIZE)}, subdomain="train", **on(self.node)))
+        self.cluster.create(indexed_job("train", labels={"synergy.io/gang-size": str(SIZE)}, subdomain="train",
+                                        **on(self.node)))
         wait_for("the gang to run", lambda: len(self.on_node("train-")) == SIZE)
         self.cluster.create(pod("rival", 1, "1", "10G", **on(self.node)))
-        wait_for("the rival to be refused", lambda: any("Insufficient nvidia.com/gpu" in text for text in self.cluster.events("rival")))
+        wait_for("the rival to be refused",
+                 lambda: any("Insufficient nvidia.com/gpu" in text for text in self.cluster.events("rival")))
         members = self.on_node("train-")
         failed = sorted(members)[3]
         self.end_badly(failed)
         # The Job waits for ten seconds before it makes another: the GPU is free for as long, but for the hold.
-        wait_for("the failed pod's event", lambda: any("is held for its replacement" in text for text in self.cluster.events(failed)))
-        wait_for("the rival to be told", lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
-                                                     for text in self.cluster.events("rival")))
+        wait_for("the failed pod's event",
+                 lambda: any("is held for its replacement" in text for text in self.cluster.events(failed)))
+        wait_for("the rival to be told",
+                 lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
+                             for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
         self.assertIn(f"is held for the pod that replaces default/{failed}: until", self.explain("rival"))
         wait_for("the gang to be whole", lambda: len(self.on_node("train-")) == SIZE)
         self.assertEqual(len(self.on_node("train-") - members), 1)
         self.assertNotIn("rival", self.cluster.bound())
-        wait_for("its end to be counted", lambda: self.extender.metric('synergy_extender_vacant_places_total{outcome="filled"}') == 1)
+        wait_for("its end to be counted",
+                 lambda: self.extender.metric('synergy_extender_vacant_places_total{outcome="filled"}') == 1)
         self.cluster.delete("job", "train", wait=True)
         wait_for("the rival to run", lambda: "rival" in self.cluster.bound())
 

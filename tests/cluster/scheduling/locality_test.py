@@ -1,6 +1,7 @@
 """How near each other the pods of a gang are, on a real control plane: a node, then a rack, then anywhere.
 
-Three nodes, a in one rack, b and c in another, each with a pod on half of its GPUs: a gang of two halves fits on no node.
+Three nodes, a in one rack, b and c in another, each with a pod on half of its GPUs: a gang of two
+halves fits on no node.
 """
 
 import datetime
@@ -36,7 +37,8 @@ class ThreeNodesTest(ClusterTest):
                            if node["status"]["allocatable"].get("nvidia.com/gpu") == str(2 * HALF))[:3]
         for node, rack in zip(cls.nodes, ("one", "two", "two")):
             cls.cluster.patch("node", node, {"metadata": {"labels": {RACK: rack, **PART}}})
-            cls.addClassCleanup(cls.cluster.patch, "node", node, {"metadata": {"labels": {RACK: None, **dict.fromkeys(PART)}}})
+            cls.addClassCleanup(cls.cluster.patch, "node", node,
+                                {"metadata": {"labels": {RACK: None, **dict.fromkeys(PART)}}})
 
     def setUp(self):
         super().setUp()
@@ -64,7 +66,8 @@ class ThreeNodesTest(ClusterTest):
         """Seconds from its creation, by the API server's clock and kube-scheduler's, which are the machine's."""
         pods = self.cluster.pods()
         created = min(moment(pods[f"{name}-{number}"]["metadata"]["creationTimestamp"]) for number in (0, 1))
-        scheduled = [condition["lastTransitionTime"] for number in (0, 1) for condition in pods[f"{name}-{number}"]["status"]["conditions"]
+        scheduled = [condition["lastTransitionTime"] for number in (0, 1)
+                     for condition in pods[f"{name}-{number}"]["status"]["conditions"]
                      if condition["type"] == "PodScheduled"]
         return max(map(moment, scheduled)) - created
 
@@ -133,7 +136,8 @@ class WaitsThatLastTest(ThreeNodesTest):
             condition["type"] == "Valid" and condition["status"] == "True"
             for condition in self.cluster.get("trainingprofiles", "light").get("status", {}).get("conditions", [])))
         self.create("told", {"synergy.io/profile": "light"})
-        self.assertEqual(self.cluster.pods()["told-0"]["metadata"]["annotations"]["synergy.io/spread-cost"], "nodes=0.98,racks=0.97")
+        self.assertEqual(self.cluster.pods()["told-0"]["metadata"]["annotations"]["synergy.io/spread-cost"],
+                         "nodes=0.98,racks=0.97")
         self.places("told")
         self.assertEqual(self.waits("told"), {})
 

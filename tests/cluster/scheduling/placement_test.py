@@ -17,7 +17,8 @@ class BestFitModel:
     """docs/extender.md's ranking once more, in its simplest form."""
 
     def __init__(self, nodes):
-        self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r])) for r in (GPU, "cpu", "memory")]
+        self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r]))
+                                              for r in (GPU, "cpu", "memory")]
                       for n in nodes if GPU in n["status"]["allocatable"]}
         self.free = {name: list(size) for name, size in self.nodes.items()}
         # What would be free if everybody had its demand: what is ranked by.
@@ -76,16 +77,19 @@ class PlacementTest(ClusterTest):
             self.assertEqual(node, model.place(*bytes_of), f"{name} {requests} {demand}")
 
     def test_pods_all_at_once_land_where_best_fit_says(self):
-        # kube-scheduler takes them in the order of creation and does not wait for one's bind before it asks about the next.
+        # kube-scheduler takes them in the order of creation and does not wait for one's bind before
+        # it asks about the next.
         seed = int(os.environ.get("SYNERGY_SEED", "11"))
         print("seed", seed)
         jobs = list(self.jobs(60, seed))
         # The reserve is learned from all pods that wait, so with all of them at once it is that of the whole set.
         model = self.model()
         for _, requests, _ in jobs:
-            model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0]) for d, least in enumerate(model.least)]
+            model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0])
+                           for d, least in enumerate(model.least)]
         asked = 'synergy_extender_request_duration_seconds_count{verb="filter"}'
-        # On a very busy machine a call takes too long now and then, and its pod comes once more, after others: another order.
+        # On a very busy machine a call takes too long now and then, and its pod comes once more,
+        # after others: another order.
         for _ in range(5):
             before = self.extender.metric(asked)
             self.cluster.clear()
@@ -96,7 +100,8 @@ class PlacementTest(ClusterTest):
             bound = wait_for("all pods to be bound", lambda: len(b := self.cluster.bound()) == len(jobs) and b)
             if self.extender.metric(asked) == before + len(jobs):
                 break
-        expected = {name: model.place(*[[g, c, m * 1e9] for g, c, m in (requests, demand)]) for name, requests, demand in jobs}
+        expected = {name: model.place(*[[g, c, m * 1e9] for g, c, m in (requests, demand)])
+                    for name, requests, demand in jobs}
         self.assertEqual(bound, expected)
         items = self.cluster.get("nodes,pods")["items"]
         self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
@@ -107,9 +112,11 @@ class PlacementTest(ClusterTest):
         nodes = sorted(self.model().nodes)
         best, other = nodes[0], nodes[-1]
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": 100, "preference": {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [other]}]}}]}}
+            {"weight": 100,
+             "preference": {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [other]}]}}]}}
         self.cluster.create(pod("picky", affinity=affinity))
-        self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), other, "all are empty")
+        self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), other,
+                         "all are empty")
         # Where little is left for two GPUs, one of them goes first.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": best}))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
@@ -126,7 +133,8 @@ class PlacementTest(ClusterTest):
 
         # It is a little fuller than the others, so the best for a pod that asks for no spread.
         best = sorted(self.model().nodes)[0]
-        self.cluster.create(notebook("first", gpus=0, cpu="10m", memory="1M", nodeSelector={"kubernetes.io/hostname": best}))
+        self.cluster.create(notebook("first", gpus=0, cpu="10m", memory="1M",
+                                     nodeSelector={"kubernetes.io/hostname": best}))
         wait_for("the first to be bound", lambda: self.cluster.bound().get("first"))
         self.cluster.create(notebook("second"))
         self.assertNotEqual(wait_for("the second to be bound", lambda: self.cluster.bound().get("second")), best)
@@ -149,7 +157,8 @@ class PlacementTest(ClusterTest):
 
     def test_a_pod_of_higher_priority_evicts_the_least(self):
         self.addCleanup(self.cluster.delete, "priorityclass", "low", "middle", "high")
-        self.cluster.create(*[{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
+        self.cluster.create(*[{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                               "metadata": {"name": name},
                                "value": value} for name, value in (("low", 1), ("middle", 5), ("high", 10))])
         node = sorted(self.model().nodes)[0]
         there = {"nodeSelector": {"kubernetes.io/hostname": node}}
@@ -160,7 +169,8 @@ class PlacementTest(ClusterTest):
         wait_for("the pod of high priority to be bound", lambda: self.cluster.bound().get("high"))
         self.assertIn("middle", self.cluster.pods())
         self.assertNotIn("low", self.cluster.pods())
-        self.assertGreaterEqual(self.extender.metric('synergy_extender_request_duration_seconds_count{verb="preempt"}'), 1)
+        self.assertGreaterEqual(self.extender.metric('synergy_extender_request_duration_seconds_count{verb="preempt"}'),
+                                1)
 
     def test_a_pod_runs_on_a_real_node(self):
         real = [n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
@@ -168,7 +178,8 @@ class PlacementTest(ClusterTest):
         self.assertTrue(real, "the cluster has to have a real node")
         self.addCleanup(self.cluster.patch, "node", real[0], {"status": {"capacity": {GPU: None}}}, "status")
         self.cluster.patch("node", real[0], {"status": {"capacity": {GPU: "2"}}}, "status")
-        wait_for("the kubelet to offer the GPUs", lambda: GPU in self.cluster.get("node", real[0])["status"]["allocatable"])
+        wait_for("the kubelet to offer the GPUs",
+                 lambda: GPU in self.cluster.get("node", real[0])["status"]["allocatable"])
         self.cluster.create(pod("real", 2, "100m", "50M", nodeSelector={"kubernetes.io/hostname": real[0]}))
         wait_for("the pod to run", lambda: self.cluster.pods()["real"]["status"]["phase"] == "Running")
 
@@ -181,14 +192,16 @@ class ShadowTest(ClusterTest):
         model = BestFitModel(self.cluster.get("nodes")["items"])
         first = sorted(model.nodes)[0]
         elsewhere = {"scheduler": "default-scheduler"}
-        # Nobody has a choice about the first. The second fits beside it to the core; the default scheduler spreads pods.
+        # Nobody has a choice about the first. The second fits beside it to the core; the default
+        # scheduler spreads pods.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": first}, **elsewhere))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
         self.cluster.create(pod("apart", 2, "6", "120G", **elsewhere))
         went_to = wait_for("the pod to be bound", lambda: self.cluster.bound().get("apart"))
         self.assertNotEqual(went_to, first)
         count = 'synergy_extender_shadow_choices_total{agrees="%s"}'
-        wait_for("both to be judged", lambda: self.extender.metric(count % "yes") == 1 and self.extender.metric(count % "no") == 1)
+        wait_for("both to be judged",
+                 lambda: self.extender.metric(count % "yes") == 1 and self.extender.metric(count % "no") == 1)
         with open(self.extender.log.name, encoding="utf-8") as log:
             log.seek(before)
             told = [line for line in log if "pod=default/apart" in line]
@@ -197,11 +210,13 @@ class ShadowTest(ClusterTest):
         placed_pods = self.cluster.pods()
         for name, placed in placed_pods.items():
             # kwok plays the node agent.
-            annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use", "synergy.io/devices"}
+            annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use",
+                                                                            "synergy.io/devices"}
             self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
         # Events outlive pods, and pods of other tests have the same names.
         uids = {placed["metadata"]["uid"] for placed in placed_pods.values()}
-        sources = {event["source"].get("component") or event["reportingComponent"] for event in self.cluster.get("events")["items"]
+        sources = {event["source"].get("component") or event["reportingComponent"]
+                   for event in self.cluster.get("events")["items"]
                    if event["involvedObject"].get("uid") in uids}
         self.assertFalse({source for source in sources if "synergy" in source}, sources)
 
@@ -212,11 +227,13 @@ class PromisedRoomTest(FungibleTest):
     STORAGE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
                "provisioner": "synergy.test/late", "volumeBindingMode": "WaitForFirstConsumer"}
     CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "late", "namespace": "default"},
-             "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+             "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"],
+                      "resources": {"requests": {"storage": "1Gi"}}}}
     VOLUME = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "late"},
               "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
                        "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": "/late"},
-                       "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default", "name": "late"}}}
+                       "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default",
+                                    "name": "late"}}}
 
     def test_growth_at_bind_leaves_alone_what_a_pod_without_gpus_was_promised(self):
         self.addCleanup(self.cluster.delete, "pvc,pv,storageclass", "late")
@@ -224,7 +241,8 @@ class PromisedRoomTest(FungibleTest):
         self.cluster.create(self.STORAGE, self.CLAIM)
         self.cluster.create(pod("loader", gpus=0, cpu="20", nodeSelector={"kubernetes.io/hostname": fungible.NODE},
                                 volumes=[{"name": "late", "persistentVolumeClaim": {"claimName": "late"}}]))
-        wait_for("kube-scheduler's promise", lambda: self.cluster.pods()["loader"]["status"].get("nominatedNodeName") == fungible.NODE)
+        wait_for("kube-scheduler's promise",
+                 lambda: self.cluster.pods()["loader"]["status"].get("nominatedNodeName") == fungible.NODE)
         self.assertNotIn("loader", self.cluster.bound())
         # It would have 9 cores, and 4 are not promised.
         self.cluster.create(fungible.pod("trainer", "sensitive"))

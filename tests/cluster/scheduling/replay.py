@@ -1,7 +1,7 @@
 """The same jobs on a real control plane and by `synergy simulate`, from the same cluster: what both make of them.
 
-Pods run on simulated nodes, so a trainer here does their work: it goes by the profile's throughput for what a pod's status
-says is in force, and deletes the pod when the work is done.
+Pods run on simulated nodes, so a trainer here does their work: it goes by the profile's throughput
+for what a pod's status says is in force, and deletes the pod when the work is done.
 """
 
 import contextlib
@@ -22,10 +22,12 @@ from invariants import amounts, annotation, managed, quantity
 
 TRACE = ROOT / "tests/data/synergy/static_100job.csv"
 MEASURED = json.loads((ROOT / "tests/data/synergy/reference/profiles.json").read_text(encoding="utf-8"))
-MODELS = {model: gpus["1"]["tput"] for model, gpus in MEASURED["3"].items() if "1" in gpus}  # servers with 3 CPUs for each GPU
+# On servers with 3 CPUs for each GPU.
+MODELS = {model: gpus["1"]["tput"] for model, gpus in MEASURED["3"].items() if "1" in gpus}
 # As fast with anything: its pods end when they are meant to, whatever they are given.
 STEADY = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "steady"},
-          "spec": {"gpus": 1, "processMemory": "1Mi", "points": [{"cpu": 1, "memory": "20G", "throughput": 1}, {"cpu": 9, "memory": "60G", "throughput": 1}]}}
+          "spec": {"gpus": 1, "processMemory": "1Mi", "points": [{"cpu": 1, "memory": "20G", "throughput": 1},
+                                                                 {"cpu": 9, "memory": "60G", "throughput": 1}]}}
 ROUND = 1  # seconds, of the tuner
 STEP = 60  # simulated seconds between two arrivals
 
@@ -38,8 +40,10 @@ def points(model):
 
 
 def training_profile(model):
-    measured = [{"cpu": cpu, "memory": f"{memory}G", "throughput": throughput} for cpu, memory, throughput in points(model)]
-    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": model}, "spec": {"gpus": 1, "processMemory": "1Mi", "points": measured}}
+    measured = [{"cpu": cpu, "memory": f"{memory}G", "throughput": throughput}
+                for cpu, memory, throughput in points(model)]
+    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": model},
+            "spec": {"gpus": 1, "processMemory": "1Mi", "points": measured}}
 
 
 def pod(name, model, gpus, enforcement):
@@ -48,7 +52,8 @@ def pod(name, model, gpus, enforcement):
         "metadata": {"name": name, "labels": {"synergy.io/profile": model, "synergy.io/enforcement": enforcement}},
         "spec": {
             "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-            "containers": [{"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: str(gpus)}}}],
+            "containers": [{"name": "train", "image": "synergy.test/busybox:1",
+                            "resources": {"limits": {GPU: str(gpus)}}}],
         },
     }
 
@@ -61,7 +66,8 @@ def prepared(cluster, nodes, recording=None):
     """
     profiles = [training_profile(model) for model in MODELS] + [STEADY]
     cluster.create(*profiles)
-    names = sorted(node["metadata"]["name"] for node in cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"])
+    names = sorted(node["metadata"]["name"]
+                   for node in cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"])
     closed = names[nodes:]
     for name in closed:
         cluster.patch("node", name, {"spec": {"unschedulable": True}})
@@ -106,7 +112,8 @@ def save_cluster(cluster, file):
 def write_trace(file, jobs):
     """`jobs`: (id, model, arrival, GPUs, seconds at the fair share)."""
     lines = ["job_id,model,arrival_s,total_iterations,gpus,duration_s_at_fair"]
-    lines += [f"{number},{model},{arrival:.6f},1,{gpus},{seconds:.6f}" for number, model, arrival, gpus, seconds in jobs]
+    lines += [f"{number},{model},{arrival:.6f},1,{gpus},{seconds:.6f}"
+              for number, model, arrival, gpus, seconds in jobs]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -200,7 +207,8 @@ class OneByOne:
         compared = []
         for moment, what, pods in real:
             expected = simulated_at(simulated, moment)
-            compared += [(what, name, pods.get(name), expected.get(name)) for name in sorted(pods.keys() | expected.keys())]
+            compared += [(what, name, pods.get(name), expected.get(name))
+                         for name in sorted(pods.keys() | expected.keys())]
         at_bind = {row["pod"]: row_place(row) for row in simulated if row["what"] == "bound"}
         compared += [("at bind", name, given, at_bind.get(name)) for name, given in sorted(self.bound.items())]
         return compared
@@ -220,19 +228,21 @@ class OneByOne:
             if first["spec"].get("nodeName") and managed(first):
                 cpu, memory = bound_with(first)
                 self.bound[name] = first["spec"]["nodeName"], float(cpu), int(memory)
-            moments.append((number * STEP + STEP / 2 - 2, f"after {name}", {n: place(p) for n, p in pods.items() if place(p)}))
+            moments.append((number * STEP + STEP / 2 - 2, f"after {name}",
+                            {n: place(p) for n, p in pods.items() if place(p)}))
             if model == "steady" and place(pods[name]):
                 self.cluster.delete("pod", name)
                 pods = wait_until_quiet(self.cluster)
-                moments.append(((number + 1) * STEP - 1, f"without {name}", {n: place(p) for n, p in pods.items() if place(p)}))
+                moments.append(((number + 1) * STEP - 1, f"without {name}",
+                                {n: place(p) for n, p in pods.items() if place(p)}))
         return moments
 
     def simulate(self):
         trace, changes = self.folder / "one-by-one.csv", self.folder / "changes.csv"
         write_trace(trace, [(number, model, number * STEP, gpus, STEP / 2 if model == "steady" else 1e6)
                             for number, (_, model, gpus) in enumerate(self.jobs)])
-        synergy(self.cluster, "simulate", "--cluster", self.folder / "cluster.json", "--trace", trace, "--round", f"{ROUND}s",
-                "--restart-cost", "0s", "--changes", changes, "--quiet")
+        synergy(self.cluster, "simulate", "--cluster", self.folder / "cluster.json", "--trace", trace,
+                "--round", f"{ROUND}s", "--restart-cost", "0s", "--changes", changes, "--quiet")
         with open(changes, encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
@@ -321,10 +331,12 @@ class Training:
 
 
 def recorded_jobs(count, compression):
-    """(number, model, arrival, GPUs, seconds) of the recorded static trace, which all arrive at once: as fast as they can be made."""
+    """(number, model, arrival, GPUs, seconds) of the recorded static trace, which all arrive at
+    once: as fast as they can be made."""
     with open(TRACE, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[:count]
-    return [(int(row["job_id"]), row["model"], 0.03 * number, int(row["gpus"]), float(row["duration_s_at_fair"]) / compression)
+    return [(int(row["job_id"]), row["model"], 0.03 * number, int(row["gpus"]),
+             float(row["duration_s_at_fair"]) / compression)
             for number, row in enumerate(rows)]
 
 
@@ -338,7 +350,8 @@ class FreeRun:
         self.cluster, self.jobs = cluster, jobs
         self.own = threading.local()
         self.deletions = []  # seconds that each took
-        self.trainings = {f"job-{number}-0": Training(model, gpus, seconds, fair_share) for number, model, _, gpus, seconds in jobs}
+        self.trainings = {f"job-{number}-0": Training(model, gpus, seconds, fair_share)
+                          for number, model, _, gpus, seconds in jobs}
         self.asked = {}  # pod -> (since, what its spec asks for)
         self.resizes = []
         self.seen = 0
@@ -358,7 +371,8 @@ class FreeRun:
                 self.hear(watch)
                 calls += [deleter.submit(self.delete, name) for name in self.end_finished()]
                 if now > deadline:
-                    raise AssertionError(f"after {seconds} s: {[n for n, t in self.trainings.items() if t.ended is None]}")
+                    raise AssertionError(
+                        f"after {seconds} s: {[n for n, t in self.trainings.items() if t.ended is None]}")
                 with watch.news:
                     watch.news.wait(0.01)
             for call in calls:
@@ -424,7 +438,8 @@ class FreeRun:
     def course(self):
         """Pod name -> seconds since the first was created, when it was bound, ran and ended."""
         first = min(training.created for training in self.trainings.values())
-        return {name: [round(moment - first, 3) for moment in (t.bound, t.started, t.ended)] for name, t in self.trainings.items()}
+        return {name: [round(moment - first, 3) for moment in (t.bound, t.started, t.ended)]
+                for name, t in self.trainings.items()}
 
 
 def fair_share(cluster):
@@ -456,7 +471,9 @@ def latency_text(latencies):
 def simulated_completion_times(cluster, folder, jobs, latencies):
     trace, times = folder / "free.csv", folder / "free-jobs.csv"
     write_trace(trace, jobs)
-    synergy(cluster, "simulate", "--cluster", folder / "cluster.json", "--trace", trace, "--mechanism", "synergy-strict",
-            "--round", f"{ROUND}s", "--restart-cost", "0s", "--latency", latency_text(latencies), "--jobs-csv", times, "--quiet")
+    synergy(cluster, "simulate", "--cluster", folder / "cluster.json", "--trace", trace,
+            "--mechanism", "synergy-strict",
+            "--round", f"{ROUND}s", "--restart-cost", "0s", "--latency", latency_text(latencies), "--jobs-csv", times,
+            "--quiet")
     with open(times, encoding="utf-8") as file:
         return [float(row["finish_s"]) - float(row["submit_s"]) for row in csv.DictReader(file)]

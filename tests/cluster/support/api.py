@@ -1,4 +1,5 @@
-"""The API server, asked without kubectl in between: for what is timed, for many calls, and for pods' changes as they come."""
+"""The API server, asked without kubectl in between: for what is timed, for many calls, and for
+pods' changes as they come."""
 
 import atexit
 import contextlib
@@ -14,7 +15,8 @@ import weakref
 
 PODS = "/api/v1/namespaces/default/pods"
 MERGE_PATCH = "application/merge-patch+json"
-# The API server closes a connection on which nothing was asked for 90 s, in the midst of the next request if that comes then.
+# The API server closes a connection on which nothing was asked for 90 s, in the midst of the next
+# request if that comes then.
 IDLE = 45
 STRATEGIC = "application/strategic-merge-patch+json"  # what kubectl patch sends
 
@@ -28,7 +30,8 @@ def causes_in(text):
 
 
 class ApiError(Exception):
-    """The server is away, or has refused; `status` is 0 in the first case. `causes`: what it calls the reasons, if it names any."""
+    """The server is away, or has refused; `status` is 0 in the first case. `causes`: what it calls
+    the reasons, if it names any."""
 
     def __init__(self, status, message, causes=()):
         super().__init__(message)
@@ -71,11 +74,13 @@ class Api:
         atexit.register(self.close)
         self.kinds = {}  # each name of a kind -> its Kind
 
-    def call(self, method, path, body=None, content_type="application/json", accept="application/json", user=None, token=None):
+    def call(self, method, path, body=None, content_type="application/json", accept="application/json", user=None,
+             token=None):
         headers = {"Content-Type": content_type, "Accept": accept} | ({"Impersonate-User": user} if user else {})
         if token:
             headers["Authorization"] = f"Bearer {token}"
-            with contextlib.closing(http.client.HTTPSConnection(self.address, timeout=60, context=self.anonymous)) as connection:
+            with contextlib.closing(
+                http.client.HTTPSConnection(self.address, timeout=60, context=self.anonymous)) as connection:
                 return self.answer(connection, method, path, body, headers)
         connection = getattr(self.own, "connection", None)
         now = time.monotonic()
@@ -84,7 +89,8 @@ class Api:
             connection = None
         self.own.used = now
         if connection is None:
-            connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=60, context=self.context)
+            connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=60,
+                                                                           context=self.context)
             self.opened.add(connection)
         try:
             return self.answer(connection, method, path, body, headers)
@@ -129,12 +135,16 @@ class Api:
     def discover(self):
         kinds = {}
         for root in ("/api", "/apis"):
-            for group in self.call("GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
+            for group in self.call(
+                "GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
                 group_name = group["metadata"].get("name", "")
                 # The preferred one is the first; some kinds are in others alone.
-                for version, entry in ((version, entry) for version in group["versions"] for entry in version.get("resources", [])):
-                    folder = f"{root}/{group_name}/{version['version']}" if group_name else f"{root}/{version['version']}"
-                    kind = Kind(folder, entry["resource"], entry["responseKind"]["kind"], entry["scope"] == "Namespaced")
+                for version, entry in ((version, entry) for version in group["versions"]
+                                       for entry in version.get("resources", [])):
+                    folder = (f"{root}/{group_name}/{version['version']}" if group_name
+                              else f"{root}/{version['version']}")
+                    kind = Kind(folder, entry["resource"], entry["responseKind"]["kind"],
+                                entry["scope"] == "Namespaced")
                     names = [entry["resource"], entry.get("singularResource"), kind.name, *entry.get("shortNames", [])]
                     for name in filter(None, names):
                         # Core kinds come first: "events" are theirs.
@@ -150,7 +160,8 @@ class Api:
 
 
 class Watch:
-    """Every object of a path as it changes, with the time at which we heard of it: the API server's own times are whole seconds.
+    """Every object of a path as it changes, with the time at which we heard of it: the API server's
+    own times are whole seconds.
 
     with Watch(api, PODS) as watch: moment, pod = watch.first(lambda pod: ...)
     """
@@ -174,7 +185,8 @@ class Watch:
             pass  # closed
 
     def first(self, check, since=0.0, seconds=60):
-        """(time, object) of the first event not before `since` for whose object `check` is true. The limit only bounds a failure."""
+        """(time, object) of the first event not before `since` for whose object `check` is true.
+        The limit only bounds a failure."""
         deadline = time.monotonic() + seconds
         seen = 0
         with self.news:
@@ -187,8 +199,10 @@ class Watch:
                     raise AssertionError(f"waited {seconds} s in vain for a change of {self.path}")
 
     def until_now(self, seconds=60):
-        """All events, once that of the last change is among them of each object that is there now. The limit only bounds a failure."""
-        wanted = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"]) for item in self.api.items(self.path)}
+        """All events, once that of the last change is among them of each object that is there now.
+        The limit only bounds a failure."""
+        wanted = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"])
+                  for item in self.api.items(self.path)}
         deadline = time.monotonic() + seconds
         with self.news:
             while True:

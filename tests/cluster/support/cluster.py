@@ -1,7 +1,7 @@
 """What the cluster tests say: a running cluster of scripts/cluster.sh, pods on it, and an extender beside it.
 
-The test run's environment names the cluster's state folder (SYNERGY_TEST_STATE), the port that its synergy-scheduler calls
-(in that folder) and the folder of our programs (SYNERGY_BIN).
+The test run's environment names the cluster's state folder (SYNERGY_TEST_STATE), the port that its
+synergy-scheduler calls (in that folder) and the folder of our programs (SYNERGY_BIN).
 """
 
 import contextlib
@@ -29,8 +29,8 @@ GPU = "nvidia.com/gpu"
 def wait_for(what, check, seconds=120):
     """Polls `check` until it gives something true, which is returned. The limit only bounds a failure.
 
-    At first often, for most things come soon, then five times a second. At most half of the time is spent on looking: other tests
-    need the CPU.
+    At first often, for most things come soon, then five times a second. At most half of the time is
+    spent on looking: other tests need the CPU.
     """
     began = time.monotonic()
     while True:
@@ -63,7 +63,8 @@ def free_port():
 
 @contextlib.contextmanager
 def own_cluster(folder, instance, *options):
-    """A cluster that no other test sees, in that folder, started with these options of `up`. There is a port for its extender."""
+    """A cluster that no other test sees, in that folder, started with these options of `up`. There
+    is a port for its extender."""
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / "cluster"
     # What an interrupted run left must not count as this one.
@@ -98,14 +99,16 @@ class Cluster:
 
     @contextlib.contextmanager
     def controller(self, **sections):
-        """Runs synergy-controller meanwhile, with other sections of its configuration than usual, such as tuner="{round: 2s}"."""
+        """Runs synergy-controller meanwhile, with other sections of its configuration than usual,
+        such as tuner="{round: 2s}"."""
         config, original = self.state / "synergy-controller.yaml", self.state / "synergy-controller.usual.yaml"
         # Files that a killed test left in it do not count.
         if not original.exists():
             shutil.copy(config, original)
         usual = original.read_text(encoding="utf-8")
         kept = [line for line in usual.splitlines() if line.partition(":")[0] not in sections]
-        config.write_text("\n".join(kept + [f"{name}: {value}" for name, value in sections.items()]) + "\n", encoding="utf-8")
+        config.write_text("\n".join(kept + [f"{name}: {value}" for name, value in sections.items()]) + "\n",
+                          encoding="utf-8")
         try:
             self.script("restart", "synergy-controller")
             yield
@@ -120,7 +123,8 @@ class Cluster:
 
     def progress(self):
         """What the controller tells its reader of pods. Its certificate is the cluster's own."""
-        token = self.kubectl("create", "token", "synergy-controller-progress", "--namespace=synergy-system", "--audience=progress.synergy.io").strip()
+        token = self.kubectl("create", "token", "synergy-controller-progress", "--namespace=synergy-system",
+                             "--audience=progress.synergy.io").strip()
         request = urllib.request.Request(self.environment["SYNERGY_PROGRESS_URL"], headers={"Synergy-Token": token})
         context = ssl.create_default_context(cafile=str(self.state / "pki/ca.crt"))
         with urllib.request.urlopen(request, timeout=10, context=context) as answer:
@@ -138,12 +142,14 @@ class Cluster:
         return Api(self)
 
     def get(self, kinds, name=None, *, namespace="default", **query):
-        """An object; or all of these kinds ("nodes,pods"), with `items`. The query's names are the API's, as in labelSelector.
+        """An object; or all of these kinds ("nodes,pods"), with `items`. The query's names are the
+        API's, as in labelSelector.
 
         Not through kubectl: each of its runs takes a fifth of a second of CPU or more, and tests look often.
         """
         query = urllib.parse.urlencode(query)
-        found = [self.called("GET", self.api.kind(kind).path(namespace, name) + (query and f"?{query}")) for kind in kinds.split(",")]
+        found = [self.called("GET", self.api.kind(kind).path(namespace, name) + (query and f"?{query}"))
+                 for kind in kinds.split(",")]
         if name:
             return found[0]
         # A list's items do not say what they are.
@@ -164,7 +170,8 @@ class Cluster:
         return self.called("PATCH", path, change, MERGE_PATCH)
 
     def delete(self, kinds, *names, namespace="default", wait=False):
-        """Deletes these objects of a kind at once, or without names all of these kinds ("jobs,pods"); passes over what is not there.
+        """Deletes these objects of a kind at once, or without names all of these kinds
+        ("jobs,pods"); passes over what is not there.
 
         `wait`: returns when they and all that they own are gone.
         """
@@ -174,13 +181,18 @@ class Cluster:
             self.called("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy={policy}", absent=True)
         if wait:
             wait_for(f"{kinds} {' '.join(names)} to be gone",
-                     lambda: not any((found := self.called("GET", path, absent=True)) and found.get("items", True) for path in paths))
+                     lambda: not any((found := self.called("GET", path, absent=True)) and found.get("items", True)
+                                     for path in paths))
 
-    def complaint(self, method, kind, name=None, body=None, *, subresource="", manager=None, content_type=None, **caller):
-        """Returns what the API server complains of; empty where it does as asked. A patch is merged. `caller`: a user or a token."""
-        query = {"fieldValidation": "Strict"} if method == "POST" else {"gracePeriodSeconds": 0} if method == "DELETE" else {}
+    def complaint(self, method, kind, name=None, body=None, *, subresource="", manager=None, content_type=None,
+                  **caller):
+        """Returns what the API server complains of; empty where it does as asked. A patch is
+        merged. `caller`: a user or a token."""
+        query = ({"fieldValidation": "Strict"} if method == "POST" else {"gracePeriodSeconds": 0} if method == "DELETE"
+                 else {})
         query |= {"fieldManager": manager} if manager else {}
-        path = self.api.kind(kind).path(name=name) + (subresource and f"/{subresource}") + "?" + urllib.parse.urlencode(query)
+        path = self.api.kind(kind).path(name=name) + (subresource and f"/{subresource}") + "?" + urllib.parse.urlencode(
+            query)
         content_type = content_type or (MERGE_PATCH if method == "PATCH" else "application/json")
         try:
             self.api.call(method, path, body, content_type, **caller)
@@ -220,7 +232,8 @@ class Cluster:
     def events(self, pod):
         """Returns what was said of pods of that name since the last clear(): other tests' pods have the same names."""
         items = self.get("events", fieldSelector=f"involvedObject.name={pod}")["items"]
-        return [event["message"] for event in items if event.get("message") and int(event["metadata"]["resourceVersion"]) > self.cleared]
+        return [event["message"]
+                for event in items if event.get("message") and int(event["metadata"]["resourceVersion"]) > self.cleared]
 
 
 def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-scheduler", **spec):

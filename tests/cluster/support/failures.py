@@ -1,5 +1,5 @@
-"""How long each test on a cluster takes, and what the cluster looks like at the moment one fails: one folder for each failure, in
-$SYNERGY_FAILURES."""
+"""How long each test on a cluster takes, and what the cluster looks like at the moment one fails:
+one folder for each failure, in $SYNERGY_FAILURES."""
 
 import os
 import pathlib
@@ -30,14 +30,16 @@ def keep(cluster, folder):
     folder.mkdir(parents=True, exist_ok=True)
 
     def asked(*command):
-        done = subprocess.run(command, env=cluster.environment, text=True, capture_output=True, check=False, timeout=SECONDS)
+        done = subprocess.run(command, env=cluster.environment, text=True, capture_output=True, check=False,
+                              timeout=SECONDS)
         return done.stdout + done.stderr
     kubectl = cluster.environment.get("SYNERGY_KUBECTL", "kubectl")
     synergy = str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy")
 
     def explained():
         # Foreign to a cluster without an API server: the line below is the reason then.
-        waiting = [pod["metadata"]["name"] for pod in cluster.get("pods")["items"] if pod["status"].get("phase") != "Running"]
+        waiting = [pod["metadata"]["name"]
+                   for pod in cluster.get("pods")["items"] if pod["status"].get("phase") != "Running"]
         return "".join(f"== {name}\n{asked(synergy, 'explain', 'pod', name)}" for name in waiting[:10])
     write(folder, "events.txt", lambda: asked(kubectl, "get", "events", "-A", "--sort-by=.lastTimestamp"))
     write(folder, "nodes.txt", lambda: asked(kubectl, "describe", "nodes", "-l", "synergy.test/node!=simulated"))

@@ -1,7 +1,8 @@
-"""The kinds of others' operators that are not run in the tests: those that the chart writes objects of (cert-manager's, the Prometheus
-operator's), and those whose pods are gangs (PyTorchJob, MPIJob).
+"""The kinds of others' operators that are not run in the tests: those that the chart writes objects
+of (cert-manager's, the Prometheus operator's), and those whose pods are gangs (PyTorchJob, MPIJob).
 
-Their definitions come out of the operators' Go modules, so that they are fetched, checked and kept as other modules are.
+Their definitions come out of the operators' Go modules, so that they are fetched, checked and kept
+as other modules are.
 """
 
 import json
@@ -22,7 +23,8 @@ OF_THE_CHART = {
 }
 OF_GANGS = {
     "github.com/kubeflow/training-operator": (
-        "v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc=", ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",)),
+        "v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc=",
+        ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",)),
     "github.com/kubeflow/mpi-operator": (
         "v0.7.0", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o=", ("manifests/base/kubeflow.org_mpijobs.yaml",)),
 }
@@ -32,11 +34,13 @@ def definitions(modules):
     """CustomResourceDefinitions, as kubectl takes them."""
     found = []
     for module, (version, checksum, files) in modules.items():
-        done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True, stdout=subprocess.PIPE)
+        done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True,
+                              stdout=subprocess.PIPE)
         answer = json.loads(done.stdout)
         assert answer["Sum"] == checksum, f"{module} is not what it was: {answer['Sum']}"
         for file in files:
-            definition = yaml.load((pathlib.Path(answer["Dir"]) / file).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+            definition = yaml.load((pathlib.Path(answer["Dir"]) / file).read_text(encoding="utf-8"),
+                                   Loader=yaml.CSafeLoader)
             # Labels and annotations are for the operator's own chart to fill in.
             definition["metadata"] = {"name": definition["metadata"]["name"]}
             found.append(definition)

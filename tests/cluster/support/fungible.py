@@ -12,7 +12,8 @@ def profile(name, *points):
         "kind": "TrainingProfile",
         "metadata": {"name": name},
         # Next to none of their memory is the processes'.
-        "spec": {"processMemory": "1Mi", "points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
+        "spec": {"processMemory": "1Mi",
+                 "points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
     }
 
 

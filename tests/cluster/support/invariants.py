@@ -13,8 +13,10 @@ import sys
 import time
 from fractions import Fraction
 
-UNITS = {"": 1, "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": 10**3, "M": 10**6, "G": 10**9,
-         "T": 10**12, "P": 10**15, "E": 10**18, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+UNITS = {"": 1, "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": 10**3, "M": 10**6,
+         "G": 10**9,
+         "T": 10**12, "P": 10**15, "E": 10**18, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50,
+         "Ei": 2**60}
 
 
 def quantity(text):
@@ -89,7 +91,8 @@ class IdleGpus:
         self.longest = 0.0
 
     def check(self, nodes, pods, now):
-        free = {node["metadata"]["name"]: {r: quantity(v) for r, v in node["status"]["allocatable"].items()} for node in nodes}
+        free = {node["metadata"]["name"]: {r: quantity(v) for r, v in node["status"]["allocatable"].items()}
+                for node in nodes}
         there = {name: set() for name in free}
         waiting = []
         for pod in pods:
@@ -108,13 +111,15 @@ class IdleGpus:
         for name, room in free.items():
             if not any(all(room.get(r, 0) >= amount for r, amount in needs.items()) for needs in waiting):
                 continue
-            # Whoever has come or gone since makes it another matter: with many pods waiting, GPUs change hands all the time.
+            # Whoever has come or gone since makes it another matter: with many pods waiting, GPUs
+            # change hands all the time.
             pods_before, first = before.get(name, (None, now))
             self.since[name] = (there[name], first if pods_before == there[name] else now)
             idle = now - self.since[name][1]
             self.longest = max(self.longest, idle)
             if idle > self.limit:
-                violations.append(f"{name} has had GPUs free for {idle:.0f} looks that pods wait for although room can be made")
+                violations.append(
+                    f"{name} has had GPUs free for {idle:.0f} looks that pods wait for although room can be made")
         return violations
 
     @staticmethod
@@ -140,7 +145,8 @@ class Invariants:
     def check(self, nodes, pods, now=None):
         """The violations, as text, in one state of the API server."""
         violations, now = [], time.monotonic() if now is None else now
-        free = {node["metadata"]["name"]: {name: quantity(value) for name, value in node["status"]["allocatable"].items()}
+        free = {node["metadata"]["name"]: {name: quantity(value)
+                                           for name, value in node["status"]["allocatable"].items()}
                 for node in nodes}
         for pod in pods:
             name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]

@@ -12,7 +12,8 @@ def node(name, **allocatable):
 
 def pod(name, where, cpu, status=None):
     return {"metadata": {"name": name, "uid": name}, "spec": {
-        "nodeName": where, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}, "status": status or {}}
+        "nodeName": where, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]},
+            "status": status or {}}
 
 
 def managed(name, where, cpu, floor="1", change=("1", "2"), gpus="1", more=None):
@@ -20,7 +21,8 @@ def managed(name, where, cpu, floor="1", change=("1", "2"), gpus="1", more=None)
     annotations = {"synergy.io/container": "c", "synergy.io/floor": json.dumps(amounts[0]),
                    "synergy.io/change": json.dumps({"from": amounts[1], "to": amounts[2]}), **(more or {})}
     return {"metadata": {"name": name, "uid": name, "annotations": annotations}, "status": {}, "spec": {
-        "nodeName": where, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi", "gpu": gpus}}}]}}
+        "nodeName": where,
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi", "gpu": gpus}}}]}}
 
 
 class AllocationTest(unittest.TestCase):
@@ -38,14 +40,16 @@ class AllocationTest(unittest.TestCase):
 
     def test_a_cut_of_ours_may_be_recorded_a_moment_later(self):
         cut, nodes, invariants = managed("a", "n", "3"), [node("n", cpu="8", memory="8Gi", gpu="8")], Invariants()
-        cut["metadata"]["managedFields"] = [{"manager": "synergy", "subresource": "resize"}, {"manager": "kubelet", "subresource": "status"}]
+        cut["metadata"]["managedFields"] = [{"manager": "synergy", "subresource": "resize"},
+                                            {"manager": "kubelet", "subresource": "status"}]
         self.assertEqual([], invariants.check(nodes, [cut], now=0))
         self.assertEqual([], invariants.check(nodes, [cut], now=59))
         self.assertIn("a has {'cpu': '3'", invariants.check(nodes, [cut], now=60)[0])
 
     def test_nobody_else_has_that_moment(self):
         cut = managed("a", "n", "3")
-        cut["metadata"]["managedFields"] = [{"manager": name, "subresource": "resize"} for name in ("synergy", "kubectl-patch")]
+        cut["metadata"]["managedFields"] = [{"manager": name, "subresource": "resize"}
+                                            for name in ("synergy", "kubectl-patch")]
         self.assertIn("a has {'cpu': '3'", self.check(cut)[0])
 
     def test_a_pod_that_was_bound_without_a_record_is_one(self):
@@ -92,7 +96,8 @@ class InvariantsTest(unittest.TestCase):
 
     def test_what_a_kubelet_still_enforces_counts(self):
         status = {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}
-        self.assertEqual(["n is over-allocated by 1 cpu"], Invariants().check([node("n", cpu="2")], [pod("a", "n", "1", status)]))
+        self.assertEqual(["n is over-allocated by 1 cpu"],
+                         Invariants().check([node("n", cpu="2")], [pod("a", "n", "1", status)]))
 
     def test_too_many_pods_are_one(self):
         pods = [pod(str(i), "n", "0") for i in range(11)]
@@ -101,7 +106,8 @@ class InvariantsTest(unittest.TestCase):
     def test_a_pod_that_moves_is_one(self):
         invariants = Invariants()
         self.assertEqual([], invariants.check([node("n"), node("m")], [pod("a", "n", "0")]))
-        self.assertEqual(["a was bound to n and is now on m"], invariants.check([node("n"), node("m")], [pod("a", "m", "0")]))
+        self.assertEqual(["a was bound to n and is now on m"],
+                         invariants.check([node("n"), node("m")], [pod("a", "m", "0")]))
 
     def test_a_failed_pod_is_one(self):
         failed = {"phase": "Failed", "reason": "OutOfcpu", "message": "no room"}

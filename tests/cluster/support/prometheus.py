@@ -49,8 +49,10 @@ class Prometheus:
         (self.folder / "prometheus.yaml").write_text(yaml.safe_dump(self.configuration()), encoding="utf-8")
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                ["prometheus", "--config.file", str(self.folder / "prometheus.yaml"), "--storage.tsdb.path", str(self.folder / "data"),
-                 "--web.listen-address", self.url.removeprefix("http://"), "--log.level", "warn"], stdout=log, stderr=log)
+                ["prometheus", "--config.file", str(self.folder / "prometheus.yaml"), "--storage.tsdb.path",
+                 str(self.folder / "data"),
+                 "--web.listen-address", self.url.removeprefix("http://"), "--log.level", "warn"], stdout=log,
+                stderr=log)
         wait_for("Prometheus", self.is_ready)
 
     def configuration(self):
@@ -64,7 +66,8 @@ class Prometheus:
                 "scheme": "https",
                 "tls_config": {"insecure_skip_verify": True},
                 "authorization": {"credentials": self.cluster.kubectl(
-                    "create", "token", "synergy-metrics-reader", "--namespace=synergy-system", "--duration=24h").strip()},
+                    "create", "token", "synergy-metrics-reader", "--namespace=synergy-system",
+                    "--duration=24h").strip()},
                 "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}],
             }, self.api_server()],
         }
@@ -76,9 +79,11 @@ class Prometheus:
             "job_name": "kube-apiserver",
             "scheme": "https",
             "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
-            "tls_config": {"ca_file": server["certificate-authority"], "cert_file": user["client-certificate"], "key_file": user["client-key"]},
+            "tls_config": {"ca_file": server["certificate-authority"], "cert_file": user["client-certificate"],
+                           "key_file": user["client-key"]},
             # It has thousands.
-            "metric_relabel_configs": [{"source_labels": ["__name__"], "regex": "apiserver_admission_webhook_fail_open_count", "action": "keep"}],
+            "metric_relabel_configs": [{"source_labels": ["__name__"],
+                                        "regex": "apiserver_admission_webhook_fail_open_count", "action": "keep"}],
         }
 
     def discover(self):
@@ -92,7 +97,8 @@ class Prometheus:
                 spec, status = pod["spec"], pod["status"]
                 if (address := address_of(pod)) and status["phase"] == "Running":
                     targets.append({"targets": [address],
-                                    "labels": {"pod": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"], "node": spec["nodeName"]}})
+                                    "labels": {"pod": pod["metadata"]["name"],
+                                               "namespace": pod["metadata"]["namespace"], "node": spec["nodeName"]}})
             new = self.folder / "targets.new"
             new.write_text(json.dumps(targets), encoding="utf-8")
             new.rename(self.folder / "targets.json")
@@ -117,7 +123,8 @@ class Prometheus:
         return self.get("/api/v1/query_range", query=expression, start=start, end=end, step=step)["result"]
 
     def firing(self):
-        return {alert["labels"]["alertname"] for alert in self.get("/api/v1/alerts")["alerts"] if alert["state"] == "firing"}
+        return {alert["labels"]["alertname"]
+                for alert in self.get("/api/v1/alerts")["alerts"] if alert["state"] == "firing"}
 
     def end(self):
         self.stop.set()
@@ -134,8 +141,10 @@ def draw(prometheus, folder, start, end):
         dashboard = dashboards.load(file)
         shown = dashboards.panels(dashboard)
         rows = (len(shown) + 2) // 3
-        script = [f"set terminal pngcairo size 1500,{rows * 260} font 'sans,9'", f"set output '{folder / file.stem}.png'",
-                  f"set multiplot layout {rows},3", "set key below font ',7'", "set grid", "set yrange [0:*]", "set xlabel 's' font ',7'"]
+        script = [f"set terminal pngcairo size 1500,{rows * 260} font 'sans,9'",
+                  f"set output '{folder / file.stem}.png'",
+                  f"set multiplot layout {rows},3", "set key below font ',7'", "set grid", "set yrange [0:*]",
+                  "set xlabel 's' font ',7'"]
         for panel in shown:
             lines = []
             for target in panel["targets"]:
@@ -148,13 +157,16 @@ def draw(prometheus, folder, start, end):
                         lines.append((name, points))
             script.append("set title \"%s\"" % panel["title"].replace('"', "'"))
             if not lines:
-                script.append("set label 1 'no data' at graph 0.5,0.5 center; plot [0:1][0:1] NaN notitle; unset label 1")
+                script.append(
+                    "set label 1 'no data' at graph 0.5,0.5 center; plot [0:1][0:1] NaN notitle; unset label 1")
                 continue
             for number, (_, points) in enumerate(lines[:8]):
                 script += [f"$d{number} << EOD", *points, "EOD"]
             script.append("plot " + ", ".join(
-                f"$d{number} using 1:2 with steps lw 2 title \"{name}\" noenhanced" for number, (name, _) in enumerate(lines[:8])))
-        subprocess.run(["gnuplot"], input="\n".join([*script, "unset multiplot", ""]), text=True, check=True, cwd=folder)
+                f"$d{number} using 1:2 with steps lw 2 title \"{name}\" noenhanced"
+                for number, (name, _) in enumerate(lines[:8])))
+        subprocess.run(["gnuplot"], input="\n".join([*script, "unset multiplot", ""]), text=True, check=True,
+                       cwd=folder)
 
 
 def wanted_pictures():

@@ -9,7 +9,8 @@ import urllib.request
 import trainers
 from cluster import Extender, own_cluster, wait_for
 
-# What benchmarks and the demo have. Tests have three: whatever machine they run on has to have the CPU of all nodes to spare.
+# What benchmarks and the demo have. Tests have three: whatever machine they run on has to have the
+# CPU of all nodes to spare.
 NODES = int(os.environ.get("SYNERGY_REAL_NODES", "4"))
 
 
@@ -19,7 +20,8 @@ def say(text):
 
 @contextlib.contextmanager
 def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_CPU, gpus=trainers.GPUS):
-    """A cluster of its own with extender and controller, the trainers' image and profiles; without those, with node agents."""
+    """A cluster of its own with extender and controller, the trainers' image and profiles; without
+    those, with node agents."""
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
             folder, instance, "--real-nodes", str(nodes), "--real-node-cpu", str(cpu), "--simulated-nodes", "0",

@@ -1,4 +1,5 @@
-"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways, and how fast they run."""
+"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways,
+and how fast they run."""
 
 import json
 import os
@@ -15,8 +16,8 @@ SENSITIVE_CPU = NODE_CPU - INSENSITIVE_CPU
 GPUS = 2  # of each node
 FAIR_SHARE = NODE_CPU // GPUS
 
-# The trainers' flags, and iterations per second by CPU, by arithmetic; with limits they reach 98 % of it. The last amount is the
-# demand. One worker each, as SYNERGY_CPUS says of less than a core.
+# The trainers' flags, and iterations per second by CPU, by arithmetic; with limits they reach 98 %
+# of it. The last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
 KINDS = {
     # 10 ms of CPU for each iteration; the GPU could do a few more than it is given.
     "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", str(9500 // SENSITIVE_CPU)],
@@ -43,7 +44,8 @@ def proportional(kind):
 def burstable(kind):
     """What somebody does who knows Kubernetes well: the same requests, and no CPU limit."""
     del kind
-    return {"synergy.io/fungible": "false"}, {"requests": {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY}, "limits": {"memory": MEMORY}}
+    return {"synergy.io/fungible": "false"}, {"requests": {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY},
+                                              "limits": {"memory": MEMORY}}
 
 
 def strict(kind):
@@ -83,7 +85,8 @@ def pod_with(name, kind, arguments, labels, resources):
 
 def load_image(cluster):
     archive = cluster.folder / "trainer.tar"
-    subprocess.run([str(ROOT / "tests/cluster/support/trainer/image.sh"), os.environ["SYNERGY_TRAINER"], str(archive)], check=True)
+    subprocess.run([str(ROOT / "tests/cluster/support/trainer/image.sh"), os.environ["SYNERGY_TRAINER"], str(archive)],
+                   check=True)
     cluster.script("load-image", str(archive))
 
 
@@ -124,7 +127,8 @@ LINE = re.compile(r"^\[pod/([^/]+)/\S+\] time=(\S+) iterations=(\d+) ", re.M)
 def iterations(cluster, namespace="default"):
     """Pod name -> [(Unix time, iterations so far)] of its last minute, from what the trainers print each second."""
     counts = {}
-    for name, moment, count in LINE.findall(cluster.kubectl("logs", "-n", namespace, "--selector=kind", "--prefix", "--tail=60")):
+    for name, moment, count in LINE.findall(cluster.kubectl("logs", "-n", namespace, "--selector=kind", "--prefix",
+                                                            "--tail=60")):
         counts.setdefault(name, []).append((float(moment), int(count)))
     return counts
 
@@ -135,7 +139,8 @@ def speeds(cluster, since, until, namespace="default"):
     for name, lines in iterations(cluster, namespace).items():
         inside = [line for line in lines if since <= line[0] <= until]
         if len(inside) < 2:
-            raise AssertionError(f"{name} printed {len(inside)} lines between {since:.1f} and {until:.1f}: {lines[-3:]}")
+            raise AssertionError(
+                f"{name} printed {len(inside)} lines between {since:.1f} and {until:.1f}: {lines[-3:]}")
         (first, from_count), (last, to_count) = inside[0], inside[-1]
         result[name] = (to_count - from_count) / (last - first)
     return result

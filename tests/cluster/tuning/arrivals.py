@@ -1,4 +1,5 @@
-"""Pods that arrive where a GPU is free and the CPU is not, and leave again: what becomes of it, and what takes how long."""
+"""Pods that arrive where a GPU is free and the CPU is not, and leave again: what becomes of it, and
+what takes how long."""
 
 import statistics
 import time
@@ -70,11 +71,13 @@ class Arrivals:
         wait_for("them to be gone", lambda: not set(names) & set(self.cluster.pods()))
         had = sum(trainers.milli_cpu(pod) for pod in self.pods.values())
         wait_for("the others to have what they had before",
-                 lambda: sum(trainers.milli_cpu(pod, "status") or 0 for pod in self.cluster.pods().values()) >= had, 120)
+                 lambda: sum(trainers.milli_cpu(pod, "status") or 0 for pod in self.cluster.pods().values()) >= had,
+                 120)
         self.stages[-1]["grown after"] = time.monotonic() - left
         self.stages[-1]["rounds until grown"] = tuner_metric(self.cluster, "synergy_tuner_rounds_total") - rounds
         self.pods = await_rest(self.cluster)
-        say(f"  two more arrived and left: {self.stages[-2]['total']:.1f} and {self.stages[-1]['total']:.1f} s until they"
+        say(f"  two more arrived and left: {self.stages[-2]['total']:.1f} and "
+            f"{self.stages[-1]['total']:.1f} s until they"
             f" ran, {self.stages[-1]['grown after']:.1f} s until the others had their CPU back")
         return crowded, self.pods
 

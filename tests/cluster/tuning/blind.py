@@ -1,7 +1,7 @@
 """Trainers without any profile on real nodes: what is measured of them while they train, and how fast they become.
 
-They print what a tqdm loop prints. What they could reach follows by arithmetic from what they are (trainers.KINDS) and from where
-they were placed, which is blind the first time.
+They print what a tqdm loop prints. What they could reach follows by arithmetic from what they are
+(trainers.KINDS) and from where they were placed, which is blind the first time.
 """
 
 import re
@@ -44,7 +44,8 @@ def placement(pods):
 def by_hand(kinds):
     """The speeds that hand-made profiles give a node's pods: the sensitive ones share what the others leave."""
     sensitive = kinds.count("sensitive")
-    each = min(trainers.SENSITIVE_CPU, (trainers.NODE_CPU - trainers.INSENSITIVE_CPU * (len(kinds) - sensitive)) / max(sensitive, 1))
+    each = min(trainers.SENSITIVE_CPU,
+               (trainers.NODE_CPU - trainers.INSENSITIVE_CPU * (len(kinds) - sensitive)) / max(sensitive, 1))
     return [true_speed(kind, each) if kind == "sensitive" else MOST[kind] for kind in kinds]
 
 
@@ -55,11 +56,13 @@ def relative(kind, speed, units=None):
 
 def total_by_hand(nodes):
     """The mean of all pods' speeds in units of their proportional ones."""
-    return statistics.mean(relative(kind, speed) for kinds in nodes.values() for kind, speed in zip(kinds, by_hand(kinds)))
+    return statistics.mean(relative(kind, speed) for kinds in nodes.values()
+                           for kind, speed in zip(kinds, by_hand(kinds)))
 
 
 def total(pods, speeds, units=None):
-    return statistics.mean(relative(item["metadata"]["labels"]["kind"], speeds[name], units) for name, item in pods.items())
+    return statistics.mean(relative(item["metadata"]["labels"]["kind"], speeds[name], units)
+                           for name, item in pods.items())
 
 
 def measured(cluster):
@@ -117,7 +120,8 @@ class Run:
         self.table = []  # (seconds since all ran, total, pods with a profile)
         self.floors = Floors(cluster)
         cluster.create(*(pod(name, name.split("-")[0], enforcement) for name in order))
-        wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in self.cluster.pods().values()), 120)
+        wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in self.cluster.pods().values()),
+                 120)
         self.began = time.time()
 
     def watch(self, seconds, step=10, enough=None):
@@ -153,8 +157,10 @@ def order(draw):
 
 
 def errors(status, kind):
-    """(CPU amount, error of the throughput) of each point that was measured exactly; error of the CPU seconds per iteration."""
-    points = [(trainers.milli(str(point["cpu"])), point["throughput"] / (LIMITED * true_speed(kind, trainers.milli(str(point["cpu"])))) - 1)
+    """(CPU amount, error of the throughput) of each point that was measured exactly; error of the
+    CPU seconds per iteration."""
+    points = [(trainers.milli(str(point["cpu"])),
+               point["throughput"] / (LIMITED * true_speed(kind, trainers.milli(str(point["cpu"])))) - 1)
               for point in status["points"] if point["certainty"] == "exact"]
     seconds = status.get("cpuSeconds")
     return points, seconds / CPU_SECONDS[kind] - 1 if seconds else None
@@ -167,12 +173,14 @@ def compare(cluster, enforcement, draw, seconds=180):
         run = Run(cluster, enforcement, names)
         pods = cluster.pods()
         nodes = placement(pods)
-        say(f"{enforcement}, blind: " + "  ".join(f"{node[-1]}: {' '.join(kind[0] for kind in kinds)}" for node, kinds in sorted(nodes.items())))
+        say(f"{enforcement}, blind: " + "  ".join(f"{node[-1]}: {' '.join(kind[0] for kind in kinds)}"
+                                                  for node, kinds in sorted(nodes.items())))
         run.watch(seconds - 15)
-        blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table, "nodes": nodes,
-                 "where": {name: item["spec"]["nodeName"] for name, item in pods.items()},
+        blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table,
+                 "nodes": nodes, "where": {name: item["spec"]["nodeName"] for name, item in pods.items()},
                  "below_floor": run.floors.longest, "restarts": sum(map(trainers.restarts, cluster.pods().values()))}
-        # Who shares a node with nobody but its own kind gets no more than it has, and what more would give stays a guess.
+        # Who shares a node with nobody but its own kind gets no more than it has, and what more
+        # would give stays a guess.
         if any(len(set(kinds)) > 1 for kinds in nodes.values()):
             wait_for("what is known of the trainers to be final", lambda: is_final(measured(cluster)), 180)
         statuses = measured(cluster)
@@ -184,19 +192,23 @@ def compare(cluster, enforcement, draw, seconds=180):
                  "nodes": placement(pods), "restarts": sum(map(trainers.restarts, pods.values()))}
         cluster.clear()
     for name, facts in (("blind", blind), ("anew", again)):
-        say(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what hand-made profiles give there")
+        say(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what "
+            "hand-made profiles give there")
     for kind, status in statuses.items():
         points, of_seconds = errors(status, kind)
-        say(f"  {kind}: " + ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})" for point in status["points"])
+        say(f"  {kind}: " + ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
+                                      for point in status["points"])
             + f"; {status.get('probes', 0)} probes, {status.get('lostIterations', 0):.0f} iterations lost, CPU seconds "
-            + (f"{of_seconds:+.1%}" if of_seconds is not None else "unknown") + f"; errors {[f'{error:+.1%}' for _, error in points]}")
+            + (f"{of_seconds:+.1%}" if of_seconds is not None else "unknown")
+            + f"; errors {[f'{error:+.1%}' for _, error in points]}")
     there = burstable_total(cluster, names, blind["where"])
     say(f"Burstable on the same placement: total {there['total']:.3f}")
     return {"enforcement": enforcement, "blind": blind, "again": again, "measured": statuses, "burstable_there": there}
 
 
 def burstable_total(cluster, names, where=None):
-    """What a Kubernetes expert gets with the same pods: requests of the fair share, no limits; on the nodes of `where`, if given."""
+    """What a Kubernetes expert gets with the same pods: requests of the fair share, no limits; on
+    the nodes of `where`, if given."""
     pods = {name: burstable_pod(name, name.split("-")[0]) for name in names}
     for name, node in (where or {}).items():
         pods[name]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}

@@ -26,7 +26,8 @@ class EndToEndTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_trainers_are_faster_by_what_others_do_not_need(self):
-        results = speeds.compare(self.cluster, ("burstable", "strict", "shared"), rounds=1, seconds=20, reference=self.reference)
+        results = speeds.compare(self.cluster, ("burstable", "strict", "shared"), rounds=1, seconds=20,
+                                 reference=self.reference)
         table = speeds.summary(results)
         speeds.show_summary(table)
         burstable = table["burstable"]
@@ -47,7 +48,8 @@ class EndToEndTest(unittest.TestCase):
     def test_pods_that_arrive_find_room_and_those_that_stay_get_it_back(self):
         arrivals = Arrivals(self.cluster)
         demand = trainers.KINDS["sensitive"][1][-1][0]
-        self.assertEqual({trainers.milli_cpu(pod) for name, pod in arrivals.pods.items() if name.startswith("early")}, {demand})
+        self.assertEqual({trainers.milli_cpu(pod) for name, pod in arrivals.pods.items() if name.startswith("early")},
+                         {demand})
         for _ in range(2):
             crowded, after = arrivals.cycle()
             # Two nodes have two sensitive pods now, with half of the CPU each.
@@ -55,11 +57,14 @@ class EndToEndTest(unittest.TestCase):
                 self.assertEqual([name for name, pod in pods.items() if trainers.restarts(pod)], [])
                 self.check_nodes(pods)
             self.assertEqual(sum(trainers.milli_cpu(pod) == trainers.FAIR_SHARE for pod in crowded.values()), 4)
-            self.assertEqual({trainers.milli_cpu(pod) for name, pod in after.items() if name.startswith("early")}, {demand})
+            self.assertEqual({trainers.milli_cpu(pod) for name, pod in after.items() if name.startswith("early")},
+                             {demand})
         show_arrivals(arrivals.stages)
         for name, cpu in arrivals.lowest.items():
-            self.assertGreaterEqual(cpu, trainers.FAIR_SHARE if "filler" not in name else trainers.INSENSITIVE_CPU, f"{name} was below its floor")
-        self.assertTrue(any("room for default/late-0" in text for i in range(NODES) for text in self.cluster.events(f"early-{i}")))
+            self.assertGreaterEqual(cpu, trainers.FAIR_SHARE if "filler" not in name else trainers.INSENSITIVE_CPU,
+                                    f"{name} was below its floor")
+        self.assertTrue(any("room for default/late-0" in text for i in range(NODES)
+                            for text in self.cluster.events(f"early-{i}")))
         for stage in arrivals.stages:
             # One change a pod and round: who was cut in this one grows in the next.
             self.assertLessEqual(stage.get("rounds until grown", 0), 2)

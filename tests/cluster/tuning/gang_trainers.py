@@ -1,5 +1,5 @@
-"""Two ranks of one synchronous training on two real nodes, with no profile: they wait for each other in every iteration, and one
-measurement is of both."""
+"""Two ranks of one synchronous training on two real nodes, with no profile: they wait for each
+other in every iteration, and one measurement is of both."""
 
 import pathlib
 import time
@@ -17,12 +17,14 @@ ODD = odd_trainers.Odd("ranks of one training", "--cpu-per-iteration 10 --gpu-st
 
 
 def pod(rank, node, folder):
-    arguments = ["--workers", "1", *ODD.flags.split(), "--meet", "/meeting/ranks", "--rank", str(rank), "--ranks", str(len(NODES))]
+    arguments = ["--workers", "1", *ODD.flags.split(), "--meet", "/meeting/ranks", "--rank", str(rank),
+                 "--ranks", str(len(NODES))]
     labels = {"synergy.io/enforcement": "strict", "synergy.io/workload": "ranks", "synergy.io/gang": "ranks",
               "synergy.io/gang-size": str(len(NODES))}
     item = trainers.pod_with(PODS[rank], "ranks", arguments, labels, {})
     # The nodes are groups of this machine, so that both map the same file.
-    item["spec"] |= {"nodeSelector": {"kubernetes.io/hostname": node}, "volumes": [{"name": "meeting", "hostPath": {"path": str(folder)}}]}
+    item["spec"] |= {"nodeSelector": {"kubernetes.io/hostname": node},
+                     "volumes": [{"name": "meeting", "hostPath": {"path": str(folder)}}]}
     item["spec"]["containers"][0]["volumeMounts"] = [{"name": "meeting", "mountPath": "/meeting"}]
     return item
 
@@ -38,7 +40,8 @@ def train(cluster, seconds, reference):
     folder.mkdir(exist_ok=True)
     (folder / "ranks").unlink(missing_ok=True)
     cluster.create(*(pod(rank, node, folder) for rank, node in enumerate(NODES)))
-    wait_for("both ranks to run", lambda: len(cluster.pods()) == len(NODES) and all(map(trainers.is_running, cluster.pods().values())), 120)
+    wait_for("both ranks to run",
+             lambda: len(cluster.pods()) == len(NODES) and all(map(trainers.is_running, cluster.pods().values())), 120)
     began, floors = time.time(), blind.Floors(cluster)
     while time.time() - began < seconds:
         floors.look()

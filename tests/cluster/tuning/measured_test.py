@@ -31,14 +31,16 @@ def to_be_measured(workload, name=None, **spec):
 
 def measured(revision, *points, **more):
     return {"node": NODE, "revision": revision, "at": "2026-11-21T07:05:03.250000Z", "confirmed": True,
-            "points": [{"cpu": cpu, "throughput": rate, "certainty": "exact", "windows": 1, "spread": 0.01} for cpu, rate in points], **more}
+            "points": [{"cpu": cpu, "throughput": rate, "certainty": "exact", "windows": 1, "spread": 0.01}
+                       for cpu, rate in points], **more}
 
 
 def trainer(name, workload):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"synergy.io/workload": workload}},
             "spec": {"nodeSelector": {"kubernetes.io/hostname": NODE}, "tolerations": [{"operator": "Exists"}],
                      "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-                     "containers": [{"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: "1"}}}]}}
+                     "containers": [{"name": "train", "image": "synergy.test/busybox:1",
+                                     "resources": {"limits": {GPU: "1"}}}]}}
 
 
 class MeasuredTest(ClusterTest):
@@ -63,7 +65,8 @@ class MeasuredTest(ClusterTest):
         return self.cluster.complaint("PATCH", "trainingprofile", name, change, **options)
 
     def publish(self, workload, status, **options):
-        self.assertEqual(self.change(name_of(workload), {"status": {"measured": status}}, subresource="status", **options), "")
+        self.assertEqual(
+            self.change(name_of(workload), {"status": {"measured": status}}, subresource="status", **options), "")
 
     def profile(self, workload):
         return self.cluster.get("trainingprofile", name_of(workload))
@@ -78,7 +81,8 @@ class MeasuredTest(ClusterTest):
     def test_points_are_left_out_for_a_workload_alone(self):
         nothing = to_be_measured("bert", "nothing")
         del nothing["spec"]["workload"]
-        self.assertIn("points is missing; only a profile of a workload that Synergy measures has none", self.create(nothing))
+        self.assertIn("points is missing; only a profile of a workload that Synergy measures has none",
+                      self.create(nothing))
         self.assertIn("need points", self.create(to_be_measured("bert", processMemory="1G")))
         self.assertEqual(self.create(to_be_measured("bert")), "")
         wait_for("the profile to be judged", lambda: self.valid("bert") == [("Unknown", "Measuring")])
@@ -89,7 +93,8 @@ class MeasuredTest(ClusterTest):
         wait_for("the profile to be judged", lambda: self.valid("bert") == [("True", "Measured")])
         status = self.profile("bert")["status"]
         self.assertEqual(status["demand"], {"cpu": "1"})
-        self.assertEqual(status["measured"]["points"][0]["throughput"], 10, "who writes conditions leaves measurements alone")
+        self.assertEqual(status["measured"]["points"][0]["throughput"], 10,
+                         "who writes conditions leaves measurements alone")
         self.publish("bert", measured(2, ("2", 10), ("3", 10), cpuSeconds=0.2))
         wait_for("the profile to be judged again", lambda: self.profile("bert")["status"]["demand"] == {"cpu": "2"})
         self.assertEqual(self.valid("bert"), [("True", "Measured")])
@@ -101,7 +106,8 @@ class MeasuredTest(ClusterTest):
         for name in ("first", "other"):
             wait_for(f"{name} to run", lambda name=name: self.cluster.pods()[name]["status"].get("phase") == "Running")
         before = self.annotations("first")
-        self.assertEqual((before["workload"], json.loads(before["floor"])["cpu"], before.get("profile")), ("bert", "3", None))
+        self.assertEqual((before["workload"], json.loads(before["floor"])["cpu"], before.get("profile")),
+                         ("bert", "3", None))
         self.assertNotIn("warnings", before)
         self.assertEqual(self.create(to_be_measured("bert")), "")
         self.publish("bert", measured(1, ("1", 10), ("3", 10)))
@@ -111,25 +117,30 @@ class MeasuredTest(ClusterTest):
         self.assertEqual(after["profile-generation"], "1")
         self.cluster.create(trainer("second", "bert"))
         second = self.annotations("second")
-        self.assertEqual((second["profile"], json.loads(second["floor"])["cpu"], second.get("warnings")), (name_of("bert"), "1", None))
+        self.assertEqual((second["profile"], json.loads(second["floor"])["cpu"], second.get("warnings")),
+                         (name_of("bert"), "1", None))
         self.assertNotIn("gpu-product", second)
         self.publish("bert", measured(2, ("2", 10), ("3", 10)))
         for name in ("first", "second"):
-            wait_for(f"{name} to get the new revision", lambda name=name: self.annotations(name).get("profile-generation") == "2")
+            wait_for(f"{name} to get the new revision",
+                     lambda name=name: self.annotations(name).get("profile-generation") == "2")
         self.assertNotIn("profile", self.annotations("other"))
         wait_for("the event", lambda: any("measured while it trained" in said for said in self.cluster.events("first")))
 
     def test_what_was_seen_of_a_given_profile_stays_with_its_generation(self):
         point = {"cpu": "1", "memory": "1Gi", "throughput": 1}
-        self.assertEqual(self.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "given"},
-                                      "spec": {"points": [point]}}), "")
+        self.assertEqual(self.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+                                      "metadata": {"name": "given"}, "spec": {"points": [point]}}), "")
 
         def conditions():
-            return {c["type"]: c for c in self.cluster.get("trainingprofile", "given").get("status", {}).get("conditions", [])}
+            return {c["type"]: c
+                    for c in self.cluster.get("trainingprofile", "given").get("status", {}).get("conditions", [])}
         valid = wait_for("the profile to be judged", lambda: conditions().get("Valid"))
         seen = {**valid, "type": "Contradicted", "status": "True", "reason": "MeasuredOtherwise", "message": "seen"}
-        self.assertEqual(self.change("given", {"status": {"speedUp": 7, "conditions": [valid, seen]}}, subresource="status"), "")
-        wait_for("the status to be written again", lambda: self.cluster.get("trainingprofile", "given")["status"].get("speedUp") != 7)
+        self.assertEqual(
+            self.change("given", {"status": {"speedUp": 7, "conditions": [valid, seen]}}, subresource="status"), "")
+        wait_for("the status to be written again",
+                 lambda: self.cluster.get("trainingprofile", "given")["status"].get("speedUp") != 7)
         self.assertEqual(conditions()["Contradicted"], seen, "who has seen nothing leaves what another one saw")
         self.assertEqual(self.change("given", {"spec": {"points": [{**point, "throughput": 2}]}}), "")
         wait_for("the new spec to be judged", lambda: conditions()["Valid"]["observedGeneration"] == 2)

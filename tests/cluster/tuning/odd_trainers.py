@@ -1,7 +1,9 @@
-"""Trainers whose speed is hard to measure, on real nodes with no profile: what is concluded of each, against what is true of it.
+"""Trainers whose speed is hard to measure, on real nodes with no profile: what is concluded of
+each, against what is true of it.
 
-Eight for four small nodes, and three for a node that has more than a core: two that keep one busy, and one that uses it in pieces. docs/profiling.md says what makes
-measured profiles wrong; each of these is a row of that table.
+Eight for four small nodes, and three for a node that has more than a core: two that keep one busy,
+and one that uses it in pieces. docs/profiling.md says what makes measured profiles wrong; each of
+these is a row of that table.
 """
 
 import dataclasses
@@ -20,8 +22,9 @@ from real_nodes import say
 # CPU seconds of an iteration that are the trainer's own, as one shows that prepares nothing.
 OVERHEAD = 0.00013
 
-# What is concluded: a curve that probes have confirmed; that its speed changes too much to be measured; nothing, for it logs nothing;
-# that a quota stalls it, so that what it does under one is a lower bound.
+# What is concluded: a curve that probes have confirmed; that its speed changes too much to be
+# measured; nothing, for it logs nothing; that a quota stalls it, so that what it does under one is
+# a lower bound.
 CURVE, UNSETTLED, SILENT, STALLED = "curve", "unsettled", "silent", "stalled"
 
 
@@ -48,33 +51,44 @@ def preparing(cost, best):
 # Nodes are filled in this order: beside one that can use more there is one that needs less.
 KINDS = {
     "plain": Odd("hardly needs CPU", "--cpu-per-iteration 0.25 --gpu-step 50 --lines 10", 20, preparing(0.00025, 20)),
-    "checkpoint": Odd("stalls for 4 s of 30", "--cpu-per-iteration 10 --gpu-step 33 --checkpoint-every 30 --checkpoint 4 "
-                      "--checkpoint-file /checkpoint --model-memory 24Mi --lines 10", 30.3, preparing(0.01, 30.3), 0.01, memory=24),
-    "queue": Odd("64 batches ahead", "--cpu-per-iteration 5 --gpu-step 50 --ahead 64 --lines 10", 20, preparing(0.005, 20), 0.005),
-    "shared": Odd("without CPU limit", "--cpu-per-iteration 10 --gpu-step 33 --lines 10", 30.3, preparing(0.01, 30.3), 0.01, "shared"),
+    "checkpoint": Odd("stalls for 4 s of 30",
+                      "--cpu-per-iteration 10 --gpu-step 33 --checkpoint-every 30 --checkpoint 4 "
+                      "--checkpoint-file /checkpoint --model-memory 24Mi --lines 10", 30.3, preparing(0.01, 30.3), 0.01,
+                      memory=24),
+    "queue": Odd("64 batches ahead", "--cpu-per-iteration 5 --gpu-step 50 --ahead 64 --lines 10", 20,
+                 preparing(0.005, 20), 0.005),
+    "shared": Odd("without CPU limit", "--cpu-per-iteration 10 --gpu-step 33 --lines 10", 30.3, preparing(0.01, 30.3),
+                  0.01, "shared"),
     "spin": Odd("waits busily", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20, preparing(0.002, 20)),
     # 0.15 of the GPU's second overlap with the next iteration, and of the first 0.1 s of a quota nobody waits.
     "serial": Odd("a serial part", "--cpu-per-iteration 0 --serial 400 --gpu-step 1000 --lines 1", 1 / 0.85,
                   lambda cores: 1 / (0.75 + 0.4 / cores), 0.4),
-    "silent": Odd("logs nothing", "--cpu-per-iteration 10 --gpu-step 33", 30.3, preparing(0.01, 30.3), concluded=SILENT),
-    "phase": Odd("speed by phase", "--cpu-per-iteration 10 --gpu-step 33 --phase 45 --lines 10", 30.3, preparing(0.01, 30.3),
-                 concluded=UNSETTLED),
+    "silent": Odd("logs nothing", "--cpu-per-iteration 10 --gpu-step 33", 30.3, preparing(0.01, 30.3),
+                  concluded=SILENT),
+    "phase": Odd("speed by phase", "--cpu-per-iteration 10 --gpu-step 33 --phase 45 --lines 10", 30.3,
+                 preparing(0.01, 30.3), concluded=UNSETTLED),
 }
 # Concluded within two minutes: for every test run. Memory takes five.
-SHORT = {name: dataclasses.replace(odd, memory=0) for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
+SHORT = {name: dataclasses.replace(odd, memory=0)
+         for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
 # Each by itself on a node with a GPU and more than a core.
 WHOLE_CORES = {
-    "workers": Odd("one busy worker", "--cpu-per-iteration 10 --gpu-step 5 --lines 50", 100, preparing(0.01, 100), 0.01, censored=True),
+    "workers": Odd("one busy worker", "--cpu-per-iteration 10 --gpu-step 5 --lines 50", 100, preparing(0.01, 100), 0.01,
+                   censored=True),
     # Down to where it has no CPU left to wait with.
-    "spin-core": Odd("waits busily, a core", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20, preparing(0.001 + OVERHEAD, 20)),
-    # Launches each step with 40 ms of CPU. 200m are more than it uses, and stop it for 80 of 100 ms in the midst of a launch.
-    "stalled": Odd("a quota stalls its launches", "--cpu-per-iteration 0 --serial 40 --gpu-step 200 --synchronous --lines 4", 1 / 0.24,
+    "spin-core": Odd("waits busily, a core", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20,
+                     preparing(0.001 + OVERHEAD, 20)),
+    # Launches each step with 40 ms of CPU. 200m are more than it uses, and stop it for 80 of 100 ms
+    # in the midst of a launch.
+    "stalled": Odd("a quota stalls its launches",
+                   "--cpu-per-iteration 0 --serial 40 --gpu-step 200 --synchronous --lines 4", 1 / 0.24,
                    lambda cores: 1 / 0.24, enforcement="shared", concluded=STALLED, needs=0.04 / 0.24, least=240),
 }
 
 
 def pod(name, odd):
-    return trainers.pod_with(name, name, ["--workers", "1", *odd.flags.split()], {"synergy.io/enforcement": odd.enforcement}, {})
+    return trainers.pod_with(name, name, ["--workers", "1", *odd.flags.split()],
+                             {"synergy.io/enforcement": odd.enforcement}, {})
 
 
 def as_bytes(quantity):
@@ -93,14 +107,16 @@ def is_concluded(odd, status):
         # Nothing is guessed any more that anybody could be given.
         return bool(status and status.get("confirmed")) and (not odd.memory or process_memory(status) > 0)
     if odd.concluded == STALLED:
-        return any(point["certainty"] == "at least" and point["throughput"] < 0.9 * odd.best for point in (status or {}).get("points", []))
+        return any(point["certainty"] == "at least" and point["throughput"] < 0.9 * odd.best
+                   for point in (status or {}).get("points", []))
     if odd.concluded == UNSETTLED:
         return not status or bool(status.get("note"))
     return not status
 
 
 def errors(odd, status):
-    """(CPU amount, error of the throughput) of the points that are said to be exact; error of the CPU seconds for an iteration."""
+    """(CPU amount, error of the throughput) of the points that are said to be exact; error of the
+    CPU seconds for an iteration."""
     points = []
     for point in status["points"]:
         cpu = trainers.milli(str(point["cpu"]))
@@ -111,7 +127,8 @@ def errors(odd, status):
 
 
 def faults(odd, facts, machine=(1, 1)):
-    """What is wrong with what has become of it, in words. `machine`: between which parts of its true speed the machine let it run."""
+    """What is wrong with what has become of it, in words. `machine`: between which parts of its
+    true speed the machine let it run."""
     status, found = facts["measured"], []
     if not is_concluded(odd, status):
         found.append(f"not concluded: {odd.concluded}")
@@ -139,9 +156,11 @@ def faults(odd, facts, machine=(1, 1)):
     points, of_seconds = errors(odd, status)
     if not points:
         found.append("no exact point")
-    if odd.censored and any(point["certainty"] == "exact" and point["throughput"] >= 0.9 * odd.best for point in status["points"]):
+    if odd.censored and any(point["certainty"] == "exact" and point["throughput"] >= 0.9 * odd.best
+                            for point in status["points"]):
         found.append("its best is said to be exact")
-    found += [f"{error:+.1%} with {cpu}m" for cpu, error in points if not 0.95 * machine[0] <= 1 + error <= 1.05 * machine[1]]
+    found += [f"{error:+.1%} with {cpu}m"
+              for cpu, error in points if not 0.95 * machine[0] <= 1 + error <= 1.05 * machine[1]]
     # Its program and its threads come on top.
     if odd.memory and not odd.memory <= process_memory(status) <= odd.memory + 8:
         found.append(f"memory of its processes {process_memory(status):.1f} MiB")
@@ -156,8 +175,8 @@ def facts_of(cluster, kinds):
     for name, item in cluster.pods().items():
         cpu, floor = blind.floors(cluster).get(name, (trainers.milli_cpu(item), 0))
         fair = json.loads(item["metadata"]["annotations"]["synergy.io/fair-share"])["cpu"]
-        result[name] = {"what": kinds[name].what, "measured": statuses.get(name), "cpu": cpu, "floor": floor, "fair": trainers.milli(fair),
-                        "restarts": trainers.restarts(item)}
+        result[name] = {"what": kinds[name].what, "measured": statuses.get(name), "cpu": cpu, "floor": floor,
+                        "fair": trainers.milli(fair), "restarts": trainers.restarts(item)}
     return result
 
 
@@ -165,22 +184,26 @@ def tell(kinds, facts):
     for name, own in facts.items():
         status = own["measured"]
         if not status:
-            say(f"  {name:10} {own['cpu']}m, nothing measured; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
+            say(f"  {name:10} {own['cpu']}m, nothing measured; "
+                + ("; ".join(faults(kinds[name], own)) or "as it should be"))
             continue
         points, of_seconds = errors(kinds[name], status)
-        text = ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})" for point in status["points"])
+        text = ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
+                         for point in status["points"])
         text += f"; errors {[f'{cpu}m {error:+.1%}' for cpu, error in points]}"
         text += f", CPU seconds {of_seconds:+.1%}" if of_seconds is not None else ""
         text += f", {process_memory(status):.1f} MiB of processes" if process_memory(status) else ""
         lost = status.get("lostIterations", 0)
-        text += f"; {status.get('probes', 0)} probes, {lost:.0f} iterations lost ({lost / (3600 * kinds[name].best):.2%} of an hour's)"
+        text += (f"; {status.get('probes', 0)} probes, {lost:.0f} iterations lost "
+                 f"({lost / (3600 * kinds[name].best):.2%} of an hour's)")
         text += "".join(f", {word}" for word in ("confirmed", "censored", "drifted") if status.get(word))
         text += f"; note: {status['note']}" if status.get("note") else ""
         say(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
 
 
 def train(cluster, kinds, seconds, least=0, reference=None):
-    """Creates one of each and watches them for `least` seconds, and until all is concluded; the facts, and seconds below a floor."""
+    """Creates one of each and watches them for `least` seconds, and until all is concluded; the
+    facts, and seconds below a floor."""
     cluster.create(*(pod(name, odd) for name, odd in kinds.items()))
     wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
     began, concluded = time.time(), {}
@@ -206,7 +229,8 @@ def train(cluster, kinds, seconds, least=0, reference=None):
 def explained(cluster, name):
     """What an administrator is told about the pod, in remarks."""
     program = os.path.join(os.environ["SYNERGY_BIN"], "synergy")
-    done = subprocess.run([program, "explain", "pod", name, "--output", "json"], env=cluster.environment, check=True, capture_output=True)
+    done = subprocess.run([program, "explain", "pod", name, "--output", "json"], env=cluster.environment, check=True,
+                          capture_output=True)
     return json.loads(done.stdout)["remarks"]
 
 

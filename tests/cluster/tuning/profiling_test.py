@@ -1,4 +1,5 @@
-"""Trainers without a profile on real nodes, a cluster of its own: they are measured while they train. Times are told, not asserted."""
+"""Trainers without a profile on real nodes, a cluster of its own: they are measured while they
+train. Times are told, not asserted."""
 
 import os
 import pathlib
@@ -89,7 +90,8 @@ class ProfilingTest(unittest.TestCase):
         self.cluster.delete("pod", "insensitive-0")
         self.cluster.create(blind.pod("insensitive-9", "insensitive", "strict"))
         late = self.cluster.pods()["insensitive-9"]
-        self.assertEqual(late["metadata"]["annotations"]["synergy.io/profile"], pods["insensitive-1"]["metadata"]["annotations"]["synergy.io/profile"])
+        self.assertEqual(late["metadata"]["annotations"]["synergy.io/profile"],
+                         pods["insensitive-1"]["metadata"]["annotations"]["synergy.io/profile"])
         self.assertLess(trainers.milli_cpu(late), trainers.FAIR_SHARE)
 
 

@@ -1,7 +1,8 @@
 """What the machine does to speeds: two trainers that nobody changes, with the fair share, on a node of their own.
 
-On a busy machine trainers are slower than arithmetic says, and differently so from minute to minute. These are, too, and in the
-same seconds, so that speeds in units of theirs say what Synergy does.
+On a busy machine trainers are slower than arithmetic says, and differently so from minute to
+minute. These are, too, and in the same seconds, so that speeds in units of theirs say what Synergy
+does.
 """
 
 import time
@@ -29,7 +30,8 @@ class Reference:
         account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
         wait_for("the namespace's account", lambda: cluster.called("GET", account, absent=True))
         cluster.create(*pods)
-        wait_for("the reference to run", lambda: all(map(trainers.is_running, cluster.get("pods", namespace=NAMESPACE)["items"])), 120)
+        wait_for("the reference to run",
+                 lambda: all(map(trainers.is_running, cluster.get("pods", namespace=NAMESPACE)["items"])), 120)
         cluster.patch("node", node, {"spec": {"unschedulable": True}})
         wait_for("the reference to tell how fast it is", lambda: all(
             len(lines) > 2 for lines in (trainers.iterations(cluster, NAMESPACE) or {"": ()}).values()))
@@ -40,7 +42,8 @@ class Reference:
 
     def speeds(self, since, until):
         """Kind -> iterations per second."""
-        return {name.partition("-")[0]: speed for name, speed in trainers.speeds(self.cluster, since, until, NAMESPACE).items()}
+        return {name.partition("-")[0]: speed
+                for name, speed in trainers.speeds(self.cluster, since, until, NAMESPACE).items()}
 
     def look(self, seconds=30):
         """Remembers how fast they were lately, for range(); at most every ten seconds."""

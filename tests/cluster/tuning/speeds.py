@@ -1,7 +1,8 @@
 """The same trainers in several ways, one after the other, and how fast they are (docs/real-nodes.md).
 
-Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in an order drawn by lot; then again with
-nothing changed but what the pods ask for and who places them (trainers.WAYS). Their iterations are counted while all run.
+Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in an order
+drawn by lot; then again with nothing changed but what the pods ask for and who places them
+(trainers.WAYS). Their iterations are counted while all run.
 """
 
 import random
@@ -13,7 +14,8 @@ from real_nodes import NODES, await_rest, explained, say
 
 
 def run_way(cluster, way, order, seconds, reference=None):
-    """Pod name -> facts of one run of the trainers, created in that order; with a reference, its speed in the same seconds, too."""
+    """Pod name -> facts of one run of the trainers, created in that order; with a reference, its
+    speed in the same seconds, too."""
     cluster.create(*(trainers.pod(name, name.split("-")[0], way) for name in order))
     await_rest(cluster)
     since = time.time()
@@ -23,8 +25,8 @@ def run_way(cluster, way, order, seconds, reference=None):
     beside = reference.speeds(since, until) if reference else {}
     facts = {}
     for name, pod in cluster.pods().items():
-        facts[name] = {"kind": pod["metadata"]["labels"]["kind"], "node": pod["spec"]["nodeName"], "cpu": trainers.milli_cpu(pod),
-                       "restarts": trainers.restarts(pod), "speed": speeds[name]}
+        facts[name] = {"kind": pod["metadata"]["labels"]["kind"], "node": pod["spec"]["nodeName"],
+                       "cpu": trainers.milli_cpu(pod), "restarts": trainers.restarts(pod), "speed": speeds[name]}
         if beside:
             facts[name]["reference"] = beside[facts[name]["kind"]]
     cluster.clear()
@@ -58,8 +60,8 @@ def describe(facts):
 
 
 def relative(results, way):
-    """Pod name -> speed in units of its proportional speed, the mean of all rounds: of that of the reference in the same seconds, else of
-    its own in the same round."""
+    """Pod name -> speed in units of its proportional speed, the mean of all rounds: of that of the
+    reference in the same seconds, else of its own in the same round."""
     ratios = {}
     for result in results:
         for name, facts in result["ways"][way].items():
@@ -77,8 +79,8 @@ def mixed_nodes(facts):
 
 
 def summary(results):
-    """Way -> figures over all rounds. Speeds are in units of the proportional ones, but those of the kinds, which are iterations
-    per second."""
+    """Way -> figures over all rounds. Speeds are in units of the proportional ones, but those of
+    the kinds, which are iterations per second."""
     table = {}
     for way in results[0]["ways"]:
         speeds = relative(results, way)

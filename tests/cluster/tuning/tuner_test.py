@@ -110,16 +110,18 @@ class TunerTest(FungibleTest):
         self.assertTrue(any("SynergyGrown" in self.event_reasons(f"p{i}") for i in range(4, 8)))
 
     def test_growth_leaves_a_quota_its_headroom(self):
-        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"}, "spec": {"hard": {"requests.cpu": "10"}}}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"},
+                 "spec": {"hard": {"requests.cpu": "10"}}}
         self.addCleanup(self.cluster.delete, "resourcequota", "team")
         self.cluster.create(quota)
         wait_for("the quota to be known, and nothing to be used", lambda: set(
             self.cluster.get("resourcequota", "team").get("status", {}).get("used", {}).values()) == {"0"})
-        # Of its demand of 9 a pod of 3 gets what leaves room for another one: at its bind, or a round later where the extender
-        # had not heard that the quota counts it already.
+        # Of its demand of 9 a pod of 3 gets what leaves room for another one: at its bind, or a
+        # round later where the extender had not heard that the quota counts it already.
         self.run_pods(pod("first", "sensitive"))
         self.wait_until_given("what the quota leaves", first=7)
-        # Now and then the API server counts an update twice, until the quota is counted anew (scripts/lib/control-plane.sh).
+        # Now and then the API server counts an update twice, until the quota is counted anew
+        # (scripts/lib/control-plane.sh).
         wait_for("the quota to be counted", lambda: self.quota_used() == 7)
         self.run_pods(pod("second", "sensitive"))
         # The same again: its floor may be refused at first, and is made up for.
@@ -234,7 +236,8 @@ class TunerTest(FungibleTest):
 
     def make_urgent(self):
         self.addCleanup(self.cluster.delete, "priorityclass", "urgent")
-        self.cluster.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000})
+        self.cluster.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                             "metadata": {"name": "urgent"}, "value": 1000})
 
     def places_for(self, name):
         """How often peers that are there were cut for the pod."""
@@ -248,11 +251,13 @@ class TunerTest(FungibleTest):
         # kube-scheduler looks at CPU first, so that it says so only when the CPU is there.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-            {"labelSelector": {"matchLabels": {"synergy.io/profile": "sensitive"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+            {"labelSelector": {"matchLabels": {"synergy.io/profile": "sensitive"}},
+             "topologyKey": "kubernetes.io/hostname"}]}}
         wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
         self.cluster.create(pod("alone", "insensitive", affinity=alone))
         wait_for("peers to be cut for it", lambda: self.places_for("alone") > 0)
-        wait_for("kube-scheduler to say why not", lambda: any("anti-affinity" in text for text in self.cluster.events("alone")))
+        wait_for("kube-scheduler to say why not",
+                 lambda: any("anti-affinity" in text for text in self.cluster.events("alone")))
         cuts = self.places_for("alone")
         self.let_rounds_pass(ROUNDS, lambda: self.assertEqual(self.places_for("alone"), cuts))
         self.assertEqual(self.phase("alone"), "Pending")
@@ -270,7 +275,8 @@ class TunerTest(FungibleTest):
         wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
         before = self.check()
         self.cluster.create(listening("late"))
-        wait_for("kube-scheduler to say why not", lambda: any("free ports" in text for text in self.cluster.events("late")))
+        wait_for("kube-scheduler to say why not",
+                 lambda: any("free ports" in text for text in self.cluster.events("late")))
         self.let_rounds_pass(ROUNDS, lambda: self.assertEqual(self.places_for("late"), 0))
         given = self.cores()
         self.assertEqual({name: given[name] for name in before}, before)

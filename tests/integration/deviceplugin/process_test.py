@@ -148,7 +148,8 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         text = file.read_text(encoding="utf-8")
         spec = json.loads(text)
         self.assertEqual(spec["kind"], "synergy.io/gpu")
-        self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"], [{"path": "/dev/zero"}, {"path": "/dev/null"}])
+        self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"],
+                         [{"path": "/dev/zero"}, {"path": "/dev/null"}])
         self.assertIn("device nodes alone", self.log())
         file.unlink()
         wait_for("the specification again", file.exists)

@@ -28,11 +28,13 @@ class Browser:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
-        self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.PIPE, text=True, cwd=self.folder.name)
+        self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.PIPE, text=True,
+                                       cwd=self.folder.name)
         while "was started successfully" not in self.driver.stdout.readline():
             if self.driver.poll() is not None:
                 raise RuntimeError("chromedriver does not start")
-        flags = [*FLAGS, f"--user-data-dir={self.folder.name}", *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
+        flags = [*FLAGS, f"--user-data-dir={self.folder.name}",
+                 *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
         self.session = ""
         self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
@@ -56,7 +58,8 @@ class Browser:
     def settle(self):
         """Until what was asked for is drawn."""
         self.call("POST", "/execute/async", {"script": "const done = arguments[0];"
-                                             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))", "args": []})
+                                             "requestAnimationFrame(() => requestAnimationFrame(() => "
+                                             "setTimeout(done)))", "args": []})
 
     def press(self, *keys):
         """One key after the other, where the focus is; Shift+KEY with it held."""

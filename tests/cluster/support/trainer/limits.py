@@ -1,4 +1,5 @@
-"""A control group of this machine with a CPU quota and a memory limit, for a trainer that runs outside of any cluster."""
+"""A control group of this machine with a CPU quota and a memory limit, for a trainer that runs
+outside of any cluster."""
 
 import os
 import pathlib
@@ -44,7 +45,8 @@ class Limits:
 
     def throttled(self):
         """In how many periods the quota was used up."""
-        return int(re.search(r"^nr_throttled (\d+)$", (self.cpu_folder / "cpu.stat").read_text(encoding="utf-8"), re.M).group(1))
+        return int(re.search(r"^nr_throttled (\d+)$", (self.cpu_folder / "cpu.stat").read_text(encoding="utf-8"),
+                             re.M).group(1))
 
     def start(self, command, **options):
         """The command as a process inside, from its first instruction on."""

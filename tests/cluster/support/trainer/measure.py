@@ -4,10 +4,12 @@
 usage: measure.py [OPTIONS] -- TRAINER'S FLAGS
 
   measure.py --name sensitive --cpus 100m,200m,400m -- --cpu-per-iteration 10 --gpu-step 25
-  measure.py --name cached --cpus 200m --memories 32Mi,64Mi,128Mi --warm-up 4 -- --data-set-size 96Mi --storage-bandwidth 40M
+  measure.py --name cached --cpus 200m --memories 32Mi,64Mi,128Mi --warm-up 4 --
+             --data-set-size 96Mi --storage-bandwidth 40M
 
-Runs one after the other in control groups of this machine (root), on CPUs that should have nothing else to do. With a data
-set, the warm-up has to last until the cache is full: the data set's size divided by the storage's bandwidth, or longer.
+Runs one after the other in control groups of this machine (root), on CPUs that should have nothing
+else to do. With a data set, the warm-up has to last until the cache is full: the data set's size
+divided by the storage's bandwidth, or longer.
 """
 
 import argparse
@@ -35,7 +37,8 @@ def measure(trainer, flags, cpu, memory, seconds, warm_up):
     """Iterations per second."""
     # A data set file of its own each time: nobody else may have loaded it, or pay for its pages.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, limits.Limits(cpu, memory) as group:
-        command = [trainer, "--data-file", f"{folder}/set", "--seconds", str(seconds), "--warm-up", str(warm_up), *flags]
+        command = [trainer, "--data-file", f"{folder}/set", "--seconds", str(seconds), "--warm-up", str(warm_up),
+                   *flags]
         with group.start(command, stdout=subprocess.PIPE, text=True) as process:
             output = process.communicate()[0]
         if process.returncode != 0:
@@ -49,7 +52,8 @@ def manifest(name, gpu_product, points):
     if gpu_product:
         lines.append(f"  gpuProduct: {gpu_product}")
     lines += ["  gpus: 1", "  points:"]
-    lines += [f"  - {{cpu: {cpu}, memory: {memory}, throughput: {throughput:.2f}}}" for cpu, memory, throughput in points]
+    lines += [f"  - {{cpu: {cpu}, memory: {memory}, throughput: {throughput:.2f}}}"
+              for cpu, memory, throughput in points]
     return "\n".join(lines) + "\n"
 
 
