@@ -43,7 +43,7 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
     record.held.reset();
-    SetBySight(record);
+    ApplyWatch(record);
   }
   for (const VacantPlace& place : taken) vacant_.Put(place);
   return false;
@@ -54,7 +54,7 @@ void PodRecords::Release(const std::vector<std::string>& uids) {
     Record* record = Find(uid);
     if (record == nullptr || !record->held) continue;
     record->held.reset();
-    if (record->standing == Standing::kHeld) SetBySight(*record);
+    if (record->standing == Standing::kHeld) ApplyWatch(*record);
   }
 }
 
@@ -78,13 +78,13 @@ bool PodRecords::FitsNow(const Pod& pod) const {
   return place && CheckFit(pod, nodes_[*place]).none();
 }
 
-void PodRecords::Stir(const Record& record) {
-  if (record.seen && record.seen->gang) stirred_gangs_.insert(record.seen->gang->name);
+void PodRecords::InvalidateGang(const Record& record) {
+  if (record.seen && record.seen->gang) invalid_gangs_.insert(record.seen->gang->name);
 }
 
 std::shared_ptr<const GangsByName> PodRecords::ShareGangs() {
   bool changed = false;
-  for (const std::string& name : std::exchange(stirred_gangs_, {})) {
+  for (const std::string& name : std::exchange(invalid_gangs_, {})) {
     const auto uids = gangs_.find(name);
     const GangSites* const known = gang_sites_.Find(name);
     if (uids == gangs_.end()) {
@@ -117,7 +117,7 @@ GangSites PodRecords::SitesOf(const std::set<std::string>& uids) const {
 }
 
 void PodRecords::LeaveGang(const Record& record) {
-  Stir(record);
+  InvalidateGang(record);
   if (!record.seen || !record.seen->gang) return;
   const auto uids = gangs_.find(record.seen->gang->name);
   uids->second.erase(record.seen->uid);

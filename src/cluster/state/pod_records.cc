@@ -21,11 +21,11 @@ bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholde
 
 void PodRecords::Put(Pod pod) {
   heard_until_ = std::max(heard_until_, pod.resource_version);
-  Learn(std::move(pod));
+  Observe(std::move(pod));
 }
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
-  for (Pod& pod : pods) Learn(std::move(pod));
+  for (Pod& pod : pods) Observe(std::move(pod));
   // Not the larger of both: after a restore of the API server's store, versions start lower.
   if (heard_until > 0) heard_until_ = heard_until;
 }
@@ -49,7 +49,7 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
   return unlisted;
 }
 
-void PodRecords::Learn(Pod pod) {
+void PodRecords::Observe(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
@@ -78,7 +78,7 @@ void PodRecords::Learn(Pod pod) {
   }
   if (!record.seen->node.empty() || record.standing == Standing::kWaiting ||
       record.standing == Standing::kKept || record.standing == Standing::kHeld) {
-    SetBySight(record);
+    ApplyWatch(record);
   } else {
     // The watch is behind our own decision: the pod stays placed, with its new properties.
     auto placed = std::make_shared<Pod>(*record.seen);
@@ -122,7 +122,7 @@ void PodRecords::Refresh(Pod pod) {
   const Record* record = Find(pod.uid);
   if (record == nullptr) return;
   if (record->seen != nullptr && record->seen->resource_version > pod.resource_version) return;
-  Learn(std::move(pod));
+  Observe(std::move(pod));
 }
 
 void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
@@ -210,7 +210,7 @@ void PodRecords::LookAtClaims() {
   for (const std::string& uid : claiming_) {
     Record& record = records_.at(uid);
     if (record.standing == Standing::kExpected || record.standing == Standing::kAssumed) continue;
-    auto [pod, standing] = BySight(record);
+    auto [pod, standing] = FromWatch(record);
     if (standing == record.standing && pod->requests == record.pod->requests) continue;
     Set(record, std::move(pod), standing, Instant{});
   }
@@ -319,13 +319,13 @@ void PodRecords::Unplace(const std::string& uid) {
   Record* record = Find(uid);
   if (record == nullptr) return;
   if (record->seen) {
-    SetBySight(*record);
+    ApplyWatch(*record);
   } else {
     Remove(uid);
   }
 }
 
-PodRecords::Seat PodRecords::BySight(const Record& record) const {
+PodRecords::Counted PodRecords::FromWatch(const Record& record) const {
   const std::shared_ptr<const Pod>& seen = record.seen;
   if (!seen->node.empty()) {
     const ResourceVector growth =
@@ -352,8 +352,8 @@ PodRecords::Seat PodRecords::BySight(const Record& record) const {
   return {seen, Standing::kWaiting};
 }
 
-void PodRecords::SetBySight(Record& record) {
-  auto [pod, standing] = BySight(record);
+void PodRecords::ApplyWatch(Record& record) {
+  auto [pod, standing] = FromWatch(record);
   Set(record, std::move(pod), standing, Instant{});
 }
 
@@ -369,7 +369,7 @@ void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing st
   record.standing = standing;
   record.deadline = deadline;
   Count(record);
-  Stir(record);
+  InvalidateGang(record);
   version_.Advance();
 }
 

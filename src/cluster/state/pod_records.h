@@ -168,7 +168,7 @@ class PodRecords {
   static bool TakesGpus(const Record& record);
   LeastPerGpu& LeastOf(const Pod& pod);
 
-  void Learn(Pod pod);
+  void Observe(Pod pod);
 
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);
@@ -188,16 +188,16 @@ class PodRecords {
   // The same for members that are about to get these places.
   std::vector<VacantPlace> FillVacant(const std::vector<GangPlace>& places);
   // Marks that the members of its gang may be elsewhere from now on.
-  void Stir(const Record& record);
+  void InvalidateGang(const Record& record);
   GangSites SitesOf(const std::set<std::string>& uids) const;
   // How a pod counts by the watch's report and by what is held for it: bound, held, kept or
   // waiting.
-  struct Seat {
+  struct Counted {
     std::shared_ptr<const Pod> pod;
     Standing standing;
   };
-  Seat BySight(const Record& record) const;
-  void SetBySight(Record& record);
+  Counted FromWatch(const Record& record) const;
+  void ApplyWatch(Record& record);
   // Whether the pod, counted on the node `pod.node`, is no larger than that node.
   bool FitsItsNode(const Pod& pod) const;
   void Set(Record& record, std::shared_ptr<const Pod> pod, Standing standing, Instant deadline);
@@ -216,7 +216,7 @@ class PodRecords {
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
   std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
-  std::set<std::string> stirred_gangs_;                           // since shared_gangs_ was made
+  std::set<std::string> invalid_gangs_;                           // since shared_gangs_ was made
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
   LeastPerGpu least_per_gpu_;  // of pods that others size
