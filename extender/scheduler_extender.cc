@@ -238,7 +238,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const std::string id = ids_.Begin(args.pod.uid);
   GangVerdict verdict = gangs_.Place(args.pod, asked);
   if (verdict.incomplete && count_succeeded_ &&
-      gangs_.LearnSucceeded(args.pod, count_succeeded_(args.pod))) {
+      gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
     verdict = gangs_.Place(args.pod, asked);
   }
   if (verdict.short_of_room &&
