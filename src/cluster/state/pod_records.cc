@@ -295,7 +295,7 @@ bool PodRecords::TakesGpus(const Record& record) {
 }
 
 LeastPerGpu& PodRecords::LeastOf(const Pod& pod) {
-  return pod.fungible ? least_per_fungible_gpu_ : least_per_gpu_;
+  return pod.fungible ? least_per_managed_gpu_ : least_per_gpu_;
 }
 
 const PodRecords::Record* PodRecords::Find(const std::string& uid) const {

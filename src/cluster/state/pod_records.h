@@ -138,7 +138,7 @@ class PodRecords {
   std::map<std::string, ResourceVector> BeingGiven() const;
   // Over the pods that Synergy sizes or, without any, over the others.
   ResourceVector LeastPerGpuOfAll() const {
-    return (least_per_fungible_gpu_.empty() ? least_per_gpu_ : least_per_fungible_gpu_).Get();
+    return (least_per_managed_gpu_.empty() ? least_per_gpu_ : least_per_managed_gpu_).Get();
   }
 
  private:
@@ -220,7 +220,7 @@ class PodRecords {
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
   LeastPerGpu least_per_gpu_;  // of pods that others size
-  LeastPerGpu least_per_fungible_gpu_;
+  LeastPerGpu least_per_managed_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;
   VacantPlaces vacant_;

@@ -10,7 +10,7 @@
 
 #include "admission/admission.h"
 #include "admission/sizing.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/result.h"
@@ -37,7 +37,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSettings& settings, WallTime now);
 
 // The pod has the profile `name` from now on, for its GPUs, as the product's controller writes it.
-void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,
            const JobProfile& profile, const ProfileTrust& trust);
 
 // A pod of the starting cluster, which begins at `at`, as it goes on from there: its node's agent

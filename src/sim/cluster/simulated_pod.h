@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/resources.h"
 
@@ -34,7 +34,7 @@ class SimulatedPod {
   std::string node;
   // Spec, status and annotations of the container whose CPU and memory may be changed; none:
   // nothing may be.
-  std::optional<Fungible> fungible;
+  std::optional<ManagedContainer> fungible;
   Waiting waiting;  // of no meaning with a node
   uint64_t resource_version = 0;
 

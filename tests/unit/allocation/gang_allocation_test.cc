@@ -15,13 +15,13 @@ class GangAllocationTest : public AllocationFixture {
  protected:
   // One GPU, 3 cores and 60 GiB at its floor; 20 cores would be its demand.
   static Pod Member(const std::string& name, int64_t cores = 3) {
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.floor = {Gpus(1), Cores(3), GiB(60)};
     fungible.requested = {Gpus(1), Cores(cores), GiB(60)};
     fungible.demand = {Gpus(1), Cores(20), GiB(60)};
     Pod pod = MakePod(name, fungible.requested);
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     pod.gang = std::make_shared<const Gang>(Gang{"team/g", 2, {}});
     return pod;
   }
