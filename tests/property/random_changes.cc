@@ -296,7 +296,7 @@ ClusterChange DrawChange(Draw& draw) {
     case 23:
     case 24:
     case 25:
-      return {change::Hold{
+      return {change::Reserve{
           draw.Several<GangPlace>(4, [&] { return GangPlace{draw.PodName(), draw.NodeName()}; }),
           draw.Time(), false}};
     case 26:
@@ -306,9 +306,9 @@ ClusterChange DrawChange(Draw& draw) {
     case 28:
       return DrawLimitsChange(draw);
     case 29:
-      return {change::HoldVacated{std::chrono::seconds(draw.Below(60))}};
+      return {change::ReserveForReplacements{std::chrono::seconds(draw.Below(60))}};
     case 30:
-      return {change::SettleVacant{draw.PodName(), draw.OneIn(2)}};
+      return {change::SettleReplacement{draw.PodName(), draw.OneIn(2)}};
     default:
       return {change::KeepNews{}};
   }

@@ -57,18 +57,18 @@ void PodRecords::Observe(Pod pod) {
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }
-    SettleVacant(pod.uid, !pod.succeeded);
+    SettleReplacement(pod.uid, !pod.succeeded);
     return;
   }
   // It is not gone after all.
-  if (!vacant_.empty()) vacant_.Drop(pod.uid);
+  if (!replacements_.empty()) replacements_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.heard_in = list_;
   // A pod never leaves its node while it lives, so such a report is older than what we have.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   LeaveGang(record);
   if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
-  if (!pod.node.empty()) record.held.reset();
+  if (!pod.node.empty()) record.of_gang.reset();
   record.seen = std::make_shared<const Pod>(std::move(pod));
   if (keeps_news_) news_.push_back({record.seen, false});
   if (Claims(*record.seen)) {
@@ -76,8 +76,7 @@ void PodRecords::Observe(Pod pod) {
   } else {
     claiming_.erase(record.seen->uid);
   }
-  if (!record.seen->node.empty() || record.standing == Standing::kWaiting ||
-      record.standing == Standing::kKept || record.standing == Standing::kHeld) {
+  if (!record.seen->node.empty() || record.standing == Standing::kWaiting || IsReserved(record)) {
     ApplyWatch(record);
   } else {
     // The watch is behind our own decision: the pod stays placed, with its new properties.
@@ -89,7 +88,7 @@ void PodRecords::Observe(Pod pod) {
     }
     Set(record, std::move(placed), record.standing, record.deadline);
   }
-  if (record.seen->gang) LimitVacant(*record.seen->gang);
+  if (record.seen->gang) LimitReplacements(*record.seen->gang);
 }
 
 void PodRecords::Remove(const std::string& uid) {
@@ -106,15 +105,15 @@ void PodRecords::Remove(const std::string& uid) {
     nodes_.DropMisalignments(gone.place);
   }
   if (!gone.seen || !gone.seen->gang) return;
-  if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
-  LimitVacant(*gone.seen->gang);
+  if (gone.standing == Standing::kBound) ReserveForReplacement(*gone.pod, *gone.seen->gang);
+  LimitReplacements(*gone.seen->gang);
 }
 
-void PodRecords::SettleVacant(const std::string& uid, bool is_awaited) {
+void PodRecords::SettleReplacement(const std::string& uid, bool is_awaited) {
   if (is_awaited) {
-    vacant_.Settle(uid);
+    replacements_.Settle(uid);
   } else {
-    vacant_.Drop(uid);
+    replacements_.Drop(uid);
   }
 }
 
@@ -127,7 +126,7 @@ void PodRecords::Refresh(Pod pod) {
 
 void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  // A kept place is certain. An expectation may fail, and meanwhile others could take the place.
+  // A reservation is certain. An expectation may fail, and meanwhile others could take the place.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
@@ -190,16 +189,17 @@ void PodRecords::Extend(const std::string& uid, Instant deadline) {
 void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
   wall_ = wall;
   now_ = now;
-  vacant_.DropUntil(now);
+  replacements_.DropUntil(now);
   nodes_.DropMisalignments(wall);
   const auto stale = ProvisionalIf([&](const Record& record) {
     return (record.standing == Standing::kExpected && record.deadline <= now) ||
-           (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
+           (record.standing == Standing::kReservedByTuner &&
+            record.seen->waiting->kept_until <= wall);
   });
   for (const Record* record : stale) Unplace(std::string(record->pod->uid));
   std::vector<std::string> over;
-  for (const Record* record :
-       ProvisionalIf([&](const Record& each) { return each.held && each.held->deadline <= now; })) {
+  for (const Record* record : ProvisionalIf(
+           [&](const Record& each) { return each.of_gang && each.of_gang->deadline <= now; })) {
     over.push_back(record->pod->uid);
   }
   Release(over);
@@ -226,16 +226,22 @@ std::vector<AssumedPod> PodRecords::Expired(Instant now) const {
   return expired;
 }
 
-std::vector<HeldPlace> PodRecords::HeldPlaces() const {
-  std::vector<HeldPlace> held;
-  for (const std::string& uid : provisional_) {
-    const Standing standing = records_.at(uid).standing;
-    if (standing == Standing::kExpected) continue;
-    held.push_back({uid, standing == Standing::kKept   ? HeldPlace::Kind::kKept
-                         : standing == Standing::kHeld ? HeldPlace::Kind::kHeld
-                                                       : HeldPlace::Kind::kAssumed});
+std::vector<Reservation> PodRecords::Reservations(ReservationKind kind) const {
+  if (kind == ReservationKind::kReplacement) return replacements_.All();
+  const bool by_tuner = kind == ReservationKind::kTuner;
+  std::vector<Reservation> reservations;
+  for (const Record* record : ProvisionalIf([by_tuner](const Record& each) {
+         return each.standing ==
+                (by_tuner ? Standing::kReservedByTuner : Standing::kReservedByGang);
+       })) {
+    reservations.push_back({.kind = kind,
+                            .pod = record->pod,
+                            .gang = record->pod->gang ? record->pod->gang->name : std::string(),
+                            .until = by_tuner
+                                         ? Later(now_, record->seen->waiting->kept_until - wall_)
+                                         : record->of_gang->deadline});
   }
-  return held;
+  return reservations;
 }
 
 std::optional<Placement> PodRecords::FindPlacement(const std::string& uid) const {
@@ -338,16 +344,16 @@ PodRecords::Counted PodRecords::FromWatch(const Record& record) const {
     without->requests.main -= growth;
     return {std::move(without), Standing::kBound};
   }
-  if (record.held) {
+  if (record.of_gang) {
     auto placed = std::make_shared<Pod>(*seen);
-    placed->node = record.held->node;
-    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kHeld};
+    placed->node = record.of_gang->node;
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByGang};
   }
   const Waiting* waiting = seen->waiting.get();
   if (waiting != nullptr && !waiting->kept_node.empty() && waiting->kept_until > wall_) {
     auto placed = std::make_shared<Pod>(*seen);
     placed->node = waiting->kept_node;
-    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kKept};
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByTuner};
   }
   return {seen, Standing::kWaiting};
 }
@@ -411,7 +417,7 @@ std::vector<std::shared_ptr<const Pod>> PodRecords::ExpectedOn(NodeIndex place,
                                                                const std::string& uid) const {
   std::vector<std::shared_ptr<const Pod>> expected;
   for (const auto& pod : nodes_[place].detail->pods) {
-    // A vacant place is counted there, but has no record.
+    // A place reserved for a replacement is counted there, but has no record.
     const Record* record = Find(pod->uid);
     if (pod->uid != uid && record != nullptr && record->standing == Standing::kExpected) {
       expected.push_back(pod);

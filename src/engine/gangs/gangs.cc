@@ -319,9 +319,9 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
     all.push_back({membership.to_place[member]->uid, node});
     places[all.back().uid] = node;
   }
-  for (const std::string& uid : planned.yielding) state_.SettleVacant(uid, false);
+  for (const std::string& uid : planned.yielding) state_.SettleReplacement(uid, false);
   Yield(planned.yielding_gangs, membership.to_place.front()->gang->name);
-  if (!Hold(all, membership, snapshot, record)) {
+  if (!Reserve(all, membership, snapshot, record)) {
     Release(record);
     return false;
   }
@@ -347,8 +347,8 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
   return true;
 }
 
-bool Gangs::Hold(const std::vector<GangPlace>& places, const GangMembership& membership,
-                 const ClusterSnapshot& snapshot, Record& record) {
+bool Gangs::Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
+                    const ClusterSnapshot& snapshot, Record& record) {
   state_.Release(std::exchange(record.launchers, {}));
   // Longer than the gang is given, so that Look() ends the hold and logs it.
   const Instant until = clock_.Now() + 2 * times_.hold;
@@ -356,12 +356,12 @@ bool Gangs::Hold(const std::vector<GangPlace>& places, const GangMembership& mem
   if (!launchers.empty()) {
     std::vector<GangPlace> all = places;
     all.insert(all.end(), launchers.begin(), launchers.end());
-    if (state_.Hold(all, until)) {
+    if (state_.Reserve(all, until)) {
       for (const GangPlace& launcher : launchers) record.launchers.push_back(launcher.uid);
       return true;
     }
   }
-  return state_.Hold(places, until);
+  return state_.Reserve(places, until);
 }
 
 Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
@@ -374,11 +374,11 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
     const SpreadTier tier = TierOf(snapshot, all, locality_.rack_label);
     return LocalPlan{std::move(plan), tier, {}};
   };
-  std::set<std::string> vacant;
+  std::set<std::string> passable;
   std::set<std::string_view> nodes;
-  const std::vector<VacantPlace> places = state_.VacantPlacesOf(gang);
-  for (const VacantPlace& place : places) {
-    vacant.insert(place.pod->uid);
+  const std::vector<Reservation> places = state_.ReplacementsOf(gang);
+  for (const Reservation& place : places) {
+    passable.insert(place.pod->uid);
     nodes.insert(place.pod->node);
   }
   if (!places.empty()) {
@@ -386,26 +386,26 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
     replacing.may_go = [&](size_t member, NodeIndex node) {
       return nodes.contains(snapshot.node(node).detail->name) && terms.may_go(member, node);
     };
-    GangPlan plan = PlanGang(snapshot, membership.to_place, reserve_, replacing, vacant);
+    GangPlan plan = PlanGang(snapshot, membership.to_place, reserve_, replacing, passable);
     if (!plan.places.empty()) return {placed(std::move(plan)), {}, {}};
   }
   LocalPlan local = PlanGangLocally(snapshot, membership.to_place, reserve_, terms, locality_,
-                                    SpreadOf(membership.to_place), waited, beside, vacant);
+                                    SpreadOf(membership.to_place), waited, beside, passable);
   if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}, {}};
-  // Places that gangs of lower priority have left vacant do not block this one.
+  // Places reserved for replacements in gangs of lower priority do not block this one.
   const auto is_lower = [&](const Pod& left) {
     return std::all_of(membership.to_place.begin(), membership.to_place.end(),
                        [&](const auto& member) { return left.priority < member->priority; });
   };
   std::vector<std::string> yielding;
-  for (const VacantPlace& place : state_.VacantPlaces()) {
+  for (const Reservation& place : state_.Reservations(ReservationKind::kReplacement)) {
     if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
   }
-  vacant.insert(yielding.begin(), yielding.end());
+  passable.insert(yielding.begin(), yielding.end());
   GangPlan higher;
   const auto fits_without = [&](const std::vector<std::string>& gangs) {
     std::set<std::string> but = HeldFor(gangs);
-    but.insert(vacant.begin(), vacant.end());
+    but.insert(passable.begin(), passable.end());
     higher = PlanGang(snapshot, membership.to_place, reserve_, terms, but);
     return !higher.places.empty();
   };

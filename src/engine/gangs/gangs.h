@@ -22,8 +22,8 @@
 //
 // A gang with a running member (because another one failed, or the extender was away) need not be
 // whole: the members that exist are placed together around the running ones, first in places that
-// members have left vacant (cluster/state/vacant_places.h). All state is in memory: after a restart
-// bound members count, and the others are planned again.
+// are reserved for replacements (cluster/state/replacements.h). All state is in memory: after a
+// restart bound members count, and the others are planned again.
 //
 // Threading: one owner.
 
@@ -154,7 +154,7 @@ class Gangs {
   // A plan, and the places of other gangs that it needs.
   struct Planned {
     LocalPlan local;
-    std::vector<std::string> yielding;        // uids of vacant places
+    std::vector<std::string> yielding;        // uids of lost pods whose places it takes
     std::vector<std::string> yielding_gangs;  // gangs that hold places
 
     // Whether it neither places the gang nor waits for a better place.
@@ -195,12 +195,12 @@ class Gangs {
   // Holds the planned places. Returns false if they are no longer free.
   bool Take(const Planned& planned, const GangMembership& membership,
             const ClusterSnapshot& snapshot, Record& record);
-  // Holds these places, and room for the launchers whose node is known if there is enough.
-  bool Hold(const std::vector<GangPlace>& places, const GangMembership& membership,
-            const ClusterSnapshot& snapshot, Record& record);
-  // Plans the gang first in the places that its members have left vacant, then anywhere that is
-  // allowed after waiting for `waited`, then also in places that gangs of lower priority have left
-  // vacant or hold.
+  // Reserves these places, and room for the launchers whose node is known if there is enough.
+  bool Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
+               const ClusterSnapshot& snapshot, Record& record);
+  // Plans the gang first in the places that are reserved for its replacements, then anywhere that
+  // is allowed after waiting for `waited`, then also in places that are reserved for gangs of lower
+  // priority.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                      const GangMembership& membership, const GangTerms& terms,
                      Duration waited) const;

@@ -423,15 +423,17 @@ void Members(auto& each, Like<GangPlace> auto& place) {
   each("uid", uid);
   each("node", node);
 }
-void Members(auto& each, Like<cluster_change::Hold> auto& call) {
-  auto& [places, deadline, held] = call;
+void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
+  auto& [places, deadline, reserved] = call;
   each("places", places);
   each("deadline", deadline);
-  each("held", held);
+  each("held", reserved);
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
-void Members(auto& each, Like<cluster_change::HoldVacated> auto& call) { each("hold", call.hold); }
-void Members(auto& each, Like<cluster_change::SettleVacant> auto& call) {
+void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
+  each("hold", call.hold);
+}
+void Members(auto& each, Like<cluster_change::SettleReplacement> auto& call) {
   auto& [uid, is_awaited] = call;
   each("uid", uid);
   each("awaited", is_awaited);

@@ -36,7 +36,7 @@ class GangAllocationTest : public AllocationFixture {
   void Hold(const std::string& a, const std::string& b) {
     state.UpsertPod(Waits(Member("a")));
     state.UpsertPod(Waits(Member("b")));
-    ASSERT_TRUE(state.Hold({{"a", a}, {"b", b}}, Instant::max()));
+    ASSERT_TRUE(state.Reserve({{"a", a}, {"b", b}}, Instant::max()));
   }
   MilliCpu Common() {
     const auto common = AllocationOfGang(*state.Snapshot(), "team/g", kNoReserve);
@@ -81,7 +81,7 @@ TEST_F(GangAllocationTest, AReplacementGetsNoMoreThanThoseThatRun) {
   HaveNode("n2");
   state.UpsertPod(On(Member("b", 5), "n2"));
   state.UpsertPod(Waits(Member("a")));
-  ASSERT_TRUE(state.Hold({{"a", "n1"}}, Instant::max()));
+  ASSERT_TRUE(state.Reserve({{"a", "n1"}}, Instant::max()));
   EXPECT_EQ(Common(), Cores(5));
 }
 
@@ -101,7 +101,7 @@ TEST_F(GangAllocationTest, IsNoneForAGangOfWhichNothingMayBeChanged) {
   Pod pod = Member("a");
   pod.fungible = nullptr;
   state.UpsertPod(Waits(std::move(pod)));
-  ASSERT_TRUE(state.Hold({{"a", "n1"}}, Instant::max()));
+  ASSERT_TRUE(state.Reserve({{"a", "n1"}}, Instant::max()));
   EXPECT_FALSE(AllocationOfGang(*state.Snapshot(), "team/g", kNoReserve));
 }
 
