@@ -13,7 +13,7 @@
 #include "allocation/ranking.h"
 #include "allocation/room_under_way.h"
 #include "cluster/state/fit.h"
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 #include "wire/extender/extender_messages.h"
 
 namespace synergy::extender {
@@ -197,14 +197,15 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   }
   if (fitting.empty() && gangs_.YieldTo(args->pod, asked)) judge();
   std::deque<std::string> held_for;
-  const std::vector<VacantPlace> vacant =
-      fitting.empty() ? state_.VacantPlaces() : std::vector<VacantPlace>();
+  const std::vector<Reservation> reserved = fitting.empty()
+                                                ? state_.Reservations(ReservationKind::kReplacement)
+                                                : std::vector<Reservation>();
   Candidates judged(*snapshot, args->pod, counted_on, asked);
-  for (size_t i = 0; i < args->size() && !vacant.empty(); ++i) {
-    const auto in_the_way = VacantInTheWay(args->pod, *judged.Judge(i).state, vacant);
+  for (size_t i = 0; i < args->size() && !reserved.empty(); ++i) {
+    const auto in_the_way = ReservationsInTheWay(args->pod, *judged.Judge(i).state, reserved);
     if (in_the_way.empty()) continue;
     if (YieldTo(args->pod, in_the_way)) {
-      for (const VacantPlace& place : in_the_way) state_.SettleVacant(place.pod->uid, false);
+      for (const Reservation& place : in_the_way) state_.SettleReplacement(place.pod->uid, false);
       judge();
       break;
     }
@@ -238,7 +239,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const std::string id = ids_.Begin(args.pod.uid);
   GangVerdict verdict = gangs_.Place(args.pod, asked);
   if (verdict.incomplete && count_succeeded_ &&
-      gangs_.LearnSucceeded(args.pod, count_succeeded_(args.pod))) {
+      gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
     verdict = gangs_.Place(args.pod, asked);
   }
   if (verdict.short_of_room &&
@@ -248,9 +249,10 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
   }
   if (verdict.short_of_room) {
-    const std::vector<VacantPlace> vacant = state_.VacantPlaces();
+    const std::vector<Reservation> reserved = state_.Reservations(ReservationKind::kReplacement);
     // They may be released within a second, which kube-scheduler would not notice.
-    if (std::any_of(vacant.begin(), vacant.end(), [](const auto& place) { return !place.settled; }))
+    if (std::any_of(reserved.begin(), reserved.end(),
+                    [](const auto& place) { return !place.settled; }))
       verdict.kind = GangVerdict::Kind::kNotYet;
   }
   log_.Debug("filtered", {{"request", id},

@@ -97,7 +97,7 @@ std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
 
 void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
   const Profiles& profiles = facts.profiles;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
   if (fungible.profile.empty()) {
     remarks.push_back(wanted.empty() ? WhyUnmeasured(facts.progress.Of(pod.uid))
@@ -127,7 +127,8 @@ void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::str
     remarks.push_back(fmt::format("of its profile: {}", object->measured->note));
 }
 
-void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::string>& remarks) {
+void RemarkOnChanges(const ManagedContainer& fungible, WallTime now,
+                     std::vector<std::string>& remarks) {
   if (fungible.ChangedByHand()) {
     remarks.emplace_back(
         "another client has resized it since Synergy's last change, so Synergy does not change it "
@@ -300,7 +301,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   for (const std::string& warning : pod.warnings)
     explanation.remarks.push_back("when it was created: " + warning);
   if (pod.fungible) {
-    const Fungible& fungible = *pod.fungible;
+    const ManagedContainer& fungible = *pod.fungible;
     explanation.enforcement = std::string(ToString(fungible.enforcement));
     explanation.profile_generation = fungible.profile_generation;
     if (!pod.node.empty()) explanation.in_force = fungible.in_force;

@@ -24,7 +24,7 @@ bool IsRefusal(const Error& error) {
 bool MayBeSized(const Pod& pod, const std::string& scheduler) {
   if (!pod.fungible || !pod.waiting || !pod.node.empty() || pod.deleting || pod.terminal)
     return false;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   return pod.waiting->scheduler == scheduler && !fungible.change &&
          (fungible.placeholder || fungible.profile.empty());
 }

@@ -7,7 +7,7 @@
 namespace synergy::controller {
 
 PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   PodToAdmit created;
   created.pod_namespace = pod.pod_namespace;
   created.scheduler = scheduler;

@@ -2,7 +2,7 @@
 
 #include "allocation/surplus.h"
 #include "cluster/device_safety.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy::controller {
 
@@ -14,7 +14,7 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
     if (!node.exists) continue;
     for (const auto& pod : node.detail->pods) {
       if (!pod->fungible || pod->terminal) continue;
-      const Fungible& fungible = *pod->fungible;
+      const ManagedContainer& fungible = *pod->fungible;
       metrics::PodGauge& gauge = gauges.emplace_back();
       gauge.pod_namespace = pod->pod_namespace;
       gauge.pod = pod->name;

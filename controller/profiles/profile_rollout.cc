@@ -20,9 +20,9 @@ namespace {
 // GPUs that it has, and the share that it was admitted with.
 class AroundRunningPod final : public AdmissionSurroundings {
  public:
-  AroundRunningPod(const AdmissionSurroundings& cluster, const Fungible& fungible,
+  AroundRunningPod(const AdmissionSurroundings& cluster, const ManagedContainer& fungible,
                    std::shared_ptr<const KnownProfile> measured)
-      : cluster_(cluster), fungible_(fungible), measured_(std::move(measured)) {}
+      : cluster_(cluster), managed_(fungible), measured_(std::move(measured)) {}
 
   bool Complete() const override { return cluster_.Complete(); }
   std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
@@ -40,12 +40,12 @@ class AroundRunningPod final : public AdmissionSurroundings {
   std::shared_ptr<const NamespaceLimits> Limits() const override { return cluster_.Limits(); }
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus,
                                           const std::string&) const override {
-    return fungible_.fair_share;
+    return managed_.fair_share;
   }
 
  private:
   const AdmissionSurroundings& cluster_;
-  const Fungible& fungible_;
+  const ManagedContainer& managed_;
   const std::shared_ptr<const KnownProfile> measured_;
 };
 
@@ -115,7 +115,7 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
 
 std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
                                                            const std::string& product) const {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const auto measured = profiles_.Measured(pod.pod_namespace, fungible.workload,
                                            fungible.requested.gpus, GangSizeOf(pod));
   std::shared_ptr<const KnownProfile> known = OfProduct(measured, product);

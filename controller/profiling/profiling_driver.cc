@@ -70,7 +70,7 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
     profiler_.Observe(memory_, known.pod, known.since, told);
     const auto found = FindPod(*cluster, known);
     if (!found) continue;
-    const Fungible& fungible = *found->pod->fungible;
+    const ManagedContainer& fungible = *found->pod->fungible;
     const bool tells = known.pod.last || known.pod.estimate;
     const bool measured =
         tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());

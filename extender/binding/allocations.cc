@@ -16,7 +16,7 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
-bool HasDemand(const Fungible& fungible) {
+bool HasDemand(const ManagedContainer& fungible) {
   return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
 }
 
@@ -94,7 +94,7 @@ void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token
 std::string Allocations::Reason(const Pod& bound, const std::string& node,
                                 const ClusterSnapshot& snapshot) {
   if (!bound.fungible) return {};
-  const Fungible& fungible = *bound.fungible;
+  const ManagedContainer& fungible = *bound.fungible;
   std::string reason = HasDemand(fungible)
                            ? fmt::format("its demand, on node {}", node)
                            : fmt::format("what node {} has to give now of its demand ({})", node,
@@ -114,7 +114,7 @@ kube::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
 
 void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why) {
   if (!pod.fungible) return;
-  const Fungible& fungible = *bound.fungible;
+  const ManagedContainer& fungible = *bound.fungible;
   metrics_.CountAllocation(HasDemand(fungible)   ? "demand"
                            : Changes(pod, bound) ? "part"
                                                  : "unchanged");

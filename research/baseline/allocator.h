@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "allocation/fair_share.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/result.h"
 #include "policy/job.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/node_selection.h"
 #include "cluster/pod.h"
 #include "core/units.h"

@@ -8,7 +8,7 @@ namespace {
 // The amounts that the kubelet releases by a shrinking resize in progress.
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   ResourceVector cut = fungible.Counted(LargerOf(fungible.in_force, fungible.set_aside)) -
                        fungible.Counted(fungible.requested);
   cut.gpus = Gpus(0);

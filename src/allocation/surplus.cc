@@ -8,12 +8,12 @@
 #include "allocation/bind_allocation.h"
 #include "allocation/node_division.h"
 #include "cluster/device_safety.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy {
 namespace {
 
-Bytes MemorySurplus(const Fungible& fungible, WallTime now) {
+Bytes MemorySurplus(const ManagedContainer& fungible, WallTime now) {
   const bool limited =
       fungible.enforcement == Enforcement::kStrict && fungible.memory_limit.has_value();
   if (fungible.memory_let_be || limited || !fungible.memory_reading) return Bytes(0);
@@ -30,7 +30,7 @@ Bytes MemoryMargin(Bytes in_use) { return std::max(Bytes(in_use.count() / 10), M
 
 ResourceVector Surplus(const Pod& pod, WallTime now) {
   if (!pod.fungible || pod.waiting || pod.deleting) return {};
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) return {};
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
   ResourceVector surplus = LargerOf(fungible.requested - fungible.Counted(fungible.floor), {});
@@ -47,7 +47,7 @@ ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
 }
 
 bool IsSettled(const Pod& pod) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   return fungible.reported && fungible.Settled() && !fungible.Announced() && !fungible.Unrecorded();
 }
 

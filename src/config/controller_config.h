@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cluster/claims.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "config/headroom.h"
 #include "core/log.h"
 #include "core/result.h"

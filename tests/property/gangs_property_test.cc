@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 #include "support/fake_clock.h"
 #include "support/histories.h"
 #include "support/recorded_events.h"
@@ -61,7 +61,7 @@ class History {
     }
     EXPECT_TRUE(OneIsWhole()) << Describe();
     Pass(kReplacementHold);
-    EXPECT_TRUE(state_->VacantPlaces().empty()) << Describe();
+    EXPECT_TRUE(state_->Reservations(ReservationKind::kReplacement).empty()) << Describe();
   }
 
  private:
@@ -132,7 +132,9 @@ class History {
       api_.Change(pod.name, [](Pod& failed) { failed.terminal = true; });
     }
     End(pod.name);
-    EXPECT_TRUE(Bound("g") + Bound("h") > 0 || state_->VacantPlaces().empty()) << Describe();
+    EXPECT_TRUE(Bound("g") + Bound("h") > 0 ||
+                state_->Reservations(ReservationKind::kReplacement).empty())
+        << Describe();
     pod.uid += "'";
     pod.node.clear();
     lost_.push_back(pod);
@@ -147,7 +149,7 @@ class History {
     binder_.reset();
     allocations_.reset();
     state_ = std::make_unique<ClusterState>();
-    state_->HoldVacated(kReplacementHold);
+    state_->ReserveForReplacements(kReplacementHold);
     state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
     synergy::testing::HearUntil(*state_, 1000);
     state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));
@@ -222,7 +224,8 @@ class History {
     bound_[pod.name] = bound;
     state_->UpsertPod(bound);
     EXPECT_FALSE(Bound("g") > 0 && Bound("h") > 0) << Describe();
-    EXPECT_LE(bound_.size() + state_->VacantPlaces().size(), static_cast<size_t>(kSize))
+    EXPECT_LE(bound_.size() + state_->Reservations(ReservationKind::kReplacement).size(),
+              static_cast<size_t>(kSize))
         << Describe();
   }
 
@@ -242,7 +245,7 @@ class History {
     binder_->SettleExpired();
     extender_->gangs().Look();
     Settle();
-    Vacancies(*state_, api_, events_, clock_, log_, metrics_).Look();
+    LostMembers(*state_, api_, events_, clock_, log_, metrics_).Look();
   }
 
   int Bound(const std::string& gang) const {

@@ -34,7 +34,7 @@ MadeGang::MadeGang(MadeGangRules rules, uint64_t seed)
 }
 
 void MadeGang::Put(const Member& member) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.workload = "w-1";
   fungible.requested = {Gpus(1), FromCores(member.cores), GiB(4)};
@@ -46,7 +46,7 @@ void MadeGang::Put(const Member& member) {
   fungible.probe = member.annotation;
   Pod pod = MakePod(member.name, fungible.requested);
   pod.node = "node-of-" + member.name;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   pod.gang = std::make_shared<const Gang>(
       Gang{"team/gang", static_cast<int32_t>(rules_.members.size()), {}});
   state_.UpsertPod(std::move(pod));

@@ -41,7 +41,7 @@ MadeTraining::MadeTraining(MadeTrainer trainer, MadeNode node, uint64_t seed,
 }
 
 void MadeTraining::Put() {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.workload = "w-1";
   fungible.requested = {Gpus(1), requested_, GiB(4)};
@@ -53,7 +53,7 @@ void MadeTraining::Put() {
   fungible.probe = annotation_;
   Pod pod = MakePod("train", fungible.requested);
   pod.node = "n1";
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   state_.UpsertPod(std::move(pod));
 }
 

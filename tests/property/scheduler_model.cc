@@ -330,12 +330,12 @@ Instant SchedulerModel::NextMoment() const {
 
 void SchedulerModel::CheckHolds() {
   std::map<std::string, Instant> held;
-  for (const HeldPlace& place : state_->HeldPlaces()) {
-    if (place.kind != HeldPlace::Kind::kHeld) continue;
-    const auto known = held_since_.find(place.uid);
-    held[place.uid] = known == held_since_.end() ? clock_.Now() : known->second;
-    if (clock_.Now() - held[place.uid] > rules_.times.hold + kAfterHold)
-      fault_ = fmt::format("the place of {} is held for too long", place.uid);
+  for (const Reservation& place : state_->Reservations(ReservationKind::kGang)) {
+    const std::string& uid = place.pod->uid;
+    const auto known = held_since_.find(uid);
+    held[uid] = known == held_since_.end() ? clock_.Now() : known->second;
+    if (clock_.Now() - held[uid] > rules_.times.hold + kAfterHold)
+      fault_ = fmt::format("the place of {} is held for too long", uid);
   }
   held_since_ = std::move(held);
 }

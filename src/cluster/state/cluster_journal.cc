@@ -50,13 +50,15 @@ struct Caller {
   void operator()(const change::DropStaleExpectations& call) {
     state.DropStaleExpectations(call.now, call.wall);
   }
-  void operator()(const change::Hold& call) {
-    same_outcome = state.Hold(call.places, call.deadline) == call.held;
+  void operator()(const change::Reserve& call) {
+    same_outcome = state.Reserve(call.places, call.deadline) == call.reserved;
   }
   void operator()(const change::Release& call) { state.Release(call.uids); }
-  void operator()(const change::HoldVacated& call) { state.HoldVacated(call.hold); }
-  void operator()(const change::SettleVacant& call) {
-    state.SettleVacant(call.uid, call.is_awaited);
+  void operator()(const change::ReserveForReplacements& call) {
+    state.ReserveForReplacements(call.hold);
+  }
+  void operator()(const change::SettleReplacement& call) {
+    state.SettleReplacement(call.uid, call.is_awaited);
   }
   void operator()(const change::KeepNews&) { state.KeepNews(); }
 };

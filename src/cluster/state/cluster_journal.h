@@ -90,10 +90,10 @@ struct Assume {
 struct Forget {
   std::string uid;
 };
-struct Hold {
+struct Reserve {
   std::vector<GangPlace> places;
   Instant deadline{};
-  bool held = false;
+  bool reserved = false;
 };
 struct Release {
   std::vector<std::string> uids;
@@ -107,10 +107,10 @@ struct DropStaleExpectations {
   WallTime wall{};
 };
 struct KeepNews {};
-struct HoldVacated {
+struct ReserveForReplacements {
   Duration hold{};
 };
-struct SettleVacant {
+struct SettleReplacement {
   std::string uid;
   bool is_awaited = false;
 };
@@ -127,8 +127,8 @@ struct ClusterChange {
                cluster_change::UpsertResourceQuota, cluster_change::RemoveResourceQuota,
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
-               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release,
-               cluster_change::HoldVacated, cluster_change::SettleVacant>
+               cluster_change::KeepNews, cluster_change::Reserve, cluster_change::Release,
+               cluster_change::ReserveForReplacements, cluster_change::SettleReplacement>
       call;
   uint64_t version = 0;  // of the cluster after it
 };

@@ -193,36 +193,37 @@ void ClusterState::Forget(const std::string& uid) {
   Change([&] { return change::Forget{uid}; }, [&] { pods_.Forget(uid); });
 }
 
-bool ClusterState::Hold(const std::vector<GangPlace>& places, Instant deadline) {
+bool ClusterState::Reserve(const std::vector<GangPlace>& places, Instant deadline) {
   const auto lock = Lock();
-  const bool held = pods_.Hold(places, deadline);
+  const bool reserved = pods_.Reserve(places, deadline);
   std::optional<ClusterChange> written;
-  if (journal_ != nullptr) written = ClusterChange{change::Hold{places, deadline, held}};
+  if (journal_ != nullptr) written = ClusterChange{change::Reserve{places, deadline, reserved}};
   Made(written);
-  return held;
+  return reserved;
 }
 
 void ClusterState::Release(const std::vector<std::string>& uids) {
   Change([&] { return change::Release{uids}; }, [&] { pods_.Release(uids); });
 }
 
-void ClusterState::HoldVacated(Duration hold) {
-  Change([&] { return change::HoldVacated{hold}; }, [&] { pods_.HoldVacated(hold); });
+void ClusterState::ReserveForReplacements(Duration hold) {
+  Change([&] { return change::ReserveForReplacements{hold}; },
+         [&] { pods_.ReserveForReplacements(hold); });
 }
 
-void ClusterState::SettleVacant(const std::string& uid, bool is_awaited) {
-  Change([&] { return change::SettleVacant{uid, is_awaited}; },
-         [&] { pods_.SettleVacant(uid, is_awaited); });
+void ClusterState::SettleReplacement(const std::string& uid, bool is_awaited) {
+  Change([&] { return change::SettleReplacement{uid, is_awaited}; },
+         [&] { pods_.SettleReplacement(uid, is_awaited); });
 }
 
-std::vector<VacantPlace> ClusterState::VacantPlaces() const {
+std::vector<Reservation> ClusterState::Reservations(ReservationKind kind) const {
   const auto lock = Lock();
-  return pods_.AllVacantPlaces();
+  return pods_.Reservations(kind);
 }
 
-std::vector<VacantPlace> ClusterState::VacantPlacesOf(const std::string& gang) const {
+std::vector<Reservation> ClusterState::ReplacementsOf(const std::string& gang) const {
   const auto lock = Lock();
-  return pods_.VacantPlacesOf(gang);
+  return pods_.ReplacementsOf(gang);
 }
 
 std::vector<GangMember> ClusterState::GangMembers(const std::string& gang) const {
@@ -271,11 +272,6 @@ std::vector<AssumedPod> ClusterState::Expired(Instant now) const {
 std::shared_ptr<const Pod> ClusterState::FindPod(const std::string& uid) const {
   const auto lock = Lock();
   return pods_.FindPod(uid);
-}
-
-std::vector<HeldPlace> ClusterState::HeldPlaces() const {
-  const auto lock = Lock();
-  return pods_.HeldPlaces();
 }
 
 size_t ClusterState::assumed_pods() const {

@@ -70,7 +70,7 @@ std::optional<Seen> WhatIsSeen(const ComparedPod& pod, const WindowReading& read
                                MilliCpu node_cpu) {
   const auto point = PointOf(pod.watched, reading);
   if (!point) return std::nullopt;
-  const Fungible& fungible = *pod.watched.pod->fungible;
+  const ManagedContainer& fungible = *pod.watched.pod->fungible;
   const Bytes memory = fungible.requested.memory;
   const Bytes most_memory = std::max(memory, pod.curve->memories().back());
   const MilliCpu most = point->bound || point->quota ? point->cpu : std::max(point->cpu, node_cpu);

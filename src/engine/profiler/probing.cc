@@ -51,7 +51,7 @@ bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
 
 // Whether the pod is being changed, or has been changed by hand.
 bool IsBeingChanged(const Pod& pod) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
          fungible.resize != ResizeState::kNone;
 }

@@ -10,7 +10,7 @@ namespace {
 
 // Returns the throughput per GPU of a member on another node, whose amounts are not changed here.
 double SpeedOf(const Pod& pod, const ResourceVector& needs, const ShareRules& rules) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const TunedProfile known =
       rules.profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
   PodShare share;

@@ -65,7 +65,7 @@ ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& m
 
 PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
                  const ShareRules& rules) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   PodShare share;
   share.profile = profile;
   share.current = fungible.requested;
@@ -85,7 +85,7 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
 }
 
 // Whether the node agent has reported the pod's devices, or its time to do so is over.
-bool IsReported(const Fungible& fungible, WallTime now) {
+bool IsReported(const ManagedContainer& fungible, WallTime now) {
   return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
 }
 
@@ -179,7 +179,7 @@ std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node
                                               const ProfileBook& profiles, WallTime now) {
   using tuner_action::Notify;
   if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) {
     return Notify{Respected::kByHand,
                   fmt::format("asks for {} since somebody changed it: left alone from now on",

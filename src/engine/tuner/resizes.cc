@@ -73,7 +73,7 @@ Withdraw Withdrawal(const PodChange& change, WallTime now) {
 
 PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerSettings& settings,
                     WallTime now) {
-  const Fungible& fungible = *change.pod->fungible;
+  const ManagedContainer& fungible = *change.pod->fungible;
   PutBack put_back{.failure = failure};
   put_back.change = {ChangeKind::kUndone,
                      fungible.requested,
@@ -131,7 +131,7 @@ struct Verdict {
 };
 
 Verdict Judge(const PodChange& change, bool late) {
-  const Fungible& fungible = *change.pod->fungible;
+  const ManagedContainer& fungible = *change.pod->fungible;
   if (fungible.requested != change.record.to) {
     // Our copy may be old. Any other amounts are the work of a user or another controller, and
     // stay.
@@ -151,7 +151,7 @@ Verdict Judge(const PodChange& change, bool late) {
 }
 
 void RemindKubelet(TunerPass& pass, PodChange& change) {
-  const Fungible& fungible = *change.pod->fungible;
+  const ManagedContainer& fungible = *change.pod->fungible;
   if (fungible.in_force.memory <= fungible.requested.memory) return;
   if (change.remind_kubelet == Instant{}) {
     // The kubelet has just looked at it.
@@ -167,7 +167,7 @@ void RemindKubelet(TunerPass& pass, PodChange& change) {
 
 PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
                 const ResourceVector& to, ChangeKind kind, std::string why) {
-  const Fungible& fungible = *pod->fungible;
+  const ManagedContainer& fungible = *pod->fungible;
   const ResourceVector first = pod->node.empty() ? to : FirstOf(fungible.requested, to);
   PodChange change;
   change.pod = pod;
@@ -244,7 +244,7 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
 }
 
 void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
-  const Fungible& fungible = *pod->fungible;
+  const ManagedContainer& fungible = *pod->fungible;
   PodChange change;
   change.pod = pod;
   change.node = pod->node;
@@ -290,7 +290,7 @@ void TakeOverUnfinished(TunerPass& pass) {
           pass.memory.changes.contains(pod->uid)) {
         continue;
       }
-      const Fungible& fungible = *pod->fungible;
+      const ManagedContainer& fungible = *pod->fungible;
       if (!fungible.change || fungible.ChangedByHand()) continue;
       const bool unfinished = fungible.Announced() || !fungible.Settled();
       if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) Adopt(pass, pod);

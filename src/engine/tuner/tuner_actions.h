@@ -12,7 +12,7 @@
 #include <string_view>
 #include <variant>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 

@@ -19,8 +19,8 @@
 #include <tuple>
 #include <vector>
 
-#include "cluster/fungible.h"
 #include "cluster/labels.h"
+#include "cluster/managed_container.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"

@@ -10,7 +10,7 @@
 
 #include "admission/admission.h"
 #include "admission/sizing.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/result.h"
@@ -37,7 +37,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSettings& settings, WallTime now);
 
 // Gives the pod the profile `name`, scaled to its GPUs, as the product's controller writes it.
-void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,
            const JobProfile& profile, const ProfileTrust& trust);
 
 // Returns a pod of the starting cluster as it continues from `at`, the beginning of the simulation.

@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/clock.h"
 #include "core/resources.h"
 #include "profile/job_profile.h"

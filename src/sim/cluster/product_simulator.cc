@@ -192,7 +192,7 @@ class ProductSimulation {
     const size_t index = jobs_.size();
     JobProgress::Work work{.ideal = remaining, .runs_already = !pod.node.empty()};
     if (pod.fungible) {
-      const Fungible& fungible = *pod.fungible;
+      const ManagedContainer& fungible = *pod.fungible;
       const auto profile =
           profiles_.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus).profile;
       if (profile) {
@@ -277,7 +277,7 @@ class ProductSimulation {
       for (const std::string& uid : job.pods) {
         pods_.Write(uid, [this](SimulatedPod& pod) {
           if (!pod.fungible || !pod.fungible->profile.empty()) return;
-          Fungible& fungible = *pod.fungible;
+          ManagedContainer& fungible = *pod.fungible;
           const TunedProfile known =
               published_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus);
           if (!known.profile) return;
@@ -433,7 +433,7 @@ class ProductSimulation {
     pods_.Write(uid, [&](SimulatedPod& pod) {
       pod.node = as_planned.node;
       if (!pod.fungible) return;
-      Fungible& fungible = *pod.fungible;
+      ManagedContainer& fungible = *pod.fungible;
       const ResourceVector& amounts = as_planned.fungible->requested;
       fungible.change = {ChangeKind::kAllocated, fungible.requested, amounts, {}, present().wall};
       fungible.resized_by_us_alone |= fungible.requested != amounts;
@@ -455,7 +455,7 @@ class ProductSimulation {
       running.in_force = pod.fungible->in_force;
       running.enforcement = pod.fungible->enforcement;
       // The true profile, whether or not the product knows it.
-      const Fungible& fungible = *pod.fungible;
+      const ManagedContainer& fungible = *pod.fungible;
       const bool is_unknown = options_.live_profiles || fungible.profile.empty();
       const std::string& model = is_unknown ? fungible.workload : fungible.profile;
       running.profile = profiles_.Find(pod.pod_namespace(), model, fungible.requested.gpus).profile;

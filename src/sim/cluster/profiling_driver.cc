@@ -102,7 +102,7 @@ void ProfilingDriver::Tell(const std::string& uid, Moment at) {
 
 void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,
                                    Duration time, PodProgress& progress) const {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const auto truth =
       truths_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus).profile;
   if (!truth) return;

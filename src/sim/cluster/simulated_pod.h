@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/resources.h"
 
@@ -35,7 +35,7 @@ class SimulatedPod {
   std::string node;
   // Spec, status and annotations of the container whose CPU and memory may be changed; none: no
   // container may be changed.
-  std::optional<Fungible> fungible;
+  std::optional<ManagedContainer> fungible;
   Waiting waiting;  // meaningless for a bound pod
   uint64_t resource_version = 0;
 

@@ -100,7 +100,7 @@ bool TunerDriver::Record(const Pod& pod, const ChangeRecord& change,
 
 bool TunerDriver::Resize(const Pod& pod, const ChangeRecord& change) {
   const bool written = pods_.Write(pod.uid, [&](SimulatedPod& resized) {
-    Fungible& fungible = *resized.fungible;
+    ManagedContainer& fungible = *resized.fungible;
     fungible.requested = change.to;
     fungible.resized_by_us_alone = true;
     // Until a kubelet reports otherwise, the requests count.

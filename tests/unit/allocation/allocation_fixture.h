@@ -27,7 +27,7 @@ class AllocationFixture : public ::testing::Test {
   // Adds a running pod that Synergy manages.
   void TakenByOurs(const std::string& node, const ResourceVector& share) {
     Pod pod = OnNode(MakePod("ours " + std::to_string(++taken_), share), node);
-    pod.fungible = std::make_shared<const Fungible>();
+    pod.fungible = std::make_shared<const ManagedContainer>();
     state.UpsertPod(pod);
   }
   const NodeState& NodeNamed(const std::string& name) {

@@ -14,20 +14,20 @@ class BindAllocationTest : public AllocationFixture {
  protected:
   // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 24 cores.
   static Pod Hungry(const WrittenAmounts& written = {}) {
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.requested = fungible.floor = {Gpus(1), Cores(3), GiB(60)};
     fungible.demand = {Gpus(1), Cores(24), GiB(60)};
     fungible.written = written;
     if (written.IsGuaranteed()) fungible.enforcement = Enforcement::kStrict;
     Pod pod = MakePod("hungry", fungible.requested);
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   // The same pod with init containers that request 8 cores beside its sidecar's.
   static Pod WithInitContainers() {
     Pod pod = Hungry();
-    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
     fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
     pod.fungible = std::move(fungible);
     pod.requests.main.cpu = MilliCpu(8500);

@@ -91,7 +91,7 @@ TEST_F(GangPlanTest, ItsOwnHeldPlacesAreNotInItsWay) {
   HaveNode("a");
   const Members members = Alike(2, 4);
   for (const auto& member : members) state.UpsertPod(*member);
-  ASSERT_TRUE(state.Hold({{"m0", "a"}, {"m1", "a"}}, Instant(std::chrono::hours(1))));
+  ASSERT_TRUE(state.Reserve({{"m0", "a"}, {"m1", "a"}}, Instant(std::chrono::hours(1))));
   EXPECT_THAT(Plan(members), ElementsAre("a", "a"));
 }
 

@@ -28,15 +28,15 @@ TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingDeleted) {
 }
 
 TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingCut) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.requested = {Gpus(1), Cores(1), GiB(4)};
   fungible.in_force = fungible.set_aside = {Gpus(1), Cores(3), GiB(4)};
   fungible.reported = true;
-  share.fungible = std::make_shared<const Fungible>(fungible);
+  share.fungible = std::make_shared<const ManagedContainer>(fungible);
   state.UpsertPod(share);
   EXPECT_TRUE(MayFit(large));
   fungible.requested = fungible.in_force;
-  share.fungible = std::make_shared<const Fungible>(fungible);
+  share.fungible = std::make_shared<const ManagedContainer>(fungible);
   state.UpsertPod(share);
   EXPECT_FALSE(MayFit(large));
 }

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy {
 namespace {
@@ -135,7 +135,7 @@ const WallTime kNow = WallTime{} + std::chrono::hours(1);
 
 // Returns a pod of 4 cores and 4 GiB, 1 GiB of it in use, with 3 cores and 2 GiB above its floor.
 Pod PodWithSurplus() {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.requested = fungible.in_force = fungible.set_aside = {Gpus(1), Cores(4), GiB(4)};
   fungible.floor = {Gpus(1), Cores(1), GiB(2)};
   fungible.reported = true;
@@ -144,12 +144,12 @@ Pod PodWithSurplus() {
   Pod pod;
   pod.node = "n1";
   pod.requests.main = fungible.requested;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
-Pod Changed(Pod pod, const std::function<void(Fungible&)>& change) {
-  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+Pod Changed(Pod pod, const std::function<void(ManagedContainer&)>& change) {
+  auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   change(*fungible);
   pod.fungible = std::move(fungible);
   return pod;
@@ -159,7 +159,8 @@ const ResourceVector kNothing;
 
 TEST(Surplus, IsWhatIsAboveTheFloorPerDimension) {
   EXPECT_EQ(Surplus(PodWithSurplus(), kNow), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
-  const Pod cut = Changed(PodWithSurplus(), [](Fungible& pod) { pod.requested.memory = GiB(1); });
+  const Pod cut =
+      Changed(PodWithSurplus(), [](ManagedContainer& pod) { pod.requested.memory = GiB(1); });
   EXPECT_EQ(Surplus(cut, kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
 }
 
@@ -173,7 +174,7 @@ TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
   pod = PodWithSurplus();
   pod.waiting = std::make_shared<const Waiting>();
   EXPECT_EQ(Surplus(pod, kNow), kNothing);
-  const Pod by_hand = Changed(PodWithSurplus(), [](Fungible& fungible) {
+  const Pod by_hand = Changed(PodWithSurplus(), [](ManagedContainer& fungible) {
     fungible.change = {
         ChangeKind::kGrown, {Gpus(1), Cores(1), GiB(4)}, {Gpus(1), Cores(2), GiB(4)}};
   });
@@ -181,8 +182,8 @@ TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
 }
 
 TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
-  const Pod pod =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.unshrinkable_until = kNow; });
+  const Pod pod = Changed(PodWithSurplus(),
+                          [](ManagedContainer& fungible) { fungible.unshrinkable_until = kNow; });
   EXPECT_EQ(Surplus(pod, kNow), kNothing);
   EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
 }
@@ -192,7 +193,7 @@ TEST(Surplus, IsWhatTheNodeGetsBack) {
   const auto with_peak = [](MilliCpu cpu, Bytes memory) {
     return Surplus(
         Changed(PodWithSurplus(),
-                [&](Fungible& fungible) { fungible.init_peak = {Gpus(0), cpu, memory}; }),
+                [&](ManagedContainer& fungible) { fungible.init_peak = {Gpus(0), cpu, memory}; }),
         kNow);
   };
   EXPECT_EQ(with_peak(Cores(1), GiB(1)), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
@@ -208,7 +209,7 @@ Bytes MemorySurplusOf(const Pod& pod) {
 
 TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
   const auto in_use = [](Bytes amount) {
-    return MemorySurplusOf(Changed(PodWithSurplus(), [amount](Fungible& fungible) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [amount](ManagedContainer& fungible) {
       fungible.memory_reading->in_use = amount;
     }));
   };
@@ -221,21 +222,23 @@ TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
 }
 
 TEST(Surplus, OfMemoryIsNothingWithoutAFreshReading) {
-  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
-                                    [](Fungible& fungible) { fungible.memory_reading.reset(); })),
-            Bytes(0));
+  EXPECT_EQ(
+      MemorySurplusOf(Changed(PodWithSurplus(),
+                              [](ManagedContainer& fungible) { fungible.memory_reading.reset(); })),
+      Bytes(0));
   const auto aged = [](Duration age) {
-    return MemorySurplusOf(Changed(
-        PodWithSurplus(), [age](Fungible& fungible) { fungible.memory_reading->at = kNow - age; }));
+    return MemorySurplusOf(Changed(PodWithSurplus(), [age](ManagedContainer& fungible) {
+      fungible.memory_reading->at = kNow - age;
+    }));
   };
   EXPECT_EQ(aged(kReadingIsFresh), GiB(2));
   EXPECT_EQ(aged(kReadingIsFresh + std::chrono::seconds(1)), Bytes(0));
 }
 
 TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
-  EXPECT_EQ(MemorySurplusOf(
-                Changed(PodWithSurplus(),
-                        [](Fungible& fungible) { fungible.memory_reading->node_short = true; })),
+  EXPECT_EQ(MemorySurplusOf(Changed(
+                PodWithSurplus(),
+                [](ManagedContainer& fungible) { fungible.memory_reading->node_short = true; })),
             Bytes(0));
   NodeState node = EmptyNode({});
   EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow).memory, GiB(2));
@@ -246,7 +249,7 @@ TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
 TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
   const NodeState node = EmptyNode({});
   const Pod unheard =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.devices.reset(); });
+      Changed(PodWithSurplus(), [](ManagedContainer& fungible) { fungible.devices.reset(); });
   EXPECT_EQ(SurplusOn(node, unheard, kNow), kNothing);
   Node labelled;
   labelled.labels = {{"synergy.io/devices-safe", "true"}};
@@ -254,15 +257,16 @@ TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
 }
 
 TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
-  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
-                                    [](Fungible& fungible) { fungible.memory_let_be = true; })),
-            Bytes(0));
+  EXPECT_EQ(
+      MemorySurplusOf(Changed(PodWithSurplus(),
+                              [](ManagedContainer& fungible) { fungible.memory_let_be = true; })),
+      Bytes(0));
 }
 
 // The request could only decrease with the limit, which would take memory from the process.
 TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
   const auto strict = [](std::optional<Bytes> limit) {
-    return MemorySurplusOf(Changed(PodWithSurplus(), [limit](Fungible& fungible) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [limit](ManagedContainer& fungible) {
       fungible.enforcement = Enforcement::kStrict;
       fungible.memory_limit = limit;
     }));
@@ -273,8 +277,8 @@ TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
 
 // The surplus is taken when the present change has ended: no pod is to be evicted meanwhile.
 TEST(Surplus, CountsWhileAChangeOfThePodIsUnderWay) {
-  const Pod pod =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.in_force.cpu = Cores(5); });
+  const Pod pod = Changed(PodWithSurplus(),
+                          [](ManagedContainer& fungible) { fungible.in_force.cpu = Cores(5); });
   EXPECT_FALSE(IsSettled(pod));
   EXPECT_EQ(Surplus(pod, kNow).cpu, Cores(3));
   EXPECT_TRUE(IsSettled(PodWithSurplus()));

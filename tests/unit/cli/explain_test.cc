@@ -43,7 +43,7 @@ ProfileObject MakeProfile(int64_t generation = 1) {
 
 Pod Managed(const std::string& name, int64_t cores) {
   Pod pod = MakePod(name, Amounts(1, cores, 4));
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.profile = "resnet";
   fungible.profile_generation = 1;
@@ -52,7 +52,7 @@ Pod Managed(const std::string& name, int64_t cores) {
   fungible.demand = Amounts(1, 9, 4);
   fungible.requested = fungible.in_force = fungible.set_aside = Amounts(1, cores, 4);
   fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   return pod;
 }
 
@@ -132,7 +132,7 @@ TEST(ExplainTest, InitContainersThatAskForMoreAreNamed) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("init containers"))));
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
   facts.pod.fungible = fungible;
   EXPECT_THAT(Explain(facts, kNow).remarks,
@@ -143,7 +143,7 @@ TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 6, 4),
                                   "the node had room", kNow - std::chrono::seconds(90)};
   facts.pod.fungible = fungible;
@@ -226,7 +226,7 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   facts.notes = {"no data on nodes: forbidden"};
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 5, 4), "", kNow};
   fungible->unshrinkable_until = kNow + std::chrono::minutes(1);
   fungible->memory_let_be = true;
@@ -246,7 +246,7 @@ TEST(ExplainTest, APodThatAResizeMayCostItsGpusHearsWhy) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->devices = DeviceReading{DeviceSafety::kUnsafe, "its scope lists no GPU"};
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile()});
@@ -272,7 +272,7 @@ TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
   facts.pod.uid = "u-0";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->profile.clear();
   facts.pod.fungible = fungible;
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("has not been measured")));

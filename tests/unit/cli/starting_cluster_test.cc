@@ -53,11 +53,11 @@ Result<SimulationRun> RunBeside(std::optional<Seconds> remaining, Manager manage
   EXPECT_TRUE(cluster) << cluster.error().message;
   for (Pod& pod : cluster->start.pods) {
     if (manager == Manager::kOthers) continue;
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "c";
     fungible.requested = fungible.floor = fungible.demand = fungible.fair_share = pod.requests.main;
     fungible.in_force = fungible.set_aside = fungible.requested;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   }
   ModelProfiles profiles;
   for (const ProfileObject& profile : cluster->profiles) profiles.Add(profile);

@@ -19,15 +19,15 @@ const Labels kLabelledUnsafe{{"synergy.io/devices-safe", "false"}};
 // Returns a pod without a report of the node agent.
 Pod Managed(const std::string& name = "a") {
   Pod pod = OnNode(MakeGpuPod(name, 1), "n1");
-  pod.fungible = std::make_shared<const Fungible>();
+  pod.fungible = std::make_shared<const ManagedContainer>();
   return pod;
 }
 
 Pod Said(DeviceSafety safety, const std::string& name = "a") {
   Pod pod = Managed(name);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   fungible.devices = DeviceReading{safety, "the agent's reason"};
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 

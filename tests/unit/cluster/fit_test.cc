@@ -101,9 +101,9 @@ TEST(FitTest, EveryReasonIsFoundSaidAndSortedByWhetherEvictionCouldHelp) {
 
 TEST(FitTest, APlaceholderFitsNowhereAndNoEvictionHelps) {
   Pod pod = MakeGpuPod("early", 1);
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.placeholder = true;
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   const NodeState node = BusyNode();
   const FitFailures failures = CheckFit(pod, node);
   EXPECT_TRUE(Unresolvable(failures, pod.requests, node));

@@ -106,14 +106,14 @@ TEST_F(KeptPlaceTest, NothingChangesWhileNothingElseDoes) {
 // Returns a pod that runs on "b" with 3 cores and is to get 2 more.
 Pod Growing(MilliCpu to = Cores(5)) {
   Pod pod = ManagedPod("g", "b", 3);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   ChangeRecord change{
       .kind = ChangeKind::kGrown, .from = fungible.requested, .to = fungible.requested};
   change.to.cpu = to;
   fungible.change = change;
   fungible.announced_until = kUntil;
   pod.requests.main += fungible.AnnouncedGrowth();
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 

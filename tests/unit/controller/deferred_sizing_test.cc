@@ -34,7 +34,7 @@ class DeferredSizingTest : public ::testing::Test {
  protected:
   // Adds a waiting pod of one GPU, with placeholders or without a profile.
   void HaveWaiting(bool placeholder, WrittenAmounts written = {}) {
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.placeholder = placeholder;
     fungible.written = written;
@@ -42,7 +42,7 @@ class DeferredSizingTest : public ::testing::Test {
     fungible.floor = fungible.demand = fungible.fair_share = fungible.requested;
     Pod pod = MakePod("a", fungible.requested);
     pod.labels = {{std::string(annotations::kProfile), "image"}};
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     Waiting waiting;
     waiting.scheduler = "synergy-scheduler";
     waiting.selection = std::make_shared<const NodeSelection>();
@@ -99,7 +99,7 @@ TEST_F(DeferredSizingTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
 
 TEST_F(DeferredSizingTest, AProfileThatComesLaterCounts) {
   HaveWaiting(false);
-  pods.ChangeFungible("a", [](Fungible& fungible) {
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
     fungible.requested = fungible.floor = {Gpus(1), Cores(3), GB(60)};
   });
   state.UpsertPod(pods.pod("a"));

@@ -30,14 +30,14 @@ class OomWatchTest : public ::testing::Test {
  protected:
   OomWatchTest() {
     api.Put(ManagedPod("a", "n1", 3));
-    api.ChangeFungible("a", [this](Fungible& pod) {
+    api.ChangeManaged("a", [this](ManagedContainer& pod) {
       pod.change = ChangeRecord{ChangeKind::kReclaimed, OneGpu(3, 8), OneGpu(3, 4), "room",
                                 clock.WallNow() - minutes(1)};
     });
   }
 
   void OomKill(Duration ago) {
-    api.ChangeFungible("a", [&](Fungible& pod) { pod.oom_killed = clock.WallNow() - ago; });
+    api.ChangeManaged("a", [&](ManagedContainer& pod) { pod.oom_killed = clock.WallNow() - ago; });
   }
   void Observe(bool gone = false) {
     watch.Observe({std::make_shared<const Pod>(api.pod("a")), gone});
@@ -88,7 +88,7 @@ TEST_F(OomWatchTest, AnOomKillBeforeOrLongAfterAChangeIsTheJobsOwn) {
 }
 
 TEST_F(OomWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
-  api.ChangeFungible("a", [this](Fungible& pod) {
+  api.ChangeManaged("a", [this](ManagedContainer& pod) {
     pod.change = ChangeRecord{ChangeKind::kReclaimed, OneGpu(4), OneGpu(3), "room",
                               clock.WallNow() - minutes(1)};
   });
@@ -98,7 +98,7 @@ TEST_F(OomWatchTest, AChangeOfCpuHasNothingToDoWithIt) {
 }
 
 TEST_F(OomWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
-  api.ChangeFungible("a", [this](Fungible& pod) {
+  api.ChangeManaged("a", [this](ManagedContainer& pod) {
     pod.change = ChangeRecord{
         ChangeKind::kReclaimed,      OneGpu(4), OneGpu(3), "room", clock.WallNow() - minutes(1),
         clock.WallNow() - minutes(4)};
@@ -111,7 +111,7 @@ TEST_F(OomWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
 // A pod that has failed is last reported by the watch as it was before.
 TEST_F(OomWatchTest, AsksHowAPodEndedThatWentByItself) {
   Observe(true);
-  api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });
+  api.ChangeManaged("a", [](ManagedContainer& pod) { pod.evicted_for_memory = true; });
   watch.Act();
   EXPECT_EQ(Kills("evicted"), "1");
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));

@@ -44,7 +44,7 @@ TEST_F(ProfileCollectorTest, AsLongAsAPodIsOfTheWorkloadItStays) {
   EXPECT_THAT(api.calls, IsEmpty());
   state.RemovePod("a");
   pods.Put(synergy::testing::ManagedPod("waits", "", 3, ""));
-  pods.ChangeFungible("waits", [](Fungible& fungible) { fungible.workload = "bert"; });
+  pods.ChangeManaged("waits", [](ManagedContainer& fungible) { fungible.workload = "bert"; });
   See("waits");
   LookAfter(minutes(2));
   EXPECT_THAT(api.calls, IsEmpty());

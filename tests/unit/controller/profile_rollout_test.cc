@@ -51,7 +51,7 @@ TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
 
 TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {
   HaveRunning("a");
-  pods.ChangeFungible("a", [](Fungible& fungible) {
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
     fungible.requested = fungible.floor = synergy::testing::OneGpu(2);
   });
   See("a");
@@ -65,7 +65,7 @@ TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {
 
 TEST_F(ProfileRolloutTest, AProfileThatSomebodyWroteStays) {
   HaveRunning("a");
-  pods.ChangeFungible("a", [](Fungible& fungible) { fungible.profile = "theirs"; });
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) { fungible.profile = "theirs"; });
   See("a");
   HaveMeasured(MeasuredBert());
   RollOut();
@@ -80,7 +80,7 @@ TEST_F(ProfileRolloutTest, AProfileThatSomebodyWroteStays) {
 TEST_F(ProfileRolloutTest, APodWithoutAWorkloadOrOfAnotherOneIsLeftAlone) {
   for (const char* workload : {"", "other"}) {
     HaveRunning("a");
-    pods.ChangeFungible("a", [&](Fungible& fungible) { fungible.workload = workload; });
+    pods.ChangeManaged("a", [&](ManagedContainer& fungible) { fungible.workload = workload; });
     See("a");
     HaveMeasured(MeasuredBert());
     RollOut();
@@ -91,7 +91,7 @@ TEST_F(ProfileRolloutTest, APodWithoutAWorkloadOrOfAnotherOneIsLeftAlone) {
 TEST_F(ProfileRolloutTest, OnGpusOfAnotherProductAPodLosesWhatWasMeasuredElsewhere) {
   HaveNode("n1", "V100");
   HaveRunning("a");
-  pods.ChangeFungible("a", [this](Fungible& fungible) {
+  pods.ChangeManaged("a", [this](ManagedContainer& fungible) {
     fungible.profile = name_;
     fungible.profile_generation = 1;
     fungible.demand.cpu = fungible.floor.cpu = Cores(1);

@@ -82,7 +82,7 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   HaveNode("n2", "A100");
   HaveRunning("new");
   HaveRunning("known", "n2");
-  pods.ChangeFungible("known", [this](Fungible& fungible) { fungible.profile = name_; });
+  pods.ChangeManaged("known", [this](ManagedContainer& fungible) { fungible.profile = name_; });
   See("known");
   driver.StartOver();
   Observe("new");
@@ -169,7 +169,7 @@ TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
 
 TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
   HaveRunning("a");
-  pods.ChangeFungible("a", [this](Fungible& fungible) {
+  pods.ChangeManaged("a", [this](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{MilliCpu(75), clock.WallNow() + seconds(20)};
   });
   See("a");
@@ -197,7 +197,7 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   profiles.Upsert(given);
   HaveRunning("a");
   const auto give = [this](int64_t cores) {
-    pods.ChangeFungible("a", [cores](Fungible& fungible) {
+    pods.ChangeManaged("a", [cores](ManagedContainer& fungible) {
       fungible.profile = "given";
       fungible.cpu_limit = fungible.requested.cpu = fungible.in_force.cpu = Cores(cores);
     });

@@ -30,7 +30,7 @@ class ProfilingFixture : public ::testing::Test {
   // Adds a running pod of the workload "bert" with its fair share of 3 cores, without a profile.
   void HaveRunning(const std::string& name, const std::string& node = "n1") {
     pods.Put(synergy::testing::ManagedPod(name, node, 3, ""));
-    pods.ChangeFungible(name, [](Fungible& fungible) {
+    pods.ChangeManaged(name, [](ManagedContainer& fungible) {
       fungible.workload = "bert";
       fungible.profile_generation = 0;
       fungible.demand = fungible.floor = fungible.requested;

@@ -25,7 +25,7 @@ class TunerDimensionsTest : public TunerTest {
   // Adds a pod that has everything, where another one waits for some of both.
   void LackBoth() {
     AddPod("fat", "n1", 12, "insensitive");
-    Change("fat", [this](Fungible& pod) {
+    Change("fat", [this](ManagedContainer& pod) {
       pod.requested = pod.in_force = pod.set_aside = OneGpu(12, 64);
       pod.memory_reading = MemoryReading{GiB(1), false, clock.WallNow()};
     });
@@ -33,7 +33,7 @@ class TunerDimensionsTest : public TunerTest {
     driver.Step();
   }
   void Answers(const std::string& name, ResizeState answer) {
-    Change(name, [answer](Fungible& pod) {
+    Change(name, [answer](ManagedContainer& pod) {
       pod.resize = answer;
       pod.resize_message = "the kubelet's words";
     });
@@ -76,7 +76,7 @@ TEST_F(TunerDimensionsTest, MemoryThatCannotBeCutIsPutBackAlone) {
   LackBoth();
   KubeletCatchesUp();
   driver.Step();
-  Change("fat", [](Fungible& pod) { pod.resize = ResizeState::kRefused; });
+  Change("fat", [](ManagedContainer& pod) { pod.resize = ResizeState::kRefused; });
   After(seconds(31));
   EXPECT_EQ(api.pod("fat").fungible->requested, OneGpu(9, 64));
   EXPECT_EQ(api.calls().back().find("annotate"), 0U);
@@ -106,7 +106,7 @@ TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
-  api.ChangeFungible("idle", [](Fungible& pod) { pod.requested = OneGpu(12, 8); });
+  api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(12, 8); });
   driver.Step();
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(9, 8));
 }
@@ -115,7 +115,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
-  api.ChangeFungible("idle", [](Fungible& pod) { pod.requested = OneGpu(11); });
+  api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(11); });
   driver.Step();
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(11));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle cpu 9: ")));
@@ -127,7 +127,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToAGrowingPodStays) {
   Leaves("leaves");
   driver.Step();
   After(seconds(1));
-  api.ChangeFungible("grows", [](Fungible& pod) { pod.requested = OneGpu(5); });
+  api.ChangeManaged("grows", [](ManagedContainer& pod) { pod.requested = OneGpu(5); });
   After(seconds(1));
   EXPECT_EQ(api.pod("grows").fungible->requested, OneGpu(5));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize grows cpu 9: ")));
@@ -202,7 +202,7 @@ TEST_F(TunerDimensionsTest, TheOtherDimensionIsTunedAllTheSame) {
 // The static CPU manager assigns CPUs only to Guaranteed pods.
 TEST_F(TunerDimensionsTest, PodsOfAnotherEnforcementAreTriedAllTheSame) {
   AddPod("pinned", "n1", 12, "insensitive");
-  Change("pinned", [](Fungible& pod) { pod.enforcement = Enforcement::kStrict; });
+  Change("pinned", [](ManagedContainer& pod) { pod.enforcement = Enforcement::kStrict; });
   AddPod("new", "", 3);
   driver.Step();
   Answers("pinned", ResizeState::kInfeasible);

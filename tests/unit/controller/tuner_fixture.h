@@ -47,8 +47,8 @@ class TunerTest : public ::testing::Test {
 
   // The watch reports the pod as it is.
   void Report(const std::string& name) { state.UpsertPod(api.pod(name)); }
-  void Change(const std::string& name, const std::function<void(Fungible&)>& change) {
-    api.ChangeFungible(name, change);
+  void Change(const std::string& name, const std::function<void(ManagedContainer&)>& change) {
+    api.ChangeManaged(name, change);
     Report(name);
   }
   void Leaves(const std::string& name) {

@@ -35,7 +35,7 @@ class ContradictionTest : public EngineTest {
   std::optional<double> epoch = std::nullopt;
 
   static Pod Limited(const std::string& name, int64_t cores) {
-    return With(ManagedPod(name, "n1", cores), [&](Fungible& fungible) {
+    return With(ManagedPod(name, "n1", cores), [&](ManagedContainer& fungible) {
       fungible.workload = "w-1";
       fungible.cpu_limit = Cores(cores);
     });
@@ -43,10 +43,10 @@ class ContradictionTest : public EngineTest {
   void Give(int64_t cores, bool limited = true) {
     Pod next = Limited("a", cores);
     if (!limited) {
-      next = With(next, [](Fungible& fungible) { fungible.cpu_limit.reset(); });
+      next = With(next, [](ManagedContainer& fungible) { fungible.cpu_limit.reset(); });
     }
     const bool grown = pod != nullptr;
-    next = With(next, [&](Fungible& fungible) {
+    next = With(next, [&](ManagedContainer& fungible) {
       fungible.change = ChangeRecord{grown ? ChangeKind::kGrown : ChangeKind::kAllocated,
                                      fungible.requested, fungible.requested, "", at.wall};
     });

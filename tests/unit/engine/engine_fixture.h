@@ -23,8 +23,8 @@ class EngineTest : public ::testing::Test {
 
   void HaveNode(const std::string& name) { state.UpsertNode(NodeOfFour(name)); }
 
-  static Pod With(Pod pod, const std::function<void(Fungible&)>& change) {
-    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  static Pod With(Pod pod, const std::function<void(ManagedContainer&)>& change) {
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
     change(*fungible);
     pod.fungible = std::move(fungible);
     return pod;

@@ -59,7 +59,7 @@ TEST_F(GangDividingTest, MembersGrowAlikeUpToWhatTheTightestNodeHas) {
 
 TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
   Pod full = ManagedPod("full", "n1", 9);
-  full = With(full, [](Fungible& pod) { pod.floor = OneGpu(9); });
+  full = With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); });
   Reports(full);
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 9));
@@ -69,7 +69,7 @@ TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
 
 TEST_F(GangDividingTest, UnequalMembersAreMadeEqualThoughNobodyGainsByIt) {
   Pod full = ManagedPod("full", "n1", 9);
-  Reports(With(full, [](Fungible& pod) { pod.floor = OneGpu(9); }));
+  Reports(With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); }));
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 5));
   EXPECT_THAT(AmountsInARound(), ElementsAre(Pair("resize b", Cores(3))));
@@ -91,7 +91,7 @@ TEST_F(GangDividingTest, AGangOfWhichAMemberWaitsKeepsWhatItHas) {
 }
 
 TEST_F(GangDividingTest, AGangKeepsWhatItHasInTheRoundInWhichAMemberWasChanged) {
-  Reports(With(Member("a", "n1", 3), [this](Fungible& pod) {
+  Reports(With(Member("a", "n1", 3), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kReclaimed, OneGpu(6), OneGpu(3), "",
                   at.wall + std::chrono::minutes(4)};
   }));

@@ -46,8 +46,9 @@ class GangRoomTest : public TunerPlanTest {
       Pod pod = *state.FindPod(action.pod->uid);
       if (const auto* resize = std::get_if<tuner_action::Resize>(&action.what)) {
         const ResourceVector to = resize->change.to;
-        pod =
-            With(pod, [&to](Fungible& has) { has.requested = has.in_force = has.set_aside = to; });
+        pod = With(pod, [&to](ManagedContainer& has) {
+          has.requested = has.in_force = has.set_aside = to;
+        });
         pod.requests.main = to;
       } else if (const auto* place = std::get_if<tuner_action::KeepPlace>(&action.what)) {
         auto waiting = std::make_shared<Waiting>(*pod.waiting);

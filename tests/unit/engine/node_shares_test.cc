@@ -43,7 +43,7 @@ TEST_F(NodeSharesTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
 }
 
 TEST_F(NodeSharesTest, MemoryOfAShortNodeIsNotTaken) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
     pod.floor.memory = GiB(1);
     pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
   }));
@@ -56,7 +56,7 @@ TEST_F(NodeSharesTest, MemoryOfAShortNodeIsNotTaken) {
 }
 
 TEST_F(NodeSharesTest, MemoryThatIsLetBeDoesNotGrowEither) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
     pod.requested.memory = pod.in_force.memory = pod.set_aside.memory = GiB(2);
     pod.floor.memory = GiB(1);
     pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
@@ -70,8 +70,8 @@ TEST_F(NodeSharesTest, MemoryThatIsLetBeDoesNotGrowEither) {
 TEST_F(NodeSharesTest, APodThatChangesOrWasChangedByHandHasNoShare) {
   state.UpsertPod(ManagedPod("a", "n1", 3));
   state.UpsertPod(
-      With(ManagedPod("b", "n1", 3), [](Fungible& pod) { pod.in_force.cpu = Cores(4); }));
-  state.UpsertPod(With(ManagedPod("c", "n1", 2), [](Fungible& pod) {
+      With(ManagedPod("b", "n1", 3), [](ManagedContainer& pod) { pod.in_force.cpu = Cores(4); }));
+  state.UpsertPod(With(ManagedPod("c", "n1", 2), [](ManagedContainer& pod) {
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(4), "", WallTime{}};
   }));
   memory.changes["a"] = {};
@@ -79,7 +79,7 @@ TEST_F(NodeSharesTest, APodThatChangesOrWasChangedByHandHasNoShare) {
 }
 
 TEST_F(NodeSharesTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(6), "", at.wall - std::chrono::minutes(2)};
   }));
   const PodShare divided = Of(SharePurpose::kDivide).shares.front();
@@ -98,13 +98,13 @@ TEST_F(NodeSharesTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
   profiles.profiles["sensitive"] =
       std::make_shared<const JobProfile>(profile.WithProcessMemory(GiB(1)));
   EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(8));
-  state.UpsertPod(
-      With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.written.memory_limit = GiB(5); }));
+  state.UpsertPod(With(ManagedPod("a", "n1", 3),
+                       [](ManagedContainer& pod) { pod.written.memory_limit = GiB(5); }));
   EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(5));
 }
 
 TEST_F(NodeSharesTest, AGuaranteedPodWithWholeCpusKeepsThemWhole) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) {
     pod.enforcement = Enforcement::kStrict;
     pod.written = {Cores(4), Cores(4), GiB(4), GiB(4)};
   }));
@@ -122,7 +122,8 @@ TEST_F(NodeSharesTest, PodsWithoutGpusThatComeLaterLowerNobodysShare) {
 }
 
 TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.cpu_limit = Cores(5); }));
+  state.UpsertPod(
+      With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.cpu_limit = Cores(5); }));
   EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.cpu, MilliCpu(4999));
 }
 
@@ -136,8 +137,10 @@ TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
 }
 
 TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
-  state.UpsertPod(With(ManagedPod("a", "n1", 6), [](Fungible& pod) { pod.devices.reset(); }));
-  state.UpsertPod(With(ManagedPod("b", "n1", 6), [](Fungible& pod) { pod.devices = kNotListed; }));
+  state.UpsertPod(
+      With(ManagedPod("a", "n1", 6), [](ManagedContainer& pod) { pod.devices.reset(); }));
+  state.UpsertPod(
+      With(ManagedPod("b", "n1", 6), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
   EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
   EXPECT_TRUE(Of(SharePurpose::kDivide).shares.empty());
   Node node = NodeOfFour("n1");
@@ -148,14 +151,14 @@ TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
 
 TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
   const auto unsafe = std::make_shared<const Pod>(
-      With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.devices = kNotListed; }));
+      With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
   const auto told = WhatToTell(unsafe, {}, profiles, at.wall);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->respected, Respected::kDevices);
   EXPECT_THAT(told->message, ::testing::HasSubstr("not listed"));
   const auto unheard = [this](Duration since) {
     const auto pod =
-        std::make_shared<const Pod>(With(ManagedPod("a", "n1", 3), [&](Fungible& fungible) {
+        std::make_shared<const Pod>(With(ManagedPod("a", "n1", 3), [&](ManagedContainer& fungible) {
           fungible.devices.reset();
           fungible.change = {ChangeKind::kAllocated, OneGpu(3), OneGpu(3), "", at.wall - since};
         }));

@@ -31,7 +31,7 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
   EXPECT_NEAR(first.points[1].throughput, 1, 0.01);
   EXPECT_EQ(first.points[1].certainty, PointCertainty::kGuess);
 
-  Put("a", [](Fungible& fungible) {
+  Put("a", [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(8);
   });
   Run(minutes(5));

@@ -65,7 +65,7 @@ class ProfilerTest : public EngineTest {
   // Returns a pod of one GPU, with its fair share of 3 cores.
   static Pod Unprofiled(const std::string& name, const std::string& node,
                         const std::string& workload = "w-1") {
-    return With(ManagedPod(name, node, 3), [&](Fungible& fungible) {
+    return With(ManagedPod(name, node, 3), [&](ManagedContainer& fungible) {
       fungible.profile.clear();
       fungible.profile_generation = 0;
       fungible.workload = workload;
@@ -86,7 +86,7 @@ class ProfilerTest : public EngineTest {
     }
     const bool begins = action.kind == ProfilerActionKind::kProbe;
     if (!begins || takes_probes) {
-      Put(action.pod->uid, [&](Fungible& fungible) {
+      Put(action.pod->uid, [&](ManagedContainer& fungible) {
         fungible.probe = begins ? std::optional(action.probe) : std::nullopt;
       });
       Training& training = trainings[action.pod->uid];
@@ -97,7 +97,7 @@ class ProfilerTest : public EngineTest {
     profiler->OnResult(memory, action, !begins || takes_probes, at);
   }
 
-  void Put(const std::string& uid, const std::function<void(Fungible&)>& change) {
+  void Put(const std::string& uid, const std::function<void(ManagedContainer&)>& change) {
     state.UpsertPod(With(*state.FindPod(uid), change));
   }
 

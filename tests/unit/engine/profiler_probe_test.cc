@@ -37,7 +37,7 @@ TEST_F(ProfilerTest, ProbesOneOnANodeAtATime) {
 
 TEST_F(ProfilerTest, ProbesNoNodeWhereAnotherOneDoes) {
   // By a predecessor.
-  Pod other = With(ManagedPod("other", "n1", 3), [&](Fungible& fungible) {
+  Pod other = With(ManagedPod("other", "n1", 3), [&](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{Cores(1), at.wall + minutes(2)};
   });
   state.UpsertPod(other);
@@ -95,11 +95,11 @@ TEST_F(ProfilerTest, EndsOneAsSoonAsAPodWaits) {
 
 TEST_F(ProfilerTest, ProbesNoPodThatIsBeingChanged) {
   const ChangeRecord growth{.kind = ChangeKind::kGrown, .from = OneGpu(3), .to = OneGpu(5)};
-  const std::vector<std::function<void(Fungible&)>> changes = {
-      [](Fungible& f) { f.in_force = OneGpu(4); },
-      [](Fungible& f) { f.resize = ResizeState::kDeferred; },
-      [&](Fungible& f) { f.change = growth; },
-      [](Fungible& f) {
+  const std::vector<std::function<void(ManagedContainer&)>> changes = {
+      [](ManagedContainer& f) { f.in_force = OneGpu(4); },
+      [](ManagedContainer& f) { f.resize = ResizeState::kDeferred; },
+      [&](ManagedContainer& f) { f.change = growth; },
+      [](ManagedContainer& f) {
         f.change = ChangeRecord{.kind = ChangeKind::kGrown, .from = OneGpu(1), .to = OneGpu(2)};
       }};
   for (const auto& change : changes) {
@@ -119,7 +119,7 @@ TEST_F(ProfilerTest, ProbesNoPodThatIsBeingChanged) {
 TEST_F(ProfilerTest, EndsOneWhenThePodIsChanged) {
   Begin(Unprofiled("a", "n1"));
   while (Count(Kind::kProbe) == 0) Run(seconds(2));
-  Put("a", [](Fungible& f) { f.resize = ResizeState::kInProgress; });
+  Put("a", [](ManagedContainer& f) { f.resize = ResizeState::kInProgress; });
   Run(seconds(2));
   EXPECT_EQ(Count(Kind::kEndProbe), 1U);
   EXPECT_EQ(memory.measurements.begin()->second.told, 0);

@@ -123,7 +123,8 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
     if (Last().confirmed && !confirmed) confirmed = at.now;
     EXPECT_EQ(Last().confirmed, confirmed.has_value()) << "and stays so";
     // The least sufficient CPU becomes its floor.
-    Put("a", [&](Fungible& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
+    Put("a",
+        [&](ManagedContainer& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
   }
   ASSERT_TRUE(confirmed);
   EXPECT_LE(*confirmed - begin, minutes(2));
@@ -134,7 +135,7 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
 TEST_F(ProfilerTest, WhatHasMoreIsMeasuredThere) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.57});
   Run(minutes(3));
-  Put("a", [](Fungible& fungible) {
+  Put("a", [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(11);
   });
   Run(minutes(3));
@@ -157,17 +158,17 @@ TEST_F(ProfilerTest, LeavesAloneWhoIsNoneOfItsPods) {
     return node;
   }());
   Begin(ManagedPod("of-a-user", "n1", 3, "sensitive"));
-  Begin(With(Unprofiled("no-workload", "n1"), [](Fungible& f) { f.workload.clear(); }));
+  Begin(With(Unprofiled("no-workload", "n1"), [](ManagedContainer& f) { f.workload.clear(); }));
   Pod deleting = Unprofiled("deleting", "n1");
   deleting.deleting = true;
   Begin(deleting);
   Begin(With(Unprofiled("of-another-product", "n2"),
-             [](Fungible& f) { f.profile = MeasuredName("w-1", Gpus(1), "H100"); }));
+             [](ManagedContainer& f) { f.profile = MeasuredName("w-1", Gpus(1), "H100"); }));
   Run(minutes(3));
   EXPECT_TRUE(actions.empty());
   EXPECT_TRUE(memory.pods.empty());
   Begin(With(Unprofiled("of-ours", "n2"),
-             [](Fungible& f) { f.profile = MeasuredName("w-1", Gpus(1), "A100"); }));
+             [](ManagedContainer& f) { f.profile = MeasuredName("w-1", Gpus(1), "A100"); }));
   Run(minutes(1));
   ASSERT_EQ(Count(Kind::kPublish), 1U);
   EXPECT_EQ(Last().gpu_product, "A100");
@@ -330,7 +331,7 @@ TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
   EXPECT_TRUE(Last().censored);
   EXPECT_NEAR(MakeJobProfile(Last())->Best(), 4, 0.1);
   Begin(With(Unprofiled("more", "n2"),
-             [](Fungible& fungible) {
+             [](ManagedContainer& fungible) {
                fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(6);
              }),
         {.best = 10, .cost = 0.5});
@@ -348,7 +349,7 @@ TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
 
 TEST_F(ProfilerTest, ACurveOfManyWorkersIsNotLoweredByFewer) {
   HaveNode("n2");
-  const auto six = [](Fungible& fungible) {
+  const auto six = [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(6);
   };
   Begin(With(Unprofiled("more", "n2"), six), {.best = 10, .cost = 0.5});

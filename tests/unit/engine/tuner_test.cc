@@ -77,7 +77,7 @@ TEST_F(TunerPlanTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
   waiting->kept_until = at.wall + seconds(20);
   keeps.waiting = std::move(waiting);
   Reports(keeps);
-  Reports(With(ManagedPod("cut", "n1", 9), [this](Fungible& pod) {
+  Reports(With(ManagedPod("cut", "n1", 9), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kReclaimed, OneGpu(12), OneGpu(9), "", at.wall - seconds(10)};
     pod.in_force = OneGpu(12);
   }));
@@ -145,7 +145,7 @@ TEST_F(TunerPlanTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
   ASSERT_THAT(Plan(), ElementsAre("announce busy"));
-  const Pod announced = With(ManagedPod("busy", "n1", 9), [this](Fungible& pod) {
+  const Pod announced = With(ManagedPod("busy", "n1", 9), [this](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
     pod.announced_until = at.wall + minutes(2);
@@ -162,7 +162,7 @@ TEST_F(TunerPlanTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
   ASSERT_THAT(Plan(), ElementsAre("announce busy"));
-  Reports(With(ManagedPod("busy", "n1", 9), [](Fungible& pod) {
+  Reports(With(ManagedPod("busy", "n1", 9), [](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
   }));

@@ -418,7 +418,7 @@ TEST_F(GangsTest, AllMembersAreGivenWhatTheTightestNodeHas) {
   AddNode("b", 4, 24);
   auto members = Create("g");
   for (Pod& member : members) {
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = member.requests.main;
     fungible->demand = {Gpus(4), Cores(20), member.requests.main.memory};
@@ -460,7 +460,7 @@ TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
   auto members = Create("g", 3);
   members.pop_back();
   for (Pod& member : members) {
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = member.requests.main;
     fungible->demand = {Gpus(4), Cores(20), member.requests.main.memory};

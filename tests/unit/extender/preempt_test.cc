@@ -62,7 +62,7 @@ class PreemptWithSurplusTest : public PreemptTest {
   void AddPodWithSurplus(const ResourceVector& init_peak) {
     Pod pod = MakePod("surplus", 1, 7, 10, "b");
     pod.priority = 1;
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->init_peak = init_peak;
     fungible->requested = pod.requests.main;
     fungible->in_force = fungible->set_aside = fungible->requested;
@@ -111,7 +111,7 @@ TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
 TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
   Pod pod = MakePod("surplus", 1, 1, 10, "b");
   pod.priority = 1;
-  auto fungible = std::make_shared<Fungible>();
+  auto fungible = std::make_shared<ManagedContainer>();
   fungible->reported = true;
   fungible->requested = fungible->floor = fungible->demand = {Gpus(1), Cores(1), GB(10)};
   fungible->in_force = fungible->set_aside = {Gpus(1), Cores(7), GB(10)};

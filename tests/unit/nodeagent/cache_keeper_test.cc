@@ -95,12 +95,12 @@ class CacheKeeperTest : public ::testing::Test {
     pod.name = name;
     pod.managed = pod.has_share = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.requested.memory = request;
     fungible.floor.memory = floor;
     fungible.enforcement = Enforcement::kStrict;
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   FakeContainer& Has(const std::string& name, Bytes anonymous, Bytes cache) {

@@ -24,7 +24,7 @@ class MemoryToldTest : public ::testing::Test {
     return told.Next(fungible, in_use, node_short, now);
   }
 
-  Fungible fungible;
+  ManagedContainer fungible;
   MemoryTold told{std::nullopt};
   WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };

@@ -68,10 +68,10 @@ class ProberTest : public ::testing::Test {
     pod.name = name;
     pod.managed = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.probe = probe;
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   CpuProbe Probe(Duration time = seconds(20), MilliCpu cpu = MilliCpu(75)) const {

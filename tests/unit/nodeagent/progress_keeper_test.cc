@@ -57,9 +57,9 @@ class ProgressKeeperTest : public ::testing::Test {
     pod.managed = true;
     pod.ip = "10.0.0.7";
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   // Appends a line to the pod's log at this moment.

@@ -22,7 +22,7 @@ class ExtenderReplayTest : public ExtenderTest {
     AddNode("a", 2, 12, 100);
     AddNode("b", 4, 24, 200);
     Pod pod = MakePod("p", 1, 2, 10);
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
     fungible->demand = {Gpus(1), Cores(6), GB(40)};

@@ -68,7 +68,7 @@ class TunerReplayTest : public ::testing::Test {
     const auto amounts = [](int64_t count) {
       return ResourceVector{Gpus(1), Cores(count), GiB(4)};
     };
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.profile = demand == 1 ? "insensitive" : "sensitive";
     fungible.profile_generation = 1;
@@ -79,7 +79,7 @@ class TunerReplayTest : public ::testing::Test {
     fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
     Pod pod = synergy::testing::MakePod(name, fungible.requested);
     pod.node = node;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     if (node.empty()) {
       Waiting waiting{.scheduler = "synergy-scheduler", .unschedulable = true};
       waiting.selection = std::make_shared<const NodeSelection>();

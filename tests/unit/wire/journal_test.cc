@@ -120,9 +120,9 @@ TEST(JournalTest, NumbersAreExactToTheirEnds) {
 TEST(JournalTest, WhatIsThereAndZeroIsNotWhatIsMissing) {
   Pod pod = MakePod("p", {});
   pod.demand = ResourceVector{};
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.cpu_limit = MilliCpu(0);
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   const auto read = ReadJournalLine(WriteJournalLine({change::UpsertPod{pod}, 1}));
   ASSERT_TRUE(read) << read.error().message;
   const Pod& again = std::get<change::UpsertPod>(read->call).pod;

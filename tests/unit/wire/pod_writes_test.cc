@@ -49,7 +49,7 @@ TEST(WriteEviction, NamesThePodAndMayBeATrial) {
 }
 
 // Returns the limit that a resize of memory to 4 GiB sets; empty: none.
-std::string LimitSet(const Fungible& fungible) {
+std::string LimitSet(const ManagedContainer& fungible) {
   const Result<Document> document =
       Document::Parse(WriteResize("u", fungible, {Gpus(1), Cores(1), GiB(4)}));
   EXPECT_TRUE(document);
@@ -60,8 +60,8 @@ std::string LimitSet(const Fungible& fungible) {
   return limit;
 }
 
-Fungible Running(Enforcement enforcement, std::optional<Bytes> limit) {
-  Fungible fungible;
+ManagedContainer Running(Enforcement enforcement, std::optional<Bytes> limit) {
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.enforcement = enforcement;
   fungible.requested = {Gpus(1), Cores(1), limit.value_or(GiB(8))};
@@ -79,13 +79,13 @@ TEST(WriteResize, LowersNoMemoryLimitOfARunningContainer) {
 }
 
 TEST(WriteResize, TakesBackAStrictLimitThatTheKubeletSetAside) {
-  Fungible fungible = Running(Enforcement::kStrict, GiB(9));
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(9));
   fungible.memory_limit_in_force = GiB(4);
   EXPECT_EQ(LimitSet(fungible), "4Gi");
 }
 
 TEST(WriteResize, KeepsTheLimitAtTheRequestBeforeAStrictContainerRuns) {
-  Fungible fungible = Running(Enforcement::kStrict, GiB(8));
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(8));
   fungible.reported = false;
   EXPECT_EQ(LimitSet(fungible), "4Gi");
   fungible.requested.memory = GiB(6);  // the written amount stays

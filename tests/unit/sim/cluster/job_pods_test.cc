@@ -20,9 +20,9 @@ constexpr WallTime kAt{hours(1000)};
 std::optional<MemoryReading> ReadingOf(const std::string& node,
                                        std::optional<MemoryReading> reading) {
   Pod pod = ManagedPod("p", node, 3);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   fungible.memory_reading = reading;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return GoingOn(std::move(pod), kAt).fungible->memory_reading;
 }
 

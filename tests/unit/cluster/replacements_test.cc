@@ -17,13 +17,13 @@ using testing::MakeNode;
 using testing::NodeOf;
 using testing::OnNode;
 
-class VacantPlaceTest : public ::testing::Test {
+class ReplacementsTest : public ::testing::Test {
  protected:
   static constexpr int kSize = 3;
   static constexpr auto kHold = std::chrono::seconds(60);
 
-  VacantPlaceTest() {
-    state.HoldVacated(kHold);
+  ReplacementsTest() {
+    state.ReserveForReplacements(kHold);
     state.DropStaleExpectations(start, {});
     for (const char* node : {"a", "b"})
       state.UpsertNode(MakeNode(node, {Gpus(2), Cores(8), GiB(8)}));
@@ -59,12 +59,12 @@ class VacantPlaceTest : public ::testing::Test {
   const Instant later = start + std::chrono::hours(1);
 };
 
-TEST_F(VacantPlaceTest, ThePlaceOfALostMemberIsNobodyElses) {
+TEST_F(ReplacementsTest, ThePlaceOfALostMemberIsNobodyElses) {
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   EXPECT_FALSE(Fits("a"));
-  ASSERT_EQ(state.VacantPlaces().size(), 1U);
-  const VacantPlace place = state.VacantPlaces().front();
+  ASSERT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
+  const Reservation place = state.Reservations(ReservationKind::kReplacement).front();
   EXPECT_EQ(place.gang, "team/g");
   EXPECT_EQ(place.pod->node, "a");
   EXPECT_EQ(place.until, start + kHold);
@@ -73,61 +73,61 @@ TEST_F(VacantPlaceTest, ThePlaceOfALostMemberIsNobodyElses) {
   EXPECT_EQ(state.Snapshot()->MembersOnNodes("team/g").size(), 2U) << "it is no member any more";
 }
 
-TEST_F(VacantPlaceTest, TheReplacementGetsItByItsHold) {
+TEST_F(ReplacementsTest, TheReplacementGetsItByItsHold) {
   state.RemovePod("p");
   state.UpsertPod(Member("p2"));
   EXPECT_EQ(FreeOn("a"), Gpus(0)) << "it waits for its replacement to be placed";
-  ASSERT_TRUE(state.Hold({{"p2", "a"}}, later));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  ASSERT_TRUE(state.Reserve({{"p2", "a"}}, later));
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   EXPECT_TRUE(state.Assume(Member("p2"), "a", later).assumed);
 }
 
-TEST_F(VacantPlaceTest, AReplacementThatGoesElsewhereGivesItBack) {
+TEST_F(ReplacementsTest, AReplacementThatGoesElsewhereGivesItBack) {
   state.RemovePod("p");
   state.UpsertPod(Member("p2"));
-  ASSERT_TRUE(state.Hold({{"p2", "b"}}, later));
+  ASSERT_TRUE(state.Reserve({{"p2", "b"}}, later));
   EXPECT_EQ(FreeOn("a"), Gpus(1));
   EXPECT_EQ(FreeOn("b"), Gpus(0));
 }
 
-TEST_F(VacantPlaceTest, AHoldThatFailsLeavesItVacant) {
+TEST_F(ReplacementsTest, AHoldThatFailsLeavesItVacant) {
   state.RemovePod("p");
   state.UpsertPod(Member("p2"));
   state.UpsertPod(OnNode(MakeGpuPod("single", 1), "b"));
-  EXPECT_FALSE(state.Hold({{"p2", "b"}}, later));
-  EXPECT_EQ(state.VacantPlaces().size(), 1U);
+  EXPECT_FALSE(state.Reserve({{"p2", "b"}}, later));
+  EXPECT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
   EXPECT_FALSE(Fits("a"));
 }
 
-TEST_F(VacantPlaceTest, OfTwoLostTheOneOnTheReplacementsNodeIsTakenFirst) {
+TEST_F(ReplacementsTest, OfTwoLostTheOneOnTheReplacementsNodeIsTakenFirst) {
   state.RemovePod("p");
   state.DropStaleExpectations(start + std::chrono::seconds(1), {});
   state.RemovePod("r");
   state.UpsertPod(Member("r2"));
-  ASSERT_TRUE(state.Hold({{"r2", "b"}}, later));
-  ASSERT_EQ(state.VacantPlaces().size(), 1U);
-  EXPECT_EQ(state.VacantPlaces().front().pod->node, "a");
+  ASSERT_TRUE(state.Reserve({{"r2", "b"}}, later));
+  ASSERT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
+  EXPECT_EQ(state.Reservations(ReservationKind::kReplacement).front().pod->node, "a");
   EXPECT_EQ(FreeOn("b"), Gpus(1));
 }
 
-TEST_F(VacantPlaceTest, AReplacementThatIsBoundBySomebodyElseGivesItBack) {
+TEST_F(ReplacementsTest, AReplacementThatIsBoundBySomebodyElseGivesItBack) {
   state.RemovePod("p");
   state.UpsertPod(OnNode(Member("p2"), "b"));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }
 
-TEST_F(VacantPlaceTest, ItEndsAtItsTime) {
+TEST_F(ReplacementsTest, ItEndsAtItsTime) {
   state.RemovePod("p");
   state.DropStaleExpectations(start + kHold - std::chrono::seconds(1), {});
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   state.DropStaleExpectations(start + kHold, {});
   EXPECT_EQ(FreeOn("a"), Gpus(1));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
 }
 
-TEST_F(VacantPlaceTest, AGangThatGoesHoldsNothing) {
+TEST_F(ReplacementsTest, AGangThatGoesHoldsNothing) {
   Leave("p", "a");
   Leave("q", "a");
   state.RemovePod("p");
@@ -136,72 +136,72 @@ TEST_F(VacantPlaceTest, AGangThatGoesHoldsNothing) {
   EXPECT_EQ(FreeOn("a"), Gpus(1)) << "q still has its place";
   state.RemovePod("q");
   EXPECT_EQ(FreeOn("a"), Gpus(2));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
 }
 
-TEST_F(VacantPlaceTest, AGangThatIsDeletedAtOnceHoldsNothing) {
+TEST_F(ReplacementsTest, AGangThatIsDeletedAtOnceHoldsNothing) {
   for (const char* name : {"p", "q", "r"}) state.RemovePod(name);
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   EXPECT_EQ(FreeOn("a"), Gpus(2));
   EXPECT_EQ(FreeOn("b"), Gpus(2));
 }
 
-TEST_F(VacantPlaceTest, OneThatHasSucceededHoldsNothingAndOneThatFailedIsSettled) {
+TEST_F(ReplacementsTest, OneThatHasSucceededHoldsNothingAndOneThatFailedIsSettled) {
   End("p", true);
   EXPECT_EQ(FreeOn("a"), Gpus(1));
   End("q", false);
   EXPECT_EQ(FreeOn("a"), Gpus(1));
-  ASSERT_EQ(state.VacantPlaces().size(), 1U);
-  EXPECT_TRUE(state.VacantPlaces().front().settled);
+  ASSERT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).front().settled);
 }
 
-TEST_F(VacantPlaceTest, WhoHasAskedSettlesIt) {
+TEST_F(ReplacementsTest, WhoHasAskedSettlesIt) {
   state.RemovePod("p");
   state.RemovePod("r");
-  state.SettleVacant("p", true);
-  state.SettleVacant("r", false);
-  state.SettleVacant("unheard of", true);
-  ASSERT_EQ(state.VacantPlaces().size(), 1U);
-  EXPECT_TRUE(state.VacantPlaces().front().settled);
+  state.SettleReplacement("p", true);
+  state.SettleReplacement("r", false);
+  state.SettleReplacement("unheard of", true);
+  ASSERT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).front().settled);
   EXPECT_EQ(FreeOn("b"), Gpus(2));
 }
 
-TEST_F(VacantPlaceTest, APodThatIsThereAfterAllHasItsPlaceBack) {
+TEST_F(ReplacementsTest, APodThatIsThereAfterAllHasItsPlaceBack) {
   state.RemovePod("p");
   state.UpsertPod(OnNode(Member("p"), "a"));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   EXPECT_EQ(FreeOn("a"), Gpus(0));
 }
 
-TEST_F(VacantPlaceTest, AReplacementThatCameBeforeThePodLeftIsEnough) {
+TEST_F(ReplacementsTest, AReplacementThatCameBeforeThePodLeftIsEnough) {
   Leave("p", "a");
   state.UpsertPod(OnNode(Member("p2"), "b"));
   state.RemovePod("p");
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }
 
-TEST_F(VacantPlaceTest, PodsOfNoGangAndThoseThatNeverRanLeaveNothing) {
+TEST_F(ReplacementsTest, PodsOfNoGangAndThoseThatNeverRanLeaveNothing) {
   state.UpsertPod(OnNode(MakeGpuPod("single", 1), "b"));
   state.RemovePod("single");
   EXPECT_EQ(FreeOn("b"), Gpus(1));
   state.RemovePod("p");
   state.UpsertPod(Member("p2"));
-  ASSERT_TRUE(state.Hold({{"p2", "a"}}, later));
+  ASSERT_TRUE(state.Reserve({{"p2", "a"}}, later));
   state.RemovePod("p2");
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }
 
-TEST_F(VacantPlaceTest, ANodeThatGoesTakesItAlong) {
+TEST_F(ReplacementsTest, ANodeThatGoesTakesItAlong) {
   state.RemovePod("r");
   state.RemoveNode("b");
-  EXPECT_EQ(state.VacantPlaces().size(), 1U);
+  EXPECT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
   state.DropStaleExpectations(start + kHold, {});
   EXPECT_EQ(state.Snapshot()->Find("b"), std::nullopt);
 }
 
-TEST_F(VacantPlaceTest, NoneIsHeldUnlessSomebodyAsksForIt) {
-  state.HoldVacated({});
+TEST_F(ReplacementsTest, NoneIsHeldUnlessSomebodyAsksForIt) {
+  state.ReserveForReplacements({});
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }

@@ -1,4 +1,5 @@
-// The part of PodRecords for gangs.
+// The part of PodRecords for gangs: reservations for their members, and for the replacements of
+// members that they have lost.
 
 #include <algorithm>
 #include <memory>
@@ -10,13 +11,13 @@
 
 namespace synergy {
 
-bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
-  const bool can_be_held = std::all_of(places.begin(), places.end(), [this](const auto& place) {
+bool PodRecords::Reserve(const std::vector<GangPlace>& places, Instant deadline) {
+  const bool can_be_reserved = std::all_of(places.begin(), places.end(), [this](const auto& place) {
     const Record* record = Find(place.uid);
     return record != nullptr && record->seen && record->standing != Standing::kBound &&
            record->standing != Standing::kAssumed;
   });
-  if (!can_be_held) {
+  if (!can_be_reserved) {
     std::vector<std::string> uids;
     for (const GangPlace& place : places) uids.push_back(place.uid);
     Release(uids);
@@ -25,10 +26,10 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
   // The previous places of the members must not be in each other's way.
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
-    record.held.reset();
+    record.of_gang.reset();
     Set(record, record.seen, Standing::kWaiting, Instant{});
   }
-  const std::vector<VacantPlace> taken = FillVacant(places);
+  const std::vector<Reservation> taken = FillReplacements(places);
   bool all_fit = true;
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
@@ -36,25 +37,25 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
     placed->node = place.node;
     all_fit = FitsNow(*placed);
     if (!all_fit) break;
-    record.held = {place.node, deadline};
-    Set(record, std::move(placed), Standing::kHeld, Instant{});
+    record.of_gang = {place.node, deadline};
+    Set(record, std::move(placed), Standing::kReservedByGang, Instant{});
   }
   if (all_fit) return true;
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
-    record.held.reset();
-    SetBySight(record);
+    record.of_gang.reset();
+    ApplyWatch(record);
   }
-  for (const VacantPlace& place : taken) vacant_.Put(place);
+  for (const Reservation& place : taken) replacements_.Put(place);
   return false;
 }
 
 void PodRecords::Release(const std::vector<std::string>& uids) {
   for (const std::string& uid : uids) {
     Record* record = Find(uid);
-    if (record == nullptr || !record->held) continue;
-    record->held.reset();
-    if (record->standing == Standing::kHeld) SetBySight(*record);
+    if (record == nullptr || !record->of_gang) continue;
+    record->of_gang.reset();
+    if (record->standing == Standing::kReservedByGang) ApplyWatch(*record);
   }
 }
 
@@ -68,7 +69,7 @@ std::vector<GangMember> PodRecords::GangMembers(const std::string& gang) const {
     GangMember& member = members.emplace_back();
     member.pod = record.seen;
     member.placed = record.standing == Standing::kBound || record.standing == Standing::kAssumed;
-    if (member.placed || record.standing == Standing::kHeld) member.node = record.pod->node;
+    if (HasGangPlace(record)) member.node = record.pod->node;
   }
   return members;
 }
@@ -78,13 +79,13 @@ bool PodRecords::FitsNow(const Pod& pod) const {
   return place && CheckFit(pod, nodes_[*place]).none();
 }
 
-void PodRecords::Stir(const Record& record) {
-  if (record.seen && record.seen->gang) stirred_gangs_.insert(record.seen->gang->name);
+void PodRecords::InvalidateGang(const Record& record) {
+  if (record.seen && record.seen->gang) invalid_gangs_.insert(record.seen->gang->name);
 }
 
 std::shared_ptr<const GangsByName> PodRecords::ShareGangs() {
   bool changed = false;
-  for (const std::string& name : std::exchange(stirred_gangs_, {})) {
+  for (const std::string& name : std::exchange(invalid_gangs_, {})) {
     const auto uids = gangs_.find(name);
     const GangSites* const known = gang_sites_.Find(name);
     if (uids == gangs_.end()) {
@@ -117,11 +118,54 @@ GangSites PodRecords::SitesOf(const std::set<std::string>& uids) const {
 }
 
 void PodRecords::LeaveGang(const Record& record) {
-  Stir(record);
+  InvalidateGang(record);
   if (!record.seen || !record.seen->gang) return;
   const auto uids = gangs_.find(record.seen->gang->name);
   uids->second.erase(record.seen->uid);
   if (uids->second.empty()) gangs_.erase(uids);
+}
+
+void PodRecords::ReserveForReplacement(const Pod& gone, const Gang& gang) {
+  if (replacement_hold_ <= Duration{} || gang.size <= 0 || !gone.UsesGpus()) return;
+  auto counted = std::make_shared<Pod>(gone);
+  counted->gang = nullptr;
+  counted->fungible = nullptr;
+  replacements_.Put({.kind = ReservationKind::kReplacement,
+                     .pod = std::move(counted),
+                     .gang = gang.name,
+                     .until = Later(now_, replacement_hold_),
+                     .settled = false});
+  LimitReplacements(gang);
+}
+
+std::vector<Reservation> PodRecords::FillReplacements(const std::vector<GangPlace>& places) {
+  if (replacements_.empty() || places.empty()) return {};
+  const std::shared_ptr<const Pod> first = records_.at(places.front().uid).seen;
+  if (!first->gang) return {};
+  std::vector<std::string> nodes;
+  for (const GangPlace& place : places) {
+    if (records_.at(place.uid).seen->UsesGpus()) nodes.push_back(place.node);
+  }
+  return LimitReplacements(*first->gang, nodes);
+}
+
+std::vector<Reservation> PodRecords::LimitReplacements(const Gang& gang,
+                                                       const std::vector<std::string>& filled) {
+  if (replacements_.empty()) return {};
+  size_t there = filled.size();
+  bool any_runs = false;
+  if (const auto uids = gangs_.find(gang.name); uids != gangs_.end()) {
+    for (const std::string& uid : uids->second) {
+      const Record& record = records_.at(uid);
+      if (record.seen->deleting) continue;
+      const bool has_gpus = record.seen->UsesGpus();
+      any_runs |= has_gpus && record.standing == Standing::kBound;
+      // A member without GPUs counts as placed once it exists.
+      if (HasGangPlace(record) || !has_gpus) ++there;
+    }
+  }
+  const auto size = static_cast<size_t>(gang.size);
+  return replacements_.Limit(gang.name, any_runs && there < size ? size - there : 0, filled);
 }
 
 }  // namespace synergy

@@ -55,7 +55,7 @@ struct PodText {
 
 ResourceVector Amounts(MilliCpu cpu, Bytes memory) { return {Gpus(2), cpu, memory}; }
 
-TEST(ReadFungible, TakesWhatTheWebhookWroteAboutTheContainer) {
+TEST(ReadManagedContainer, TakesWhatTheWebhookWroteAboutTheContainer) {
   const Pod pod = PodText().Read();
   ASSERT_TRUE(pod.fungible);
   EXPECT_EQ(pod.fungible->container, "train");
@@ -71,11 +71,11 @@ TEST(ReadFungible, TakesWhatTheWebhookWroteAboutTheContainer) {
   EXPECT_TRUE(pod.fungible->Settled());
 }
 
-TEST(ReadFungible, PlansWithTheContainersDemandAndWhatTheOthersAskFor) {
+TEST(ReadManagedContainer, PlansWithTheContainersDemandAndWhatTheOthersAskFor) {
   EXPECT_EQ(PodText().Read().demand, Amounts(MilliCpu(6500), GiB(16)));
 }
 
-TEST(ReadFungible, KnowsWhatInitContainersNeedBesideTheOtherContainers) {
+TEST(ReadManagedContainer, KnowsWhatInitContainersNeedBesideTheOtherContainers) {
   EXPECT_EQ(PodText().Read().fungible->init_peak, ResourceVector{});
   PodText text;
   text.init_containers =
@@ -90,20 +90,20 @@ TEST(ReadFungible, KnowsWhatInitContainersNeedBesideTheOtherContainers) {
   EXPECT_EQ(text.Read().fungible->init_peak, ResourceVector{});
 }
 
-TEST(ReadFungible, LeavesPodsAloneWhoseContainerIsNotThere) {
+TEST(ReadManagedContainer, LeavesPodsAloneWhoseContainerIsNotThere) {
   PodText text;
   text.annotations = R"("synergy.io/container":"other","synergy.io/demand":"{\"cpu\":\"6\"}",
     "synergy.io/floor":"{\"cpu\":\"6\"}")";
   EXPECT_FALSE(text.Read().fungible);
 }
 
-TEST(ReadFungible, DoesNotBelieveThePodThatOptedOut) {
+TEST(ReadManagedContainer, DoesNotBelieveThePodThatOptedOut) {
   PodText text;
   text.labels = R"("synergy.io/fungible":"false")";
   EXPECT_FALSE(text.Read().fungible);
 }
 
-TEST(ReadFungible, CountsWhatHasBeenAnnouncedButNotMadeYet) {
+TEST(ReadManagedContainer, CountsWhatHasBeenAnnouncedButNotMadeYet) {
   PodText text;
   text.annotations +=
       R"(,"synergy.io/change":"{\"kind\":\"Grown\",\"from\":{\"cpu\":\"3\",\"memory\":\"8Gi\"},)"
@@ -116,7 +116,7 @@ TEST(ReadFungible, CountsWhatHasBeenAnnouncedButNotMadeYet) {
   EXPECT_EQ(pod.requests.main, Amounts(MilliCpu(5500), GiB(8)));
 }
 
-TEST(ReadFungible, TakesWhatTheNodeAgentWrote) {
+TEST(ReadManagedContainer, TakesWhatTheNodeAgentWrote) {
   PodText text;
   const WallTime at{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
   const MemoryReading reading{GiB(12), true, at};
@@ -126,7 +126,7 @@ TEST(ReadFungible, TakesWhatTheNodeAgentWrote) {
   EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->memory_reading);
 }
 
-TEST(ReadFungible, TakesTheNodeAgentsWordAboutDevices) {
+TEST(ReadManagedContainer, TakesTheNodeAgentsWordAboutDevices) {
   PodText text;
   const DeviceReading reading{DeviceSafety::kUnsafe, R"(its scope lists no "GPU")"};
   text.annotations += R"(,"synergy.io/devices":)";
@@ -135,7 +135,7 @@ TEST(ReadFungible, TakesTheNodeAgentsWordAboutDevices) {
   EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->devices);
 }
 
-TEST(ReadFungible, SeesWhatWantOfMemoryHasEnded) {
+TEST(ReadManagedContainer, SeesWhatWantOfMemoryHasEnded) {
   PodText text;
   EXPECT_FALSE(text.Read().fungible->oom_killed);
   text.status = R"("reason":"Evicted","message":"The node was low on resource: memory. Threshold",
@@ -155,7 +155,7 @@ TEST(ReadFungible, SeesWhatWantOfMemoryHasEnded) {
   EXPECT_FALSE(text.Read().fungible->evicted_for_memory);
 }
 
-TEST(ReadFungible, SeesWhenMemoryWasChangedLast) {
+TEST(ReadManagedContainer, SeesWhenMemoryWasChangedLast) {
   PodText text;
   const WallTime at{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
   ChangeRecord change{
@@ -171,7 +171,7 @@ TEST(ReadFungible, SeesWhenMemoryWasChangedLast) {
   EXPECT_TRUE(pod.fungible->memory_let_be);
 }
 
-TEST(ReadFungible, TellsAChangeByHandFromOneOfOurs) {
+TEST(ReadManagedContainer, TellsAChangeByHandFromOneOfOurs) {
   PodText text;
   text.annotations +=
       R"(,"synergy.io/change":"{\"kind\":\"Grown\",\"from\":{\"cpu\":\"1\",\"memory\":\"8Gi\"},)"
@@ -193,7 +193,7 @@ TEST(ReadFungible, TellsAChangeByHandFromOneOfOurs) {
   EXPECT_TRUE(text.Read().fungible->ChangedByHand());
 }
 
-TEST(ReadFungible, SeesWhatTheKubeletIsDoing) {
+TEST(ReadManagedContainer, SeesWhatTheKubeletIsDoing) {
   PodText text;
   text.status = R"("conditions":[{"type":"PodResizeInProgress","status":"True","reason":"Error",
     "message":"below current usage"}],"containerStatuses":[{"name":"train",
@@ -246,7 +246,7 @@ TEST(WriteResize, ChangesRequestsAndTheLimitsThatAreThere) {
             R"({"requests":{"cpu":"4500m","memory":"12Gi"},"limits":{"memory":"12Gi"}}}]}})");
 }
 
-TEST(ReadFungible, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
+TEST(ReadManagedContainer, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
   PodText text;
   EXPECT_FALSE(text.Read().fungible->placeholder);
   EXPECT_EQ(text.Read().fungible->written, WrittenAmounts());
@@ -262,7 +262,7 @@ TEST(ReadFungible, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
   EXPECT_EQ(pod.warnings, (std::vector<std::string>{"one", "two"}));
 }
 
-TEST(ReadFungible, ADemandThatMakesNoSenseIsIgnoredAndTold) {
+TEST(ReadManagedContainer, ADemandThatMakesNoSenseIsIgnoredAndTold) {
   PodText text;
   EXPECT_TRUE(text.Read().warnings.empty());
   const std::string demand = R"("{\"cpu\":\"6\",\"memory\":\"16Gi\"}")";
@@ -273,7 +273,7 @@ TEST(ReadFungible, ADemandThatMakesNoSenseIsIgnoredAndTold) {
   EXPECT_NE(pod.warnings.front().find("synergy.io/demand is ignored"), std::string::npos);
 }
 
-TEST(ReadFungible, NothingOfAPodThatKueueManagesByItselfIsChanged) {
+TEST(ReadManagedContainer, NothingOfAPodThatKueueManagesByItselfIsChanged) {
   PodText text;
   text.labels = R"("kueue.x-k8s.io/managed":"true")";
   EXPECT_EQ(text.Read().fungible, nullptr);

@@ -96,7 +96,7 @@ std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
 
 // Reads whether and when the kernel OOM-killed one of the containers. The status does not show the
 // end of a child process that the container outlived.
-void ReadOomKills(FieldReader& fields, Value statuses, Fungible& fungible) {
+void ReadOomKills(FieldReader& fields, Value statuses, ManagedContainer& fungible) {
   fields.Array(statuses).ForEachElement([&](Value container) {
     container = fields.Object(container);
     for (const Value state : {container["state"], container["lastState"]}) {
@@ -126,7 +126,7 @@ WrittenAmounts ReadWritten(FieldReader& fields, Value annotations, std::string_v
 }
 
 // Reads the conditions PodResizePending and PodResizeInProgress.
-void ReadResize(FieldReader& fields, Value status, Fungible& fungible) {
+void ReadResize(FieldReader& fields, Value status, ManagedContainer& fungible) {
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
     if (fields.Text(condition["status"]) != "True") return;
@@ -157,9 +157,10 @@ bool ResizedByUsAlone(FieldReader& fields, Value managed_fields) {
 
 }  // namespace
 
-std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
-                                             Value status, PodUse use, const ClaimRules* claims,
-                                             std::string_view gpu_resource) {
+std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields, Value metadata,
+                                                             Value spec, Value status, PodUse use,
+                                                             const ClaimRules* claims,
+                                                             std::string_view gpu_resource) {
   const Value annotations = fields.Object(metadata["annotations"]);
   const std::string_view name = fields.Text(annotations[annotations::kContainer]);
   if (name.empty()) return nullptr;
@@ -170,7 +171,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
       ReadAmountsAnnotation(fields, annotations[annotations::kFloor]);
   if (container.missing() || !demand || !floor) return nullptr;
 
-  auto fungible = std::make_shared<Fungible>();
+  auto fungible = std::make_shared<ManagedContainer>();
   fungible->container = name;
   fungible->profile = fields.Text(annotations[annotations::kProfile]);
   fungible->profile_generation =

@@ -1,4 +1,4 @@
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ Result<DeviceSafety> ParseDeviceSafety(std::string_view text) {
   return Parse(kDeviceSafeties, text);
 }
 
-ResourceVector Fungible::WithinBounds(ResourceVector amounts) const {
+ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {
   // A request equal to a limit set by the user would make the pod Guaranteed, and a resize must not
   // change the QoS class.
   if (enforcement == Enforcement::kShared && cpu_limit)

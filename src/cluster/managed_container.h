@@ -132,32 +132,50 @@ struct WrittenAmounts {
   bool operator==(const WrittenAmounts&) const = default;
 };
 
-struct Fungible {
+// Its admission: annotations that the webhook or the extender wrote, and the amounts as written.
+struct AdmittedContainer {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
   std::string workload;  // pods with the same one are alike (profile/measured/measured_profile.h)
   Enforcement enforcement = Enforcement::kShared;
-  ResourceVector floor;   // as admitted
-  ResourceVector demand;  // as admitted
+  ResourceVector floor;
+  ResourceVector demand;
   ResourceVector fair_share;
   WrittenAmounts written;
   bool placeholder = false;  // its amounts are unknown so far: it cannot be bound
-  ResourceVector beside;     // requests of the pod's other containers, while it waits
+
+  bool operator==(const AdmittedContainer&) const = default;
+};
+
+// Its spec, and what the pod's other containers need.
+struct SpecifiedContainer {
+  ResourceVector beside;  // requests of the pod's other containers, while it waits
   // Needs of the pod's init containers beside its other containers. A node counts at least this
   // much for this container while the pod exists.
   ResourceVector init_peak;
-  ResourceVector requested;           // spec
-  std::optional<MilliCpu> cpu_limit;  // spec
-  std::optional<Bytes> memory_limit;  // spec
+  ResourceVector requested;
+  std::optional<MilliCpu> cpu_limit;
+  std::optional<Bytes> memory_limit;
+
+  bool operator==(const SpecifiedContainer&) const = default;
+};
+
+// Its status, as the kubelet reports it.
+struct ReportedContainer {
   std::optional<Bytes> memory_limit_in_force;
-  // Reported by the kubelet: what is in force, and what it has allocated. Equal to the spec until
-  // it reports.
+  // What is in force, and what the kubelet has allocated. Equal to the spec until it reports.
   ResourceVector in_force;
   ResourceVector set_aside;
   bool reported = false;  // the kubelet has reported them
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
+
+  bool operator==(const ReportedContainer&) const = default;
+};
+
+// Its changes so far, and what they led to.
+struct ContainerHistory {
   bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
   // An announced growth counts until then; the epoch: it does not count (claims.h).
@@ -170,9 +188,15 @@ struct Fungible {
   bool evicted_for_memory = false;
   // Because of one of these soon after a change, its memory is never changed again.
   bool memory_let_be = false;
-
   std::optional<CpuProbe> probe;
 
+  bool operator==(const ContainerHistory&) const = default;
+};
+
+struct ManagedContainer : AdmittedContainer,
+                          SpecifiedContainer,
+                          ReportedContainer,
+                          ContainerHistory {
   bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
   // Whether a change is announced, and neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
@@ -183,7 +207,7 @@ struct Fungible {
   // Returns the announced growth of what the pod counts; nothing if the announcement does not
   // count.
   ResourceVector AnnouncedGrowth() const {
-    if (!Announced() || announced_until == WallTime{}) return {};
+    if (!change || !Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
   // Whether a user or another controller has changed the amounts.
@@ -192,7 +216,7 @@ struct Fungible {
   bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
   // Whether whole CPUs were written and stay whole: a static CPU manager assigns them exclusively.
   bool WholeCpus() const {
-    return enforcement == Enforcement::kStrict && written.IsGuaranteed() &&
+    return enforcement == Enforcement::kStrict && written.IsGuaranteed() && written.cpu_limit &&
            written.cpu_limit->count() % Cores(1).count() == 0;
   }
   // Returns `cpu`, rounded down if it has to be whole.
@@ -203,7 +227,7 @@ struct Fungible {
   ResourceVector WithinBounds(ResourceVector amounts) const;
   // Whether the kubelet has put the spec in force.
   bool Settled() const { return in_force == requested && set_aside == requested; }
-  bool operator==(const Fungible&) const = default;
+  bool operator==(const ManagedContainer&) const = default;
 
  private:
   bool Unexplained() const {

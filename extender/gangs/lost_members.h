@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides on places that members of gangs have left vacant (cluster/state/vacant_places.h). The
+// Decides on places of lost members of gangs (cluster/state/replacements.h). The
 // watch shows that a pod is gone, but not why, so the API server is queried once about each. The
 // place of a pod that has failed, or was deleted, stays held for its replacement, and an event
 // reports it; the place of a pod that has succeeded is released.
@@ -23,11 +23,11 @@
 
 namespace synergy::extender {
 
-class Vacancies {
+class LostMembers {
  public:
   // All references outlive this object.
-  Vacancies(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
-            const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics)
+  LostMembers(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+              const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics)
       : state_(state), pods_(pods), events_(events), clock_(clock), log_(log), metrics_(metrics) {}
 
   // Call it about every second. Queries the API server, for two seconds at most.
@@ -35,9 +35,9 @@ class Vacancies {
 
  private:
   // Returns whether the place is still held.
-  bool Settle(const VacantPlace& place, const std::stop_token& stop);
-  void TellEnd(const VacantPlace& place);
-  void Tell(const VacantPlace& place, std::string_view type, std::string message);
+  bool Settle(const Reservation& place, const std::stop_token& stop);
+  void TellEnd(const Reservation& place);
+  void Tell(const Reservation& place, std::string_view type, std::string message);
 
   ClusterState& state_;
   kube::PodApi& pods_;
@@ -45,14 +45,14 @@ class Vacancies {
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
-  std::map<std::string, VacantPlace> held_;  // by UID; settled, at the last look
+  std::map<std::string, Reservation> held_;  // by UID; settled, at the last look
 };
 
 // Returns the places that would have to be released for `pod` to fit on the node, on which it does
 // not fit now: few, and of low priority first; none if that would not be enough.
-std::vector<VacantPlace> VacantInTheWay(const Pod& pod, const NodeState& node,
-                                        std::vector<VacantPlace> places);
+std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
+                                              std::vector<Reservation> places);
 // Whether the pod may take the places: its priority is higher than that of all pods that left them.
-bool YieldTo(const Pod& pod, const std::vector<VacantPlace>& places);
+bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy::extender

@@ -1,6 +1,6 @@
 // The place of a gang's missing member, through the extender's verbs.
 
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 
 #include <chrono>
 #include <memory>
@@ -17,13 +17,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class VacanciesTest : public ExtenderTest {
+class LostMembersTest : public ExtenderTest {
  protected:
   static constexpr auto kHold = std::chrono::seconds(60);
 
   // A gang of two on node a, which is full, and a free node b.
-  VacanciesTest() {
-    state.HoldVacated(kHold);
+  LostMembersTest() {
+    state.ReserveForReplacements(kHold);
     state.DropStaleExpectations(clock.Now(), clock.WallNow());
     AddNode("a");
     AddNode("b");
@@ -61,7 +61,7 @@ class VacanciesTest : public ExtenderTest {
   void Pass(Duration time) {
     clock.Advance(time);
     state.DropStaleExpectations(clock.Now(), clock.WallNow());
-    vacancies.Look();
+    lost_members.Look();
   }
   std::string FilterSingle(const std::vector<std::string>& nodes = {"a"}) {
     return extender.Filter(Args(MakePod("single", 4, 4, 4), nodes));
@@ -78,10 +78,10 @@ class VacanciesTest : public ExtenderTest {
                                       outcome, times)));
   }
 
-  Vacancies vacancies{state, api, events, clock, log, metrics};
+  LostMembers lost_members{state, api, events, clock, log, metrics};
 };
 
-TEST_F(VacanciesTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
+TEST_F(LostMembersTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
   End("g-1", false);
   Pass(std::chrono::seconds(1));
   EXPECT_THAT(FilterSingle(), HasSubstr("its room is held for the pod that replaces default/g-1, "
@@ -100,14 +100,14 @@ TEST_F(VacanciesTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
   ExpectCounted("filled", 1);
 }
 
-TEST_F(VacanciesTest, AReplacementThatMayNotGoThereIsPlacedBesideTheOthersAndGivesItBack) {
+TEST_F(LostMembersTest, AReplacementThatMayNotGoThereIsPlacedBesideTheOthersAndGivesItBack) {
   Delete("g-1");
   Pass(std::chrono::seconds(1));
   EXPECT_THAT(FilterMember(Replace("g-1"), {"b"}), HasSubstr(R"("NodeNames":["b"])"));
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(VacanciesTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskAgain) {
+TEST_F(LostMembersTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskAgain) {
   End("g-1", true);
   EXPECT_THAT(FilterSingle(), HasSubstr(R"({"Error":"its room is held for the pod that replaces)"));
   EXPECT_THAT(FilterSingle({"a", "b"}), HasSubstr(R"("NodeNames":["b"])"));
@@ -117,7 +117,7 @@ TEST_F(VacanciesTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskA
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(VacanciesTest, AnApiServerThatDoesNotAnswerIsAskedAgainAndNothingIsHeldLongerForIt) {
+TEST_F(LostMembersTest, AnApiServerThatDoesNotAnswerIsAskedAgainAndNothingIsHeldLongerForIt) {
   End("g-1", false);
   api.Refuse("get g-1", {ErrorCode::kUnavailable, "it is away"});
   Pass(std::chrono::seconds(1));
@@ -128,7 +128,7 @@ TEST_F(VacanciesTest, AnApiServerThatDoesNotAnswerIsAskedAgainAndNothingIsHeldLo
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(VacanciesTest, WithoutAReplacementItEndsAndThatIsTold) {
+TEST_F(LostMembersTest, WithoutAReplacementItEndsAndThatIsTold) {
   Delete("g-1");
   Pass(std::chrono::seconds(1));
   Pass(kHold);
@@ -139,7 +139,7 @@ TEST_F(VacanciesTest, WithoutAReplacementItEndsAndThatIsTold) {
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(VacanciesTest, AGangThatEndsGivesItBack) {
+TEST_F(LostMembersTest, AGangThatEndsGivesItBack) {
   Delete("g-1");
   Pass(std::chrono::seconds(1));
   Delete("g-0");
@@ -148,19 +148,19 @@ TEST_F(VacanciesTest, AGangThatEndsGivesItBack) {
   ExpectCounted("gang_ended", 1);
 }
 
-TEST_F(VacanciesTest, OneOfHigherPriorityGetsIt) {
+TEST_F(LostMembersTest, OneOfHigherPriorityGetsIt) {
   Delete("g-1");
   Pass(std::chrono::seconds(1));
   Pod high = MakePod("high", 4, 4, 4);
   std::string args = Args(high, {"a"});
   args.insert(args.find(R"("containers")"), R"("priority":1,)");
   EXPECT_THAT(extender.Filter(args), HasSubstr(R"("NodeNames":["a"])"));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
   Pass(std::chrono::seconds(1));
   ExpectCounted("yielded", 1);
 }
 
-TEST_F(VacanciesTest, AGangOfHigherPriorityGetsIt) {
+TEST_F(LostMembersTest, AGangOfHigherPriorityGetsIt) {
   Delete("g-1");
   std::vector<Pod> others;
   for (const char* name : {"h-0", "h-1"}) {
@@ -174,10 +174,10 @@ TEST_F(VacanciesTest, AGangOfHigherPriorityGetsIt) {
               R"("labels":{"synergy.io/gang":"h","synergy.io/gang-size":"2"},)");
   state.RemoveNode("b");
   EXPECT_THAT(extender.Filter(args), HasSubstr(R"("NodeNames":["a"])"));
-  EXPECT_TRUE(state.VacantPlaces().empty());
+  EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
 }
 
-TEST_F(VacanciesTest, AnotherGangIsToldToAskAgainUntilItIsSettledAndThenRefused) {
+TEST_F(LostMembersTest, AnotherGangIsToldToAskAgainUntilItIsSettledAndThenRefused) {
   Delete("g-1");
   Pod other = MakePod("h-0", 4, 4, 4);
   other.gang = std::make_shared<const Gang>(Gang{"default/h", 2, {}});

@@ -1,4 +1,4 @@
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,12 +17,12 @@ constexpr Duration kLongestLook = std::chrono::seconds(2);
 
 }  // namespace
 
-void Vacancies::Look() {
-  const std::vector<VacantPlace> places = state_.VacantPlaces();
-  std::map<std::string, VacantPlace> before = std::exchange(held_, {});
+void LostMembers::Look() {
+  const std::vector<Reservation> places = state_.Reservations(ReservationKind::kReplacement);
+  std::map<std::string, Reservation> before = std::exchange(held_, {});
   if (places.empty() && before.empty()) return;
   std::optional<Deadline> deadline;  // starts a thread, which most looks do not need
-  for (const VacantPlace& place : places) {
+  for (const Reservation& place : places) {
     before.erase(place.pod->uid);
     if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);
     if (place.settled || Settle(place, deadline->token())) held_.emplace(place.pod->uid, place);
@@ -30,14 +30,14 @@ void Vacancies::Look() {
   for (const auto& [uid, place] : before) TellEnd(place);
 }
 
-bool Vacancies::Settle(const VacantPlace& place, const std::stop_token& stop) {
+bool LostMembers::Settle(const Reservation& place, const std::stop_token& stop) {
   const Pod& pod = *place.pod;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
   const bool is_gone = found ? found->uid != pod.uid : found.error().code == ErrorCode::kNotFound;
   // Still alive: the watch will report it.
   if (!is_gone && !(found && found->terminal)) return false;
   const bool has_succeeded = !is_gone && found->succeeded;
-  state_.SettleVacant(pod.uid, !has_succeeded);
+  state_.SettleReplacement(pod.uid, !has_succeeded);
   if (has_succeeded) {
     metrics_.CountVacantPlace("succeeded");
     return false;
@@ -53,8 +53,8 @@ bool Vacancies::Settle(const VacantPlace& place, const std::stop_token& stop) {
   return true;
 }
 
-void Vacancies::TellEnd(const VacantPlace& place) {
-  size_t there = state_.VacantPlacesOf(place.gang).size();
+void LostMembers::TellEnd(const Reservation& place) {
+  size_t there = state_.ReplacementsOf(place.gang).size();
   size_t size = 0;
   bool runs = false;
   for (const GangMember& member : state_.GangMembers(place.gang)) {
@@ -78,17 +78,17 @@ void Vacancies::TellEnd(const VacantPlace& place) {
                    place.pod->node));
 }
 
-void Vacancies::Tell(const VacantPlace& place, std::string_view type, std::string message) {
+void LostMembers::Tell(const Reservation& place, std::string_view type, std::string message) {
   const Pod& pod = *place.pod;
   events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyPlaceHeld",
                   std::move(message)});
 }
 
-std::vector<VacantPlace> VacantInTheWay(const Pod& pod, const NodeState& node,
-                                        std::vector<VacantPlace> places) {
+std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
+                                              std::vector<Reservation> places) {
   std::erase_if(places,
-                [&](const VacantPlace& place) { return place.pod->node != node.detail->name; });
-  std::stable_sort(places.begin(), places.end(), [](const VacantPlace& a, const VacantPlace& b) {
+                [&](const Reservation& place) { return place.pod->node != node.detail->name; });
+  std::stable_sort(places.begin(), places.end(), [](const Reservation& a, const Reservation& b) {
     return a.pod->priority < b.pod->priority;
   });
   NodeState without = node;
@@ -101,9 +101,9 @@ std::vector<VacantPlace> VacantInTheWay(const Pod& pod, const NodeState& node,
   return {};
 }
 
-bool YieldTo(const Pod& pod, const std::vector<VacantPlace>& places) {
+bool YieldTo(const Pod& pod, const std::vector<Reservation>& places) {
   return std::all_of(places.begin(), places.end(),
-                     [&](const VacantPlace& place) { return place.pod->priority < pod.priority; });
+                     [&](const Reservation& place) { return place.pod->priority < pod.priority; });
 }
 
 }  // namespace synergy::extender
