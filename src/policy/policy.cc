@@ -21,7 +21,7 @@ constexpr std::array<PolicyName, 6> kPolicies = {{
      [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
     {"las", "least GPU-time so far", false,
      [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
-    {"ftf", "worst finish time against that on a cluster of its own", true,
+    {"ftf", "worst finish time relative to that on a cluster of its own", true,
      [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
     {"2d-las", "queues by GPU-time so far, each in order of entry", false,
      [](const PolicyOptions& options) -> Made {
@@ -95,7 +95,7 @@ Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
   std::vector<std::string_view> names;
   for (const PolicyName& known : kPolicies) names.push_back(known.name);
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}': one of {}", name, fmt::join(names, ", ")));
+              fmt::format("unknown policy '{}': use one of {}", name, fmt::join(names, ", ")));
 }
 
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now) {

@@ -173,7 +173,7 @@ class GangsTest(OneNodeTest):
         self.cluster.create(group, *members[:-1], job)
         # The extender's answer, and what the controller says of the topology.
         wait_for("the group to wait for its last pod", lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
-        self.assertIn("the topology of PodGroup default/plain is no condition", self.explain("plain-0"))
+        self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.create(members[-1], pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
         wait_for("a pod of no group to run", lambda: "lost" in self.cluster.bound())

@@ -168,7 +168,7 @@ class GavelTest(queues.QueueTest):
         self.end("second")
         self.go_on("it to move", lambda: self.are(moves="V100"))
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
-        self.assertRegex(log, r"its turn on P100 is over and goes on on V100")
+        self.assertRegex(log, r"its turn moves from P100 to V100")
         told = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves") if text.startswith("from P100 to V100; speeds: ")])
         self.assertEqual(len(told), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
@@ -247,7 +247,7 @@ class GavelTest(queues.QueueTest):
         self.start_controller()
         self.create(training("orphan", "steep"))
         wait_for("it to run", lambda: "orphan" in self.products())
-        self.assertIn("it takes any", self.answer("orphan")["message"])
+        self.assertIn("it may use any", self.answer("orphan")["message"])
         self.assertNotIn("podSetUpdates", self.answer("orphan"))
         # Whoever leads again moves it where it belongs.
         self.cluster.delete("lease", queues.CONTROLLER, namespace="synergy-system")
@@ -268,7 +268,7 @@ class GavelTest(queues.QueueTest):
         wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
         self.hold("None")
         self.have(near="V100", far="K80", lost="K80")
-        self.assertIn("its deadline is in danger", self.synergy("explain", "job", "lost"))
+        self.assertIn("it may miss its deadline", self.synergy("explain", "job", "lost"))
         self.assertNotIn("in danger", self.synergy("explain", "job", "near"))
 
     def hold(self, how):

@@ -117,7 +117,7 @@ class MeasuredTest(ClusterTest):
         for name in ("first", "second"):
             wait_for(f"{name} to get the new revision", lambda name=name: self.annotations(name).get("profile-generation") == "2")
         self.assertNotIn("profile", self.annotations("other"))
-        wait_for("the event", lambda: any("measured while it trained" in said for said in self.cluster.events("first")))
+        wait_for("the event", lambda: any("measured while the pod trained" in said for said in self.cluster.events("first")))
 
     def test_what_was_seen_of_a_given_profile_stays_with_its_generation(self):
         point = {"cpu": "1", "memory": "1Gi", "throughput": 1}

@@ -152,7 +152,7 @@ class WebhookTest(unittest.TestCase):
         items = [pod("none"), pod("missing", labels={"synergy.io/profile": "nowhere"}), pod("other", labels={"synergy.io/profile": "image"})]
         _, warnings, created = self.kubectl("create", "--validate=ignore", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         self.assertTrue(created, warnings)
-        self.assertIn("Warning: synergy: no TrainingProfile is named", warnings)
+        self.assertIn("Warning: synergy: the label synergy.io/profile names no TrainingProfile", warnings)
         self.assertIn('there is no TrainingProfile "nowhere" in the namespace', warnings)
         self.assertIn('"image" is for H100, which no node has', warnings)
 
@@ -300,7 +300,7 @@ class WebhookTest(unittest.TestCase):
                 ({"points": [{"cpu": "x", "memory": "1G", "throughput": 1}]}, "spec.points[0].cpu"),
                 ({"points": [{"cpu": 1, "memory": "1G", "throughput": 1}] * 2}, "spec.points[1]: the same amounts as points[0]"),
                 ({"points": [{"cpu": 1, "throughput": 1}]}, "every point needs memory"),
-                ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "belong together"),
+                ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "together"),
                 ({"points": [{"cpu": 1, "memory": "1G", "throughput": -1}]}, "spec.points[0].throughput"),
                 ({"gpus": 0, "points": [{"cpu": 1, "memory": "1G", "throughput": 1}]}, "spec.gpus"),
         ):

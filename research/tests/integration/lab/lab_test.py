@@ -228,7 +228,7 @@ class LabTest(unittest.TestCase):
                                  "unknown policy 'luck'"),
                                 (["rounds", "--elastic", "--generate", "jobs=10"], "--types: with --elastic one GPU type"),
                                 (["rounds", "--elastic", "--generate", "jobs=10", "--types", "v100=4,k80=4"], "--types: with --elastic one GPU type"),
-                                (["rounds", "--elastic", "--generate", "jobs=10", "--types", "v100=4"], "--policy: no policy 'fifo'"),
+                                (["rounds", "--elastic", "--generate", "jobs=10", "--types", "v100=4"], "--policy: unknown policy 'fifo'"),
                                 (["rounds", "--elastic", "--generate", "jobs=10", "--types", "v100=4", "--restart-cost", "5m"], "--restart-cost"),
                                 (["rounds", "--generate", "jobs=10", "--types", "v100=8"], "--policy: with --types: no policy 'fifo' of GPU types"),
                                 (["rounds", "--generate", "jobs=10", "--policy", "gavel-las"], "--types: gavel-las is about GPU types"),
