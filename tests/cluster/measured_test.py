@@ -78,7 +78,7 @@ class MeasuredTest(ClusterTest):
     def test_points_are_left_out_for_a_workload_alone(self):
         nothing = to_be_measured("bert", "nothing")
         del nothing["spec"]["workload"]
-        self.assertIn("points is missing; only a profile of a workload that Synergy measures has none", self.create(nothing))
+        self.assertIn("points is missing; only a profile with workload, which Synergy measures, may leave it out", self.create(nothing))
         self.assertIn("need points", self.create(to_be_measured("bert", processMemory="1G")))
         self.assertEqual(self.create(to_be_measured("bert")), "")
         wait_for("the profile to be judged", lambda: self.valid("bert") == [("Unknown", "Measuring")])

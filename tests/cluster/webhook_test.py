@@ -285,8 +285,8 @@ class WebhookTest(unittest.TestCase):
     # TrainingProfiles.
 
     def test_kubectl_explains_and_lists_profiles(self):
-        self.assertIn("Throughput as measured", self.kubectl("explain", "tp.spec.points")[0])
-        self.assertIn("How far below its best", self.kubectl("explain", "trainingprofile.spec.tolerance")[0])
+        self.assertIn("Measured throughput", self.kubectl("explain", "tp.spec.points")[0])
+        self.assertIn("Fraction of the best throughput", self.kubectl("explain", "trainingprofile.spec.tolerance")[0])
         self.add_profile()
         self.profile_status()
         heading, line = self.kubectl("get", "tp")[0].splitlines()

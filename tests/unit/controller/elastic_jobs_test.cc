@@ -178,7 +178,7 @@ TEST_F(ElasticJobsTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
   StartAll("a", 2);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
   EXPECT_THAT(events.lines(), ElementsAre("SynergyNotElastic job-a: its workers stay: annotation "
-                                          "synergy.io/min-workers: it is missing"));
+                                          "synergy.io/min-workers: missing"));
 }
 
 TEST_F(ElasticJobsTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
