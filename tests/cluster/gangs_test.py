@@ -227,7 +227,7 @@ class GangsTest(OneNodeTest):
         wait_for("the rival to be told", lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
                                                      for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
-        self.assertIn(f"is held for the pod that replaces default/{failed}: until", self.explain("rival"))
+        self.assertIn(f"is reserved for the replacement of default/{failed}: until", self.explain("rival"))
         wait_for("the gang to be whole", lambda: len(self.on_node("train-")) == SIZE)
         self.assertEqual(len(self.on_node("train-") - members), 1)
         self.assertNotIn("rival", self.cluster.bound())
