@@ -21,7 +21,7 @@ std::string State(const Pod& pod) {
   if (pod.terminal) return "ended";
   if (pod.deleting) return "ending";
   if (pod.gated) return "gated";
-  if (pod.waiting && !pod.waiting->kept_node.empty()) return "place reserved";
+  if (pod.waiting && !pod.waiting->kept_node.empty()) return "place kept";
   if (pod.waiting) return pod.waiting->unschedulable ? "unschedulable" : "waiting";
   if (!pod.fungible) return "placed";
   switch (pod.fungible->resize) {

@@ -76,9 +76,9 @@ Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) 
     if (resized || !IsRefusal(resized.error())) return resized;
     if (dimensions != Resized::kBoth) continue;
     const std::string& why = resized.error().message;
-    log_.Warn("pod not given its floor", {{"pod", pod.Key()}, {"error", why}});
+    log_.Warn("cannot give a pod its floor", {{"pod", pod.Key()}, {"error", why}});
     events_.Record({pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyNotSized",
-                    fmt::format("could not be given {}: {}", DescribeCpuAndMemory(floor), why)});
+                    fmt::format("cannot be given {}: {}", DescribeCpuAndMemory(floor), why)});
   }
   return pod;
 }
@@ -87,7 +87,7 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
   const auto failed = [&](const Error& error) {
     // The pod has changed meanwhile; the next call looks at it again.
     if (error.code == ErrorCode::kConflict) return false;
-    log_.Warn("pod not sized", {{"pod", pod.Key()}, {"error", error.message}});
+    log_.Warn("cannot set a pod's size", {{"pod", pod.Key()}, {"error", error.message}});
     return error.code == ErrorCode::kNotFound;
   };
   const Result<Pod> resized = Resize(pod, figures.floor);

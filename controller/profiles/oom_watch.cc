@@ -13,11 +13,11 @@ namespace {
 
 std::string Describe(const Pod& pod, MemoryHarm harm) {
   const ChangeRecord& change = *pod.fungible->change;
-  return fmt::format("{} soon after its memory was changed at {}; it asks for {}",
-                     harm == MemoryHarm::kOomKilled ? "a container was killed for want of memory"
-                                                    : "the pod was evicted for memory",
-                     ToTimeText(*change.MemoryChanged()),
-                     DescribeCpuAndMemory(pod.fungible->requested));
+  return fmt::format(
+      "{} soon after its memory was changed at {}; it requests {}",
+      harm == MemoryHarm::kOomKilled ? "a container was OOM-killed"
+                                     : "the pod was evicted because of memory pressure",
+      ToTimeText(*change.MemoryChanged()), DescribeCpuAndMemory(pod.fungible->requested));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ bool OomWatch::StopResizing(const Pod& pod, MemoryHarm harm) {
     Report(pod, harm);
     return true;
   }
-  log_.Warn("a pod's memory not left alone",
+  log_.Warn("cannot exclude a pod's memory from changes",
             {{"pod", pod.Key()}, {"error", answer.error().message}});
   return answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict;
 }
@@ -86,7 +86,7 @@ void OomWatch::Report(const Pod& pod, MemoryHarm harm) {
   log_.Error("memory kill after a change",
              {{"pod", pod.Key()}, {"reason", ToString(harm)}, {"message", what}});
   events_.Record({pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyMemoryKill",
-                  what + "; its memory is left as it is from now on"});
+                  what + "; its memory is not changed any more"});
 }
 
 }  // namespace synergy::controller

@@ -26,10 +26,10 @@ void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
     }
     const Result<> deleted = api_.Delete(object, stop);
     if (deleted) {
-      log_.Info("measured profile deleted: its workload has not run for long",
+      log_.Info("measured profile deleted: no pod of its workload has run recently",
                 {{"profile", object.Key()}, {"measured", ToTimeText(object.measured->at)}});
     } else {
-      log_.Warn("measured profile not deleted",
+      log_.Warn("cannot delete a measured profile",
                 {{"profile", object.Key()}, {"error", deleted.error().message}});
     }
     return;

@@ -34,9 +34,8 @@ void ProfileMismatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeS
                                      {"generation", object.generation},
                                      {"pod", pod->Key()},
                                      {"seen", verdict->message}});
-  events_.Record(
-      {pod->pod_namespace, pod->name, pod->uid, "Warning", "SynergyProfileContradicted",
-       fmt::format("its speed is not what profile {} says: {}", name, verdict->message)});
+  events_.Record({pod->pod_namespace, pod->name, pod->uid, "Warning", "SynergyProfileContradicted",
+                  fmt::format("its speed contradicts profile {}: {}", name, verdict->message)});
 }
 
 ProfileVerdict ProfileMismatch::Of(const std::string& profile_namespace, const std::string& name,

@@ -163,7 +163,7 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
     const bool passing =
         answer.error().code == ErrorCode::kConflict || answer.error().code == ErrorCode::kNotFound;
     if (!passing) {
-      log_.Warn("measured profile not written on a pod",
+      log_.Warn("cannot write a measured profile to a pod",
                 {{"pod", pod.Key()}, {"error", answer.error().message}});
     }
     return passing;
@@ -176,16 +176,13 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
                                       {"floor", ToQuantityText(figures.floor.cpu)}});
   events_.Record(
       {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyProfiled",
-       loses
-           ? fmt::format(
-                 "profile {} was measured on GPUs of another product, or in gangs of another size: "
-                 "without a profile "
-                 "from now on",
-                 pod.fungible->profile)
-           : fmt::format("measured while it trained: has use for {} of CPU, {} are kept for it "
-                         "(profile {}, revision {})",
-                         ToQuantityText(figures.demand.cpu), ToQuantityText(figures.floor.cpu),
-                         figures.profile, figures.profile_generation)});
+       loses ? fmt::format("profile {} was measured on GPUs of another product, or in gangs of "
+                           "another size: the pod has no profile from now on",
+                           pod.fungible->profile)
+             : fmt::format("measured while the pod trained: its demand is {}, its floor {} "
+                           "(profile {}, revision {})",
+                           ToQuantityText(figures.demand.cpu), ToQuantityText(figures.floor.cpu),
+                           figures.profile, figures.profile_generation)});
   return true;
 }
 

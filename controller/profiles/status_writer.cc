@@ -70,7 +70,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
       continue;
     }
     all_written = false;
-    log_.Warn("a profile's status cannot be written",
+    log_.Warn("cannot write a profile's status",
               {{"profile", object.Key()}, {"error", written.error().message}});
   }
   return all_written;
@@ -101,7 +101,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   if (object.profile == nullptr && object.problems.empty()) {
     status.valid = "Unknown";
     status.reason = "Measuring";
-    status.message = "nothing has been measured of the workload yet";
+    status.message = "the workload has not been measured yet";
     return status;
   }
   if (object.profile == nullptr) {
@@ -127,8 +127,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
     if (believed < object.profile->Best()) {
       status.reason = "Bounded";
       status.message = fmt::format(
-          "{}claims {} times the speed that it has with its fair share, and is taken for {} times "
-          "as fast (maxSpeedUp)",
+          "{}claims {} times the speed at the fair share; counts as {} times as fast (maxSpeedUp)",
           status.message.empty() ? "" : status.message + "; ",
           RatioText(object.profile->Best() / slow), RatioText(max_speed_up_));
     }

@@ -103,7 +103,7 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
   metrics_.CountProgressPull(asked ? "ok" : Outcome(asked.error()));
   // Its last figures stay in the store until they are too old.
   if (!asked && agent.failures == 0) {
-    log_.Warn("a node agent does not tell the progress of its pods",
+    log_.Warn("cannot read progress from a node agent",
               {{"node", agent.node}, {"error", asked.error().message}});
   }
   agent.failures = asked ? 0 : agent.failures + 1;

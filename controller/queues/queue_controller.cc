@@ -98,7 +98,7 @@ std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWr
                             {"because", write.change.why}});
       if (write.notice) Record(*write.notice);
     } else if (outcome != WriteOutcome::kOutdated) {
-      log_.Warn("a job's workers cannot be changed",
+      log_.Warn("cannot change a job's workers",
                 {{"job", write.job->Key()}, {"error", written.error().message}});
     }
     if (outcome == WriteOutcome::kFailed) failing.insert(write.queue);
@@ -127,7 +127,7 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
                            {"to", write.priority},
                            {"because", write.why}});
   } else if (!written && outcome != WriteOutcome::kOutdated) {
-    log_.Warn("a workload's priority cannot be written",
+    log_.Warn("cannot write a workload's priority",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   return outcome;
@@ -184,7 +184,7 @@ void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes
     const Result<> written = api_.WriteStatus(policy, status, stop);
     metrics_.CountWrite("status", written ? "written" : WordOf(OutcomeOf(written)));
     if (!written && !IsOutdated(written)) {
-      log_.Warn("a round policy's status cannot be written",
+      log_.Warn("cannot write a round policy's status",
                 {{"policy", policy.name}, {"error", written.error().message}});
     }
   }
@@ -219,7 +219,7 @@ void QueueController::Activate(const QueueObjects& objects, const std::stop_toke
     if (written) {
       log_.Info("admission check is answered", {{"check", name}});
     } else {
-      log_.Warn("an admission check's status cannot be written",
+      log_.Warn("cannot write an admission check's status",
                 {{"check", name}, {"error", written.error().message}});
     }
   }
@@ -234,7 +234,7 @@ void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& st
   const Result<> written = api_.AnswerCheck(workload, answer.check, answer.answer, stop);
   metrics_.CountWrite("check", written ? "written" : WordOf(OutcomeOf(written)));
   if (!written && !IsOutdated(written)) {
-    log_.Warn("a workload's admission check cannot be written",
+    log_.Warn("cannot write a workload's admission check",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   if (!written) return;

@@ -116,8 +116,8 @@ class Simulation {
     }
     if (runs) return rates;
     return Fail(ErrorCode::kInvalid,
-                fmt::format("job {}: {} on {} GPUs runs on no type that has as many: leave it out, "
-                            "or give types ({}) more GPUs",
+                fmt::format("job {}: {} on {} GPUs runs on no type with enough GPUs: remove the "
+                            "job, or set more GPUs for types ({})",
                             job.id, job.model, job.gpus, fmt::join(options_.types, ", ")));
   }
 
@@ -293,11 +293,10 @@ class Simulation {
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options) {
   if (IsPacked(options.policy) && !throughputs.KnowsPairs()) {
-    return Fail(
-        ErrorCode::kInvalid,
-        fmt::format("{}: a table of throughputs has those of jobs alone: take the published "
-                    "one, which has pairs too, or the policy without _packed",
-                    options.policy));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}: a table of throughputs has no pairs: use the published one, which "
+                            "has pairs, or the policy without _packed",
+                            options.policy));
   }
   const Result<std::unique_ptr<GavelPolicy>> policy = MakeGavelPolicy(options.policy);
   if (!policy) return Fail(policy.error());

@@ -106,7 +106,7 @@ std::string ToJson(std::span<const GavelSolved> solved, bool list) {
 
 CLI::App* AddGavelSolve(CLI::App& gavel, GavelArguments& arguments) {
   CLI::App* solve = gavel.add_subcommand(
-      "solve", "Which part of its time each job spends on each GPU type, by a policy");
+      "solve", "Print which part of its time each job spends on each GPU type, by a policy");
   solve->add_option("--policy", arguments.policy, "the policy's name")->required();
   solve->add_option("--input", arguments.input, "a JSON file, or - for standard input")->required();
   solve->add_option("-o,--output", arguments.output, "text or json")

@@ -93,13 +93,13 @@ Result<> RunByMechanism(const LabArguments& arguments, const LabOptions& options
     std::vector<std::string_view> names;
     for (const MechanismName& known : ProductMechanisms()) names.push_back(known.name);
     for (const MechanismName& known : MechanismNames()) names.push_back(known.name);
-    return Fail(ErrorCode::kInvalid, fmt::format("no mechanism '{}': one of {}", result.mechanism,
-                                                 fmt::join(names, ", ")));
+    return Fail(ErrorCode::kInvalid, fmt::format("unknown mechanism '{}': use one of {}",
+                                                 result.mechanism, fmt::join(names, ", ")));
   }
   if (!by_events && cluster != nullptr) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("mechanism {} begins with empty servers; --from-cluster and --cluster "
-                            "are for: synergy, synergy-strict",
+                fmt::format("mechanism {} needs empty servers; --from-cluster and --cluster are "
+                            "only for synergy and synergy-strict",
                             result.mechanism));
   }
   const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };

@@ -27,8 +27,8 @@ Result<> Cluster::Take(Job& job, const std::vector<Part>& parts) {
     for (const size_t resource : {kGpu, kCpu, kMemory}) {
       if (part.amounts[resource] <= free[resource]) continue;
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("job {} is given more than server {} has left; the authors' program "
-                              "ends here: such servers and jobs do not go together",
+                  fmt::format("job {} gets more than server {} has left; the authors' program ends "
+                              "here: these servers and jobs are incompatible",
                               job.id, part.server));
     }
     Move(part, Direction::kTake);

@@ -55,8 +55,8 @@ Result<bool> Tune::Place(Job& job) {
   Result<bool> last = TryPlace(job, demand, /*at_demand=*/true);
   if (!last || *last) return last;
   return Fail(ErrorCode::kInvalid,
-              fmt::format("job {} has GPUs but finds no CPU or memory even where others were cut "
-                          "back; the authors' program gives up here",
+              fmt::format("job {} has GPUs but finds no CPU or memory even after other jobs were "
+                          "cut back; the authors' program gives up here",
                           job.id));
 }
 

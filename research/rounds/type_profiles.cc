@@ -73,8 +73,8 @@ Result<std::vector<double>> TypeProfiles::Rates(const std::string& model, Gpus g
   if (!throughputs_.Knows(known, 1)) known = StandInFor(model);
   if (!throughputs_.Knows(known, 1)) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("how fast {} is on {} is not known: give it a line in --throughputs, "
-                            "or profiles with gpuProduct in --type-profiles",
+                fmt::format("the speed of {} on {} is unknown: add a line in --throughputs, or "
+                            "profiles with gpuProduct in --type-profiles",
                             model, fmt::join(types_, ", ")));
   }
   const int64_t row = throughputs_.Knows(known, gpus.count()) ? gpus.count() : 1;

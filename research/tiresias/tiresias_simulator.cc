@@ -41,8 +41,8 @@ class TiresiasRun {
     for (const TiresiasJob& job : jobs_) {
       if (gpus_.CouldHold(job.gpus)) continue;
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("job {} asks for {} GPUs, more than the cluster can give it: leave "
-                              "it out, or take a larger --cluster",
+                  fmt::format("job {} asks for {} GPUs, more than the cluster can offer: remove "
+                              "the job, or use a larger --cluster",
                               job.id, job.gpus));
     }
     while (next_arrival_ < arrivals_.size() || !active_.empty()) {

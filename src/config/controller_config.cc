@@ -58,7 +58,7 @@ YamlField Profiling(ControllerConfig::Profiling& profiling) {
              {"driftTime", Duration(profiling.drift_time, {.least = std::chrono::seconds(10)})}})(
         node, field);
     if (profiling.probe_lead + profiling.probe_window >= kLongestProbe) {
-      Reject(node, field + ": probeLead and probeWindow have to be less than 2m together");
+      Reject(node, field + ": probeLead and probeWindow must be less than 2m together");
     }
   };
 }
@@ -107,7 +107,7 @@ ControllerConfig ReadController(const YAML::Node& root) {
               {"recordLimit", Size(config.record_limit)},
               {"log", Log(config.log_level, config.log_format)}});
   if (config.webhook_client_ca_file.empty() != config.webhook_client_name.empty())
-    Reject(root, "webhookClients: needs both caFile and name, or neither");
+    Reject(root, "webhookClients: set both caFile and name, or neither");
   return config;
 }
 

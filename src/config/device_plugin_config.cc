@@ -92,8 +92,8 @@ Result<> CheckResource(const std::string& resource) {
                                  "-_./") != std::string::npos ||
       resource.find('/', slash + 1) != std::string::npos) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("resource \"{}\": an extended resource is called domain/name, as in "
-                            "nvidia.com/gpu",
+                fmt::format("resource \"{}\": the name of an extended resource has the form "
+                            "domain/name, as in nvidia.com/gpu",
                             resource));
   }
   return {};
@@ -118,7 +118,7 @@ Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text) {
 
 Result<> Check(const DevicePluginConfig& config) {
   if (config.source == GpuSource::kFile && config.inventory_file.empty())
-    return Fail(ErrorCode::kInvalid, "source file: name the inventory file");
+    return Fail(ErrorCode::kInvalid, "source file: set the path of the inventory file");
   if (const Result<> checked = CheckResource(config.advertisement.resource); !checked)
     return checked;
   for (const GpuResourceRule& rule : config.advertisement.rules)

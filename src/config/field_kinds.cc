@@ -97,7 +97,7 @@ YamlField Tls(std::string& certificate_file, std::string& key_file) {
     Section({{"certificateFile", Text(certificate_file)}, {"keyFile", Text(key_file)}})(node,
                                                                                         field);
     if (certificate_file.empty() != key_file.empty())
-      Reject(node, field + ": certificateFile and keyFile belong together");
+      Reject(node, field + ": set both certificateFile and keyFile, or neither");
   };
 }
 
@@ -105,7 +105,7 @@ YamlField GpuResource(std::string& out) {
   return [&out](const YAML::Node& node, const std::string& field) {
     out = Scalar(node, field);
     if (out.find('/') == std::string::npos)
-      Reject(node, field + ": an extended resource has a domain, as in nvidia.com/gpu");
+      Reject(node, field + ": the name of an extended resource has a domain, as in nvidia.com/gpu");
   };
 }
 

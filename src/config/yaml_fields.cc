@@ -32,7 +32,7 @@ void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& 
       std::string known;
       for (const auto& [other, read] : fields) known += (known.empty() ? "" : ", ") + other;
       Reject(entry.first,
-             fmt::format("{}{}: there is no such field; known here: {}", prefix, name, known));
+             fmt::format("{}{}: unknown field; known fields: {}", prefix, name, known));
     }
     if (seen[name]) Reject(entry.first, fmt::format("{}{}: set twice", prefix, name));
     seen[name] = true;

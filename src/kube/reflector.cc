@@ -202,7 +202,7 @@ class ListWatch final : public Reflector {
   }
 
   void TellUnread(const std::string& name, const std::string& why) {
-    log_.Warn("an object is not read, and stays as it was known",
+    log_.Warn("cannot read an object; its earlier state is kept",
               {{"resource", options_.path}, {"object", name}, {"error", why}});
   }
 
@@ -240,7 +240,7 @@ class ListWatch final : public Reflector {
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
     log_.Warn(
-        "fields could not be read and count as zero",
+        "fields cannot be read and count as zero",
         {{"resource", options_.path}, {"fields", problems.size()}, {"first", problems.front()}});
   }
 

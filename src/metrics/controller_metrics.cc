@@ -24,11 +24,12 @@ const prometheus::Histogram::BucketBoundaries kReviewBuckets = {
 void AddPods(const ControllerGauges& gauges, const std::string& gpu_resource,
              std::vector<MetricFamily>& families) {
   FamilyBuilder allocated("synergy_pod_allocated",
-                          "What the container with the GPUs asks for: GPUs, cores, bytes.",
+                          "Requests of the container with the GPUs: GPUs, cores, bytes.",
                           MetricType::Gauge);
-  FamilyBuilder demand("synergy_pod_demand", "With how much the job is near its best.",
+  FamilyBuilder demand("synergy_pod_demand",
+                       "The least amounts with which the job is near its best speed.",
                        MetricType::Gauge);
-  FamilyBuilder fair_share("synergy_pod_fair_share", "What comes to the pod's GPUs.",
+  FamilyBuilder fair_share("synergy_pod_fair_share", "The fair share of the pod's GPUs.",
                            MetricType::Gauge);
   FamilyBuilder speed_up(
       "synergy_pod_speed_up_ratio",
@@ -56,16 +57,17 @@ void AddPods(const ControllerGauges& gauges, const std::string& gpu_resource,
     families.push_back(family->Build());
 
   FamilyBuilder devices("synergy_node_managed_pods",
-                        "Managed pods that run, by whether a resize costs them their GPUs.",
+                        "Running managed pods, by whether a resize costs them their GPUs.",
                         MetricType::Gauge);
   for (const auto& [names, count] : gauges.devices) {
     devices.Add({{"node", names.first}, {"devices", names.second}}, static_cast<double>(count));
   }
   families.push_back(devices.Build());
 
-  FamilyBuilder waiting("synergy_waiting_gpu_pods",
-                        "GPU pods without a node, by what kube-scheduler says is lacking.",
-                        MetricType::Gauge);
+  FamilyBuilder waiting(
+      "synergy_waiting_gpu_pods",
+      "GPU pods without a node, by the resource that kube-scheduler reports as insufficient.",
+      MetricType::Gauge);
   for (const std::string_view reason : kWaitingReasons) {
     const auto found = gauges.waiting_pods.find(reason);
     waiting.Add({{"reason", std::string(reason)}},
@@ -79,8 +81,8 @@ std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges,
   std::vector<MetricFamily> families;
   AddCacheFamilies(gauges.caches, families);
   AddPods(gauges, gpu_resource, families);
-  FamilyBuilder profiles("synergy_controller_profiles",
-                         "TrainingProfiles, by whether they can be used.", MetricType::Gauge);
+  FamilyBuilder profiles("synergy_controller_profiles", "TrainingProfiles, by validity.",
+                         MetricType::Gauge);
   profiles.Add({{"valid", "true"}}, static_cast<double>(gauges.valid_profiles));
   profiles.Add({{"valid", "false"}}, static_cast<double>(gauges.invalid_profiles));
   families.push_back(profiles.Build());
@@ -88,15 +90,16 @@ std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges,
     const auto expiry =
         std::chrono::duration<double>(gauges.certificate_expiry->time_since_epoch());
     AddGauge("synergy_controller_certificate_expiry_timestamp_seconds",
-             "When the certificate that reviews are served with ends, in Unix time.",
-             expiry.count(), families);
+             "Expiry of the webhook's serving certificate, in Unix time.", expiry.count(),
+             families);
   }
-  AddGauge("synergy_controller_progress_pods", "Pods whose progress is known.",
+  AddGauge("synergy_controller_progress_pods", "Pods with known progress.",
            static_cast<double>(gauges.progress_pods), families);
   AddGauge("synergy_controller_progress_oldest_seconds",
-           "Since the pod whose progress is oldest was heard of.",
-           ToSeconds(gauges.oldest_progress), families);
-  AddGauge("synergy_controller_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
+           "Time since the oldest report of a pod's progress.", ToSeconds(gauges.oldest_progress),
+           families);
+  AddGauge("synergy_controller_ready", "Whether the program is ready (/readyz).",
+           gauges.ready ? 1 : 0, families);
   return families;
 }
 
@@ -108,7 +111,7 @@ class ControllerMetrics::Impl {
       : gpu_resource(std::move(managed_gpu_resource)),
         reviews(prometheus::BuildCounter()
                     .Name("synergy_controller_pod_reviews_total")
-                    .Help("Reviews of pods that are created, by what became of the pod.")
+                    .Help("Reviews of created pods, by outcome.")
                     .Register(registry)),
         profile_reviews(prometheus::BuildCounter()
                             .Name("synergy_controller_profile_reviews_total")
@@ -116,7 +119,7 @@ class ControllerMetrics::Impl {
                             .Register(registry)),
         bad_input(prometheus::BuildCounter()
                       .Name("synergy_controller_bad_input_total")
-                      .Help("Requests that could not be read as they should be, by what was wrong.")
+                      .Help("Requests that were invalid, by kind of problem.")
                       .Register(registry)),
         status_writes(prometheus::BuildCounter()
                           .Name("synergy_controller_profile_status_writes_total")
@@ -124,11 +127,11 @@ class ControllerMetrics::Impl {
                           .Register(registry)),
         gang_reads(prometheus::BuildCounter()
                        .Name("synergy_controller_gang_reads_total")
-                       .Help("Reads of objects that say how large a gang is, by outcome.")
+                       .Help("Reads of objects that determine a gang's size, by outcome.")
                        .Register(registry)),
         gang_preemptions(prometheus::BuildCounter()
                              .Name("synergy_controller_gang_preemptions_total")
-                             .Help("Gangs that others were to be evicted for, by outcome.")
+                             .Help("Attempts to evict pods for gangs, by outcome.")
                              .Register(registry)),
         evicted(prometheus::BuildCounter()
                     .Name("synergy_controller_evicted_pods_total")
@@ -137,15 +140,15 @@ class ControllerMetrics::Impl {
                     .Add({})),
         progress_pulls(prometheus::BuildCounter()
                            .Name("synergy_controller_progress_pulls_total")
-                           .Help("Questions to node agents about progress by outcome.")
+                           .Help("Requests for progress to node agents, by outcome.")
                            .Register(registry)),
         progress_dropped(prometheus::BuildCounter()
                              .Name("synergy_controller_progress_dropped_total")
-                             .Help("Pods in node agents' answers that were not believed, by why.")
+                             .Help("Pods in node agents' answers that were rejected, by reason.")
                              .Register(registry)),
         duration(prometheus::BuildHistogram()
                      .Name("synergy_controller_pod_review_duration_seconds")
-                     .Help("Time from a whole review of a pod to its answer.")
+                     .Help("Duration from a complete review of a pod to its answer.")
                      .Register(registry)
                      .Add({}, kReviewBuckets)) {
     RegisterBuildInfo("synergy-controller", registry);

@@ -61,14 +61,14 @@ LabelPairs OfNode(const std::string& node, LabelPairs labels = {}) {
 }
 
 void AddGpus(const std::string& node, const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
-  GaugeFamily info(out, "synergy_gpu_info", "Always 1; the labels say what the GPU is.");
-  GaugeFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be given out.");
+  GaugeFamily info(out, "synergy_gpu_info", "Always 1; the labels describe the GPU.");
+  GaugeFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be allocated.");
   GaugeFamily memory(out, "synergy_gpu_memory_bytes", "The GPU's memory.");
-  GaugeFamily used(out, "synergy_gpu_memory_used_bytes", "The GPU's memory that is in use.");
+  GaugeFamily used(out, "synergy_gpu_memory_used_bytes", "The GPU's memory in use.");
   GaugeFamily utilization(out, "synergy_gpu_utilization_ratio",
-                          "Share of the last moments in which a kernel ran.");
+                          "Fraction of the last sample period in which a kernel ran.");
   GaugeFamily temperature(out, "synergy_gpu_temperature_celsius", "The GPU's temperature.");
-  GaugeFamily power(out, "synergy_gpu_power_watts", "What the GPU draws.");
+  GaugeFamily power(out, "synergy_gpu_power_watts", "The GPU's power draw.");
   for (const DeviceGauges::Gpu& gpu : gauges.gpus) {
     const LabelPairs uuid = OfNode(node, {{"uuid", gpu.uuid}});
     info.Add(OfNode(node, {{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}), 1);
@@ -83,13 +83,14 @@ void AddGpus(const std::string& node, const DeviceGauges& gauges, std::vector<Me
 
 void AddAllocated(const std::string& node, const std::vector<DeviceGauges::Allocated>& allocated,
                   std::vector<MetricFamily>& out) {
-  GaugeFamily given(out, "synergy_gpu_allocated",
-                    "Always 1: the GPU, or a MIG device of it, is given to the pod's container.");
+  GaugeFamily given(
+      out, "synergy_gpu_allocated",
+      "Always 1: the GPU, or a MIG device of it, is allocated to the pod's container.");
   GaugeFamily utilization(
       out, "synergy_pod_gpu_utilization_ratio",
-      "Share of the last moments in which a kernel ran, of the containers' GPUs.");
+      "Fraction of the last sample period in which a kernel ran, over the containers' GPUs.");
   GaugeFamily used(out, "synergy_pod_gpu_memory_used_bytes",
-                   "Memory that is in use, of the containers' GPUs.");
+                   "Memory in use, over the containers' GPUs.");
   for (const DeviceGauges::Allocated& entry : allocated) {
     LabelPairs labels = OfNode(node, {{"uuid", entry.uuid}});
     if (!entry.mig_uuid.empty()) labels.emplace_back("mig_uuid", entry.mig_uuid);
@@ -116,13 +117,14 @@ void AddDevices(const std::string& node, const DeviceGauges& gauges,
     }
   }
   {
-    GaugeFamily registered(out, "synergy_device_plugin_registered",
-                           "Whether the kubelet knows the resource and listens to its devices.");
+    GaugeFamily registered(
+        out, "synergy_device_plugin_registered",
+        "Whether the kubelet has the resource registered and watches its devices.");
     for (const auto& entry : gauges.resources)
       registered.Add({{"resource", entry.resource}}, entry.registered ? 1 : 0);
   }
   GaugeFamily(out, "synergy_device_plugin_pod_resources_up",
-              "Whether the kubelet says which pods have which devices.")
+              "Whether the kubelet reports the pods' devices.")
       .Add({}, gauges.allocated ? 1 : 0);
   AddAllocated(node, gauges.allocated.value_or(std::vector<DeviceGauges::Allocated>()), out);
 }
@@ -133,15 +135,15 @@ void AddProgram(const std::string& node, const DeviceGauges& gauges,
               "GPUs in MIG mode that are not advertised.")
       .Add(OfNode(node), static_cast<double>(gauges.left_out));
   GaugeFamily(out, "synergy_device_plugin_gpus_unreachable",
-              "GPUs that the driver counts and that cannot be asked who they are.")
+              "GPUs that the driver counts but cannot identify.")
       .Add(OfNode(node), static_cast<double>(gauges.unreachable));
   GaugeFamily(out, "synergy_device_plugin_gpus_without_xids",
               "GPUs whose Xids the driver does not report.")
       .Add(OfNode(node), static_cast<double>(gauges.without_events));
   GaugeFamily(out, "synergy_device_plugin_source_up",
-              "Whether the last look at the GPUs (NVML or the inventory file) succeeded.")
+              "Whether the last reading of the GPUs (NVML or the inventory file) succeeded.")
       .Add({}, gauges.source_ok ? 1 : 0);
-  GaugeFamily(out, "synergy_device_plugin_ready", "Whether /readyz says yes.")
+  GaugeFamily(out, "synergy_device_plugin_ready", "Whether the program is ready (/readyz).")
       .Add({}, gauges.ready ? 1 : 0);
 }
 
@@ -157,7 +159,7 @@ class DeviceMetrics::Impl {
   explicit Impl(std::string of_node) : node(std::move(of_node)) {
     prometheus::BuildGauge()
         .Name("synergy_build_info")
-        .Help("Always 1; the labels say what is running.")
+        .Help("Always 1; the labels describe the running program.")
         .Register(registry)
         .Add({{"program", "synergy-device-plugin"},
               {"version", std::string(Version())},
@@ -178,12 +180,11 @@ class DeviceMetrics::Impl {
               "GetPreferredAllocation calls, by outcome.");
   prometheus::Family<prometheus::Counter>& lists =
       Counter(registry, "synergy_device_plugin_lists_sent_total",
-              "Lists of devices sent to the kubelet: one for each stream and change.");
+              "Device lists sent to the kubelet: one for each stream and change.");
   prometheus::Family<prometheus::Counter>& xids =
-      Counter(registry, "synergy_gpu_xid_errors_total", "Xid events, ignored ones too.");
+      Counter(registry, "synergy_gpu_xid_errors_total", "Xid events, including ignored ones.");
   prometheus::Counter& source_errors =
-      Counter(registry, "synergy_device_plugin_source_errors_total",
-              "Looks at the GPUs that failed.")
+      Counter(registry, "synergy_device_plugin_source_errors_total", "Failed readings of the GPUs.")
           .Add({});
   prometheus::Family<prometheus::Counter>& node_patches =
       Counter(registry, "synergy_device_plugin_node_patches_total",
@@ -191,12 +192,12 @@ class DeviceMetrics::Impl {
   prometheus::Family<prometheus::Histogram>& allocate_duration =
       prometheus::BuildHistogram()
           .Name("synergy_device_plugin_allocate_duration_seconds")
-          .Help("Time from an Allocate call to its answer.")
+          .Help("Duration from an Allocate call to its answer.")
           .Register(registry);
   prometheus::Family<prometheus::Histogram>& preferred_duration =
       prometheus::BuildHistogram()
           .Name("synergy_device_plugin_preferred_allocation_duration_seconds")
-          .Help("Time from a GetPreferredAllocation call to its answer.")
+          .Help("Duration from a GetPreferredAllocation call to its answer.")
           .Register(registry);
   std::function<DeviceGauges()> read_gauges;
 };

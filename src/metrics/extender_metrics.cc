@@ -35,33 +35,32 @@ class ClusterFamilies {
              "Pods that are being bound and not yet confirmed by the watch.",
              static_cast<double>(gauges.assumed_pods), families);
     AddGauge("synergy_extender_oldest_assumed_pod_seconds",
-             "How long the oldest of them has been so: its bind is in doubt.",
+             "Age of the oldest unconfirmed bind: its outcome is unknown.",
              ToSeconds(gauges.oldest_assumed), families);
-    AddGauge("synergy_extender_kept_places", "Places that the tuner keeps for waiting pods.",
+    AddGauge("synergy_extender_kept_places", "Places reserved by the tuner for waiting pods.",
              static_cast<double>(gauges.kept_places), families);
     AddGauge("synergy_extender_oldest_kept_place_seconds",
-             "How long the oldest of them has been kept.", ToSeconds(gauges.oldest_kept), families);
+             "Age of the oldest of these reservations.", ToSeconds(gauges.oldest_kept), families);
     AddGauge("synergy_extender_waiting_connections",
-             "Connections that wait for a thread, because too many are open.",
+             "Connections that wait for a thread because too many are open.",
              static_cast<double>(gauges.waiting_connections), families);
     AddGauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
              static_cast<double>(gauges.waiting_gpu_pods), families);
     AddGauge("synergy_extender_held_gangs",
-             "Gangs that have their places and are not wholly bound yet.",
+             "Gangs that have places and are not completely bound yet.",
              static_cast<double>(gauges.gangs_held), families);
-    AddGauge("synergy_extender_oldest_held_gang_seconds",
-             "How long the places of the oldest of them have been held.",
+    AddGauge("synergy_extender_oldest_held_gang_seconds", "Age of the oldest gang's places.",
              ToSeconds(gauges.oldest_held_gang), families);
-    AddGauge("synergy_extender_waiting_gangs", "Gangs with members that have no place.",
+    AddGauge("synergy_extender_waiting_gangs", "Gangs with members without a place.",
              static_cast<double>(gauges.gangs_waiting), families);
     AddGauge("synergy_extender_waiting_gang_binds",
              "Binds that wait for the other members of their gang.",
              static_cast<double>(gauges.waiting_binds), families);
     AddGauge("synergy_extender_gangs_waiting_for_locality",
-             "Gangs that could run if they were spread further, and wait for better.",
+             "Gangs that could run if they were spread further, and wait for a better place.",
              static_cast<double>(gauges.gangs_waiting_for_locality), families);
     FamilyBuilder placed("synergy_extender_gang_placements_total",
-                         "Gangs that were given places, by how near these are.",
+                         "Gangs that were placed, by how near their places are to each other.",
                          MetricType::Counter);
     constexpr std::array kWithin = {"node", "rack", "anywhere"};
     for (size_t tier = 0; tier < kWithin.size(); ++tier) {
@@ -69,24 +68,25 @@ class ClusterFamilies {
     }
     families.push_back(placed.Build());
     AddGauge("synergy_extender_vacant_places",
-             "Places that members of running gangs have left, held for their replacements.",
+             "Places of failed members of running gangs, reserved for their replacements.",
              static_cast<double>(gauges.vacant_places), families);
-    AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
+    AddGauge("synergy_extender_ready", "Whether the program is ready (/readyz).",
+             gauges.ready ? 1 : 0, families);
     return families;
   }
 
  private:
   void AddNodes(const ClusterGauges& gauges, std::vector<MetricFamily>& families) const {
-    FamilyBuilder allocatable("synergy_node_allocatable",
-                              "What the node offers: GPUs, CPU in cores, memory in bytes.",
-                              MetricType::Gauge);
+    FamilyBuilder allocatable(
+        "synergy_node_allocatable",
+        "Allocatable amounts of the node: GPUs, CPU in cores, memory in bytes.", MetricType::Gauge);
     FamilyBuilder requested("synergy_node_requested",
-                            "What the node's pods take, in the units of allocatable.",
+                            "Amounts requested by the node's pods, in the units of allocatable.",
                             MetricType::Gauge);
     FamilyBuilder free("synergy_node_free", "Allocatable less requested.", MetricType::Gauge);
     FamilyBuilder stranded(
         "synergy_node_stranded_gpus",
-        "Free GPUs that no pod can use because the node's CPU or memory is gone.",
+        "Free GPUs that no pod can use because the node's CPU or memory is exhausted.",
         MetricType::Gauge);
     for (const auto& node : gauges.nodes) {
       const auto add = [&node, this](FamilyBuilder& family, const ResourceVector& amount) {
@@ -131,8 +131,8 @@ class ExtenderMetrics::Impl {
       : families(gpu_resource),
         durations(prometheus::BuildHistogram()
                       .Name("synergy_extender_request_duration_seconds")
-                      .Help("Time from a whole request to its answer, by verb; its count is the "
-                            "number of calls.")
+                      .Help("Duration from a complete request to its answer, by verb; the count is "
+                            "the number of calls.")
                       .Register(registry)),
         errors(prometheus::BuildCounter()
                    .Name("synergy_extender_errors_total")
@@ -148,27 +148,27 @@ class ExtenderMetrics::Impl {
                         .Register(registry)),
         forgotten(prometheus::BuildCounter()
                       .Name("synergy_extender_assumed_pods_forgotten_total")
-                      .Help("Assumed places given back, by reason.")
+                      .Help("Assumed places released, by reason.")
                       .Register(registry)),
         second_looks(prometheus::BuildCounter()
                          .Name("synergy_extender_second_looks_total")
-                         .Help("Filters that waited and looked again before they refused every "
+                         .Help("Filters that waited and tried again before they rejected every "
                                "node, by outcome.")
                          .Register(registry)),
         vacant_places(prometheus::BuildCounter()
                           .Name("synergy_extender_vacant_places_total")
-                          .Help("Places that members of running gangs have left, by outcome.")
+                          .Help("Places of failed members of running gangs, by outcome.")
                           .Register(registry)),
         shadow_choices(prometheus::BuildCounter()
                            .Name("synergy_extender_shadow_choices_total")
-                           .Help("GPU pods that others have bound, by whether Synergy would have "
-                                 "chosen that node.")
+                           .Help("GPU pods bound by other schedulers, by whether Synergy would "
+                                 "have chosen that node.")
                            .Register(registry)),
-        shadow_stranded(prometheus::BuildCounter()
-                            .Name("synergy_extender_shadow_stranded_gpus_total")
-                            .Help("Free GPUs that their choices left without the CPU or memory to "
-                                  "be used, by whose choice.")
-                            .Register(registry)) {
+        shadow_stranded(
+            prometheus::BuildCounter()
+                .Name("synergy_extender_shadow_stranded_gpus_total")
+                .Help("Free GPUs left without usable CPU or memory by those choices, by chooser.")
+                .Register(registry)) {
     for (const Verb verb : kVerbs) {
       duration_of[static_cast<size_t>(verb)] =
           &durations.Add({{"verb", std::string(ToString(verb))}}, kSchedulerCallBuckets);

@@ -40,12 +40,12 @@ void FamilyBuilder::Add(const LabelPairs& labels, double value) {
 void AddCacheFamilies(const std::vector<CacheGauge>& caches, std::vector<MetricFamily>& families) {
   FamilyBuilder objects("synergy_cache_objects", "Objects in the copy of the API server's state.",
                         MetricType::Gauge);
-  FamilyBuilder synced("synergy_cache_synced", "Whether a whole list has been read.",
+  FamilyBuilder synced("synergy_cache_synced", "Whether a complete list has been read.",
                        MetricType::Gauge);
   FamilyBuilder staleness("synergy_cache_staleness_seconds",
-                          "How long ago the API server last gave a sign of life on this watch.",
+                          "Time since the API server's last response on this watch.",
                           MetricType::Gauge);
-  FamilyBuilder lists("synergy_cache_lists_total", "Whole lists read.", MetricType::Counter);
+  FamilyBuilder lists("synergy_cache_lists_total", "Complete lists read.", MetricType::Counter);
   FamilyBuilder restarts("synergy_cache_watch_restarts_total", "Watches opened after the first.",
                          MetricType::Counter);
   FamilyBuilder errors("synergy_cache_errors_total", "Lists and watches that failed.",
@@ -54,7 +54,7 @@ void AddCacheFamilies(const std::vector<CacheGauge>& caches, std::vector<MetricF
   FamilyBuilder problems("synergy_cache_unreadable_fields_total",
                          "Object fields that could not be read.", MetricType::Counter);
   FamilyBuilder unread("synergy_unreadable_objects",
-                       "Objects that hold more than is read of any, and stay as they were known.",
+                       "Objects with more content than is read; their earlier state is kept.",
                        MetricType::Gauge);
   for (const auto& cache : caches) {
     unread.Add({{"kind", cache.resource}}, static_cast<double>(cache.unread));
@@ -84,7 +84,7 @@ void AddGauge(std::string name, std::string help, double value,
 void RegisterBuildInfo(std::string_view program, prometheus::Registry& registry) {
   prometheus::BuildGauge()
       .Name("synergy_build_info")
-      .Help("Always 1; the labels say what is running.")
+      .Help("Always 1; the labels describe the running program.")
       .Register(registry)
       .Add({{"program", std::string(program)},
             {"version", std::string(Version())},

@@ -66,8 +66,8 @@ MetricFamily BusySeconds(const std::vector<PodBusyCounter>& pods) {
   MetricFamily family;
   family.name = "synergy_pod_gpu_busy_seconds_total";
   family.help =
-      "How long the GPUs of a pod were busy (their mean) that says nothing of its iterations: an "
-      "estimate of its progress.";
+      "Busy time of the GPUs (mean) of a pod that reports no iterations: an estimate of its "
+      "progress.";
   family.type = MetricType::Counter;
   for (const PodBusyCounter& pod : pods) {
     ClientMetric metric;
@@ -87,28 +87,28 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
       Single("synergy_node_agent_watched_pods", "Pods of this node.", MetricType::Gauge,
              static_cast<double>(gauges.watched_pods)),
       Single("synergy_node_agent_shrinks_in_progress",
-             "Pods whose memory is being kept below a new limit.", MetricType::Gauge,
+             "Pods whose memory is being held below a new limit.", MetricType::Gauge,
              static_cast<double>(gauges.shrinks_in_progress)),
-      Single("synergy_node_agent_kept_pods", "Pods whose page cache is kept to their shares.",
+      Single("synergy_node_agent_kept_pods", "Pods whose page cache is limited to their shares.",
              MetricType::Gauge, static_cast<double>(gauges.kept_pods)),
       Single("synergy_node_agent_node_short", "Whether the node is close to evictions for memory.",
              MetricType::Gauge, gauges.node_short ? 1 : 0),
       OfPods("synergy_pod_iterations_total",
-             "Iterations of a pod's training since the agent first looked.", MetricType::Counter,
+             "Iterations of a pod's training since the agent's first reading.", MetricType::Counter,
              gauges.progress,
              [](const PodProgressGauge& pod) { return std::optional(pod.iterations); }),
       OfPods("synergy_pod_iterations_per_second",
-             "How fast a pod trains: over the last minute, without evaluation and stalls.",
+             "Speed of a pod's training: over the last minute, without evaluation and stalls.",
              MetricType::Gauge, gauges.progress,
              [](const PodProgressGauge& pod) { return pod.rate; }),
       OfPods("synergy_pod_remaining_seconds",
-             "How long a pod's training, or its epoch, goes on at its present rate.",
+             "Remaining time of a pod's training, or of its epoch, at its present rate.",
              MetricType::Gauge, gauges.progress,
              [](const PodProgressGauge& pod) -> std::optional<double> {
                if (!pod.remaining) return std::nullopt;
                return Seconds(*pod.remaining);
              }),
-      OfPods("synergy_pod_done_ratio", "Part of a pod's training, or of its epoch, that is done.",
+      OfPods("synergy_pod_done_ratio", "Completed fraction of a pod's training, or of its epoch.",
              MetricType::Gauge, gauges.progress,
              [](const PodProgressGauge& pod) { return pod.done; }),
       OfPods("synergy_pod_process_memory_bytes",
@@ -138,8 +138,8 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
                return pod.memory->fetched;
              }),
       OfPods("synergy_pod_storage_wait_seconds_total",
-             "How long a thread of a pod at least waited for storage.", MetricType::Counter,
-             gauges.progress,
+             "Lower bound of the time that a pod's threads waited for storage.",
+             MetricType::Counter, gauges.progress,
              [](const PodProgressGauge& pod) -> std::optional<double> {
                if (!pod.memory || !pod.memory->starved) return std::nullopt;
                return Seconds(*pod.memory->starved);
@@ -148,13 +148,13 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
       Single("synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", MetricType::Counter,
              static_cast<double>(gauges.dropped_events)),
-      Single("synergy_node_agent_ready", "Whether /readyz says yes.", MetricType::Gauge,
-             gauges.ready ? 1 : 0),
-      Single("synergy_cache_synced", "Whether a whole list has been read.", MetricType::Gauge,
+      Single("synergy_node_agent_ready", "Whether the program is ready (/readyz).",
+             MetricType::Gauge, gauges.ready ? 1 : 0),
+      Single("synergy_cache_synced", "Whether a complete list has been read.", MetricType::Gauge,
              gauges.synced ? 1 : 0, {pods}),
       Single("synergy_cache_staleness_seconds",
-             "How long ago the API server last gave a sign of life on this watch.",
-             MetricType::Gauge, Seconds(gauges.staleness), {pods}),
+             "Time since the API server's last response on this watch.", MetricType::Gauge,
+             Seconds(gauges.staleness), {pods}),
       Single("synergy_cache_errors_total", "Lists and watches that failed.", MetricType::Counter,
              static_cast<double>(gauges.watch_errors), {pods}),
   };
@@ -167,30 +167,30 @@ class NodeAgentMetrics::Impl {
   Impl()
       : released(prometheus::BuildCounter()
                      .Name("synergy_node_agent_released_bytes_total")
-                     .Help("Page cache of pods that was given back to the kernel.")
+                     .Help("Page cache of pods that was released to the kernel.")
                      .Register(registry)
                      .Add({})),
         releases(prometheus::BuildHistogram()
                      .Name("synergy_node_agent_release_duration_seconds")
-                     .Help("How long giving page cache back took.")
+                     .Help("Duration of releasing page cache.")
                      .Register(registry)
                      .Add({}, kReleaseBuckets)),
         shrinks(prometheus::BuildHistogram()
                     .Name("synergy_node_agent_shrink_duration_seconds")
-                    .Help("From a shrink's first sight to its end, by outcome.")
+                    .Help("Duration of a shrink, from its detection to its end, by outcome.")
                     .Register(registry)),
         dropped(prometheus::BuildCounter()
                     .Name("synergy_node_agent_cache_dropped_bytes_total")
-                    .Help("Page cache above shares that the kernel was asked to drop.")
+                    .Help("Page cache above shares that the kernel was requested to drop.")
                     .Register(registry)
                     .Add({})),
         brakes(prometheus::BuildCounter()
                    .Name("synergy_node_agent_cache_brakes_total")
-                   .Help("Looks after which less cache was dropped, or none, by reason.")
+                   .Help("Checks after which less cache was dropped, or none, by reason.")
                    .Register(registry)),
         readings(prometheus::BuildCounter()
                      .Name("synergy_node_agent_readings_total")
-                     .Help("How often a pod was told what memory it has in use, by outcome.")
+                     .Help("Writes of a pod's memory in use to its annotation, by outcome.")
                      .Register(registry)),
         probes(prometheus::BuildCounter()
                    .Name("synergy_node_agent_probes_total")
@@ -198,7 +198,7 @@ class NodeAgentMetrics::Impl {
                    .Register(registry)),
         errors(prometheus::BuildCounter()
                    .Name("synergy_node_agent_errors_total")
-                   .Help("What went wrong with control groups, by reason.")
+                   .Help("Errors of control groups, by reason.")
                    .Register(registry)) {
     for (const char* outcome : {"completed", "withdrawn", "stuck", "given_up"})
       shrinks.Add({{"outcome", outcome}}, kShrinkBuckets);
@@ -208,7 +208,7 @@ class NodeAgentMetrics::Impl {
       probes.Add({{"outcome", outcome}});
     prometheus::BuildGauge()
         .Name("synergy_build_info")
-        .Help("Always 1; the labels say what is running.")
+        .Help("Always 1; the labels describe the running program.")
         .Register(registry)
         .Add({{"program", "synergy-node-agent"},
               {"version", std::string(Version())},

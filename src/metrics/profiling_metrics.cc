@@ -14,17 +14,17 @@ class ProfilingMetrics::Impl {
   prometheus::Family<prometheus::Counter>& probes =
       prometheus::BuildCounter()
           .Name("synergy_profiling_probes_total")
-          .Help("Short CPU quotas on running pods, by what was done.")
+          .Help("Short CPU quotas on running pods, by action.")
           .Register(registry);
   prometheus::Family<prometheus::Counter>& published =
       prometheus::BuildCounter()
           .Name("synergy_profiling_published_total")
-          .Help("Writes of what was measured of a workload, by outcome.")
+          .Help("Writes of measured profiles, by outcome.")
           .Register(registry);
   prometheus::Family<prometheus::Gauge>& measurements =
       prometheus::BuildGauge()
           .Name("synergy_profiling_measurements")
-          .Help("Measured profiles, by how sure they are.")
+          .Help("Measured profiles, by certainty.")
           .Register(registry);
 };
 

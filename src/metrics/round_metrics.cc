@@ -22,7 +22,7 @@ class RoundMetrics::Impl {
   prometheus::Family<prometheus::Counter>& writes =
       prometheus::BuildCounter()
           .Name("synergy_rounds_writes_total")
-          .Help("Writes about whose turn it is, by what was written and the outcome.")
+          .Help("Writes of turns, by kind of write and outcome.")
           .Register(registry);
   prometheus::Family<prometheus::Gauge>& workloads =
       prometheus::BuildGauge()
@@ -32,12 +32,12 @@ class RoundMetrics::Impl {
   prometheus::Family<prometheus::Counter>& delays =
       prometheus::BuildCounter()
           .Name("synergy_rounds_delay_seconds_total")
-          .Help("Time that workloads waited, by what kept them.")
+          .Help("Time that workloads waited, by cause.")
           .Register(registry);
   prometheus::Family<prometheus::Counter>& lost_turns =
       prometheus::BuildCounter()
           .Name("synergy_rounds_lost_turns_total")
-          .Help("Turns that were taken from workloads that ran.")
+          .Help("Turns taken from running workloads.")
           .Register(registry);
   std::mutex mutex;
   std::set<std::string> queues;  // with series

@@ -33,29 +33,29 @@ class TunerMetrics::Impl {
   Counters& changes = MakeCounters(registry, "synergy_tuner_changes_total",
                                    "Changes of running pods' CPU and memory, by kind.");
   Counters& failures = MakeCounters(registry, "synergy_tuner_failed_changes_total",
-                                    "Changes that did not come about or were put back, by reason.");
-  Counters& kept_places = MakeCounters(registry, "synergy_tuner_holds_total",
-                                       "Places kept for waiting pods, by how that ended.");
+                                    "Changes that failed or were reverted, by reason.");
+  Counters& kept_places =
+      MakeCounters(registry, "synergy_tuner_holds_total",
+                   "Places reserved for waiting pods, by how the reservation ended.");
   Counters& respected =
       MakeCounters(registry, "synergy_tuner_respected_pods_total",
-                   "Pods whose amounts or profile somebody else has changed, by reason.");
-  Counters& memory_kills = MakeCounters(
-      registry, "synergy_tuner_memory_kills_total",
-      "Pods that lost a container to want of memory, or were evicted for it, soon after "
-      "their memory was changed, by reason.");
+                   "Pods whose amounts or profile another client has changed, by reason.");
+  Counters& memory_kills = MakeCounters(registry, "synergy_tuner_memory_kills_total",
+                                        "Pods with an OOM-killed container, or evicted for memory, "
+                                        "soon after their memory was changed, by reason.");
   prometheus::Counter& rounds = MakeCounters(registry, "synergy_tuner_rounds_total",
-                                             "Times that every node was divided again.")
+                                             "Number of times that every node was divided again.")
                                     .Add({});
   prometheus::Gauge& leader =
       MakeGauge(registry, "synergy_tuner_leader", "Whether this replica changes pods.");
   prometheus::Gauge& changes_under_way = MakeGauge(registry, "synergy_tuner_changes_under_way",
                                                    "Changes that the kubelet has not made yet.");
   prometheus::Gauge& kept_places_now =
-      MakeGauge(registry, "synergy_tuner_held_places", "Places kept for waiting pods now.");
+      MakeGauge(registry, "synergy_tuner_held_places", "Places reserved for waiting pods now.");
   prometheus::Histogram& delay =
       prometheus::BuildHistogram()
           .Name("synergy_tuner_reclaim_delay_seconds")
-          .Help("Time from a pod's condition Unschedulable to the first patch that makes room.")
+          .Help("Duration from a pod's condition Unschedulable to the first patch that makes room.")
           .Register(registry)
           .Add({}, kDelayBuckets);
 };

@@ -23,7 +23,7 @@ constexpr std::array kPolicies = {
                [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
     PolicyName{"las", "least GPU-time so far", false, "",
                [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
-    PolicyName{"ftf", "worst finish time against that on a cluster of its own", true, kRemaining,
+    PolicyName{"ftf", "worst finish time relative to that on a cluster of its own", true, kRemaining,
                [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
     PolicyName{"2d-las", "queues by GPU-time so far, each in order of entry", false,
                "queueLimits, promote",
@@ -99,7 +99,7 @@ Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
   std::vector<std::string_view> names;
   for (const PolicyName& known : kPolicies) names.push_back(known.name);
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}': one of {}", name, fmt::join(names, ", ")));
+              fmt::format("unknown policy '{}': use one of {}", name, fmt::join(names, ", ")));
 }
 
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now) {

@@ -110,7 +110,7 @@ struct RoundWorkload {
   std::optional<double> place;
 };
 
-inline constexpr std::string_view kLeftAlone = "it is left alone";
+inline constexpr std::string_view kLeftAlone = "its priority is not changed";
 
 // Why a workload is in its band. Texts are for people.
 struct RoundVerdict {

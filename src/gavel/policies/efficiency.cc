@@ -191,7 +191,7 @@ Result<GavelAnswer> TotalThroughput::Allocate(const GavelProblem& problem) {
   }
   if (!choice.solution) return Fail(choice.solution.error());
   if (!DeadlineProgram::Solved(choice)) {
-    return Fail(ErrorCode::kUnavailable, "the solver found no allocation in its time");
+    return Fail(ErrorCode::kUnavailable, "the solver found no allocation within its time limit");
   }
   for (const size_t dropped : choice.dropped) answer.missed.push_back(deadlines[dropped].job);
   std::sort(answer.missed.begin(), answer.missed.end());

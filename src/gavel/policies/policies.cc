@@ -81,27 +81,28 @@ constexpr std::array kTypePolicies = {
                    {.program = "shortest_job_first", .whole_types = true},
                    {.program = "shortest_job_first_perf", .whole_types = true}},
     TypePolicyName{"gavel-las",
-                   "equal shares of what each would get on all types in turn",
+                   "equal shares of each job's total over all types in turn",
                    {.program = "max_min_fairness"},
                    {.program = "max_min_fairness_perf"}},
     TypePolicyName{"gavel-water-filling",
-                   "shares as of las, and what the worst-off cannot use is shared in the same way",
+                   "shares as in las, with the remainder that the worst-off jobs cannot use shared in the "
+                   "same way",
                    {.program = "max_min_fairness_water_filling"},
                    {.program = "max_min_fairness_water_filling_perf"}},
     TypePolicyName{"gavel-ftf",
-                   "worst finish time against that with a part of the cluster least",
+                   "least worst finish time relative to that on an equal part of the cluster",
                    {.program = "finish_time_fairness"},
                    {.program = "finish_time_fairness_perf"}},
     TypePolicyName{"gavel-makespan",
-                   "the end of the last job soonest",
+                   "earliest end of the last job",
                    {.program = "min_total_duration"},
                    {.program = "min_total_duration_perf"}},
     TypePolicyName{"gavel-throughput",
-                   "the most work in total",
+                   "most work in total",
                    {.program = "max_sum_throughput"},
                    {.program = "max_sum_throughput_perf"}},
     TypePolicyName{"gavel-cost",
-                   "the most work for its price",
+                   "most work per cost",
                    {.program = "max_sum_throughput_normalized_by_cost",
                     .with_deadlines = "max_sum_throughput_normalized_by_cost_SLOs",
                     .by_cost = true},
@@ -122,7 +123,7 @@ Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name) {
   const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
                                          [&](const Entry& each) { return each.name == name; });
   if (entry != kEntries.end()) return entry->make(entry->view);
-  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known: {}", name,
+  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known policies: {}", name,
                                                fmt::join(GavelPolicyNames(), ", ")));
 }
 
@@ -148,7 +149,7 @@ Result<TypePolicy> ParseTypePolicy(std::string_view name) {
     names.push_back(known.name);
   }
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}' of GPU types: one of {}, each also with -agnostic", name,
+              fmt::format("unknown policy '{}' of GPU types: use one of {}, each also with -agnostic", name,
                           fmt::join(names, ", ")));
 }
 

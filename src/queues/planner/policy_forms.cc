@@ -54,7 +54,7 @@ Result<> CheckForm(const RoundSettings& settings) {
     return known.policy == settings.policy;
   });
   const auto refuse = [&](std::string_view where, const std::vector<std::string>& words) {
-    return Fail(ErrorCode::kInvalid, fmt::format("policy: no policy '{}'{}: one of {}",
+    return Fail(ErrorCode::kInvalid, fmt::format("policy: unknown policy '{}'{}: use one of {}",
                                                  settings.policy, where, fmt::join(words, ", ")));
   };
   if (settings.gpu_types != GpuTypes::kNone && settings.elastic) {

@@ -113,8 +113,8 @@ std::string WorkloadLedger::TakeLoss(const Workload& workload, const ObservedPod
   if (account.doing != Rounds::Doing::kRan || !left_at || !pods.began_at) return {};
   const double again = std::max(static_cast<double>(*left_at) - *pods.began_at, 0.0);
   std::string message = fmt::format(
-      "it goes on from iteration {:.0f}; when its last turn ended it was at {}: {:.0f} iterations "
-      "are done again",
+      "it continues from iteration {:.0f}; its last turn ended at {}: {:.0f} iterations are "
+      "repeated",
       *pods.began_at, *left_at, again);
   left_at.reset();
   return message;

@@ -36,7 +36,7 @@ constexpr Duration kTidying = std::chrono::seconds(1);
 constexpr Duration kHope = std::chrono::hours(24);
 
 constexpr std::array<MechanismName, 2> kMechanisms = {
-    {{"synergy", "the product, event by event, CPU shared: what a job leaves goes to the others"},
+    {{"synergy", "the product, event by event, shared CPU: idle CPU goes to other jobs"},
      {"synergy-strict", "the product, event by event, CPU limits = allocations"}}};
 
 enum class EventKind : uint8_t { kAttempt, kBound, kStarted, kResize, kFinish };

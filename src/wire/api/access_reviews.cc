@@ -61,7 +61,7 @@ Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::str
   const Value user = fields.Object(status["user"]);
   TokenUser known{ReadText(fields, user["username"]), ReadText(fields, user["uid"]),
                   TextOf(fields.Array(user["groups"])), TextOf(fields.Object(user["extra"]))};
-  if (!fields.ok()) return Fail(ErrorCode::kInvalid, "the answer is no TokenReview");
+  if (!fields.ok()) return Fail(ErrorCode::kInvalid, "the answer is not a TokenReview");
   if (!authenticated || !meant || known.name.empty()) return std::optional<TokenUser>();
   return known;
 }

@@ -27,7 +27,7 @@ Result<ExecCredential> ReadExecCredential(std::string_view text) {
                             ReadText(fields, status["clientKeyData"])};
   if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
   if (credential.certificate_pem.empty() != credential.key_pem.empty()) {
-    return Fail(ErrorCode::kInvalid, "has one of clientCertificateData and clientKeyData only");
+    return Fail(ErrorCode::kInvalid, "has only one of clientCertificateData and clientKeyData");
   }
   if (credential.token.empty() && credential.key_pem.empty()) {
     return Fail(ErrorCode::kInvalid, "has neither a token nor a certificate");

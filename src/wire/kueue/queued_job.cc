@@ -32,7 +32,7 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   const auto read = [&](std::string_view name, int64_t& out) -> std::string {
     const Value value = annotations[name];
     if (value.absent()) {
-      return fmt::format("annotation {}: it is missing; an elastic job has {} and {}", name,
+      return fmt::format("annotation {}: missing; an elastic job needs {} and {}", name,
                          kMinWorkersAnnotation, kMaxWorkersAnnotation);
     }
     const auto number = ToNumber<int64_t>(fields.Text(value));
@@ -66,16 +66,15 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
 
 std::string ProblemOfJob(FieldReader& fields, Value spec, Value annotations, const QueuedJob& job) {
   if (fields.Text(spec["completionMode"]) != "Indexed")
-    return "spec.completionMode: it has to be Indexed, so that workers know which one they are";
+    return "spec.completionMode: must be Indexed, so that each worker has an index";
   const int64_t completions = fields.Integer(spec["completions"], 0, kMost);
   if (completions != job.workers) {
-    return fmt::format("spec.completions: it has to be spec.parallelism, {}, not {}", job.workers,
+    return fmt::format("spec.completions: must equal spec.parallelism, {}, not {}", job.workers,
                        completions);
   }
   if (!annotations[kPartialAdmissionAnnotation].absent()) {
-    return fmt::format(
-        "annotation {}: take it away; Kueue changes the workers of such a Job itself",
-        kPartialAdmissionAnnotation);
+    return fmt::format("annotation {}: remove it; Kueue changes the workers of such a Job itself",
+                       kPartialAdmissionAnnotation);
   }
   return {};
 }
@@ -130,9 +129,8 @@ struct Kind<QueuedJob> {
       return job;
     if (is_train_job) {
       job.problem =
-          "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an "
-          "Indexed "
-          "Job";
+          "Kubeflow Trainer does not allow changes of a TrainJob's number of nodes; make it an "
+          "Indexed Job";
       return job;
     }
     job.problem = ReadBounds(fields, annotations, job);

@@ -223,10 +223,10 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     fungible->evicted_for_memory = EvictedForMemory(fields, status);
     fungible->memory_reading =
         ReadWrittenByUs<MemoryReading>(fields, annotations[annotations::kMemoryInUse],
-                                       "is not what the node agent writes", ReadMemoryReading);
+                                       "was not written by the node agent", ReadMemoryReading);
     fungible->devices =
         ReadWrittenByUs<DeviceReading>(fields, annotations[annotations::kDevices],
-                                       "is not what the node agent writes", ReadDevices);
+                                       "was not written by the node agent", ReadDevices);
     fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
   }
   fungible->change = ReadWrittenByUs<ChangeRecord>(

@@ -178,7 +178,7 @@ class GangsTest(OneNodeTest):
         # The extender's answer, and what the controller says of the topology.
         wait_for("the group to wait for its last pod",
                  lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
-        self.assertIn("the topology of PodGroup default/plain is no condition", self.explain("plain-0"))
+        self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.create(members[-1],
                             pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
@@ -241,7 +241,7 @@ class GangsTest(OneNodeTest):
                  lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
                              for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
-        self.assertIn(f"is held for the pod that replaces default/{failed}: until", self.explain("rival"))
+        self.assertIn(f"is reserved for the replacement of default/{failed}: until", self.explain("rival"))
         wait_for("the gang to be whole", lambda: len(self.on_node("train-")) == SIZE)
         self.assertEqual(len(self.on_node("train-") - members), 1)
         self.assertNotIn("rival", self.cluster.bound())

@@ -59,7 +59,7 @@ std::string Fields() {
     text += fmt::format("{}    {}: {}{}.\n", indent, form.policy, meaning,
                         form.alone ? "" : "; with gpuTypes only");
   }
-  text += indent + "    Names with gavel- before them, and optimus, are former ones.\n";
+  text += indent + "    Names with the prefix gavel-, and optimus, are deprecated.\n";
   text += indent + "  enum:\n";
   std::vector<std::string> words = Words([](const auto&) { return true; });
   for (const std::string& name : FormerNames()) words.push_back(name);
@@ -77,10 +77,9 @@ std::string Fields() {
   text += indent + "workers:\n";
   text += indent + "  type: string\n";
   text += indent + "  description: >-\n";
-  text +=
-      indent +
-      "    Elastic: Jobs that are elastic get the workers by which they gain most, if the chart\n";
-  text += indent + "    is installed with kueue.elastic=true. Fixed if absent.\n";
+  text += indent +
+          "    Elastic: elastic Jobs get the number of workers from which they gain most, if the\n";
+  text += indent + "    chart is installed with kueue.elastic=true. Fixed if absent.\n";
   text += indent + "  enum: [Fixed, Elastic]\n";
   return text;
 }
@@ -96,15 +95,14 @@ std::string Rules() {
   const auto elastic = Words([](const auto& form) { return form.elastic; });
   const auto needs_types = Words([](const auto& form) { return !form.alone; });
   return rule("!has(self.gpuTypes) || self.policy in " + Quoted(with_types), "gpuTypes",
-              fmt::format("only for the policies {}", fmt::join(with_types, ", "))) +
+              fmt::format("needs one of the policies {}", fmt::join(with_types, ", "))) +
          rule("has(self.gpuTypes) || !(self.policy in " + Quoted(needs_types) + ")", "policy",
               "this policy needs gpuTypes") +
          rule(
              "!has(self.workers) || self.workers == ''Fixed'' || self.policy in " + Quoted(elastic),
-             "workers",
-             fmt::format("Elastic is only for the policy {}", fmt::join(elastic, ", "))) +
+             "workers", fmt::format("Elastic needs policy {}", fmt::join(elastic, ", "))) +
          rule("!has(self.gpuTypes) || !has(self.workers) || self.workers == ''Fixed''", "workers",
-              "Elastic goes without gpuTypes");
+              "Elastic excludes gpuTypes; remove one of them");
 }
 
 std::string Table() {
@@ -167,7 +165,7 @@ TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
     }
   }
   EXPECT_THAT(CheckForm({.policy = "luck"}).error().message,
-              HasSubstr("policy: no policy 'luck': one of fifo, srtf, las"));
+              HasSubstr("policy: unknown policy 'luck': use one of fifo, srtf, las"));
   EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message, HasSubstr("without gpuTypes: one of "));
 }
 

@@ -163,7 +163,7 @@ TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) 
   EXPECT_EQ(figures.floor, figures.demand);
   EXPECT_EQ(figures.fair_share, figures.demand);
   EXPECT_EQ(figures.profile, "");
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("names no TrainingProfile")));
 }
 
 TEST_F(AdmissionTest, WithoutAProfileTheMostCpuIsToldThatItMayEverGet) {
@@ -304,7 +304,7 @@ TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
   EXPECT_EQ(figures.gpu_product, "A100");
   EXPECT_EQ(figures.profile, "");
   EXPECT_EQ(figures.fair_share, Amounts(1, Cores(8), GB(120)));
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100, and the pod asks for A100")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100, and the pod requests A100")));
 }
 
 TEST_F(AdmissionTest, AProductThatNoNodeHasIsNamed) {
@@ -531,7 +531,7 @@ TEST_F(AdmissionTest, WhatSpreadingCostsIsWrittenOnPodsOfGangs) {
   EXPECT_THAT(warnings, IsEmpty());
   Label(annotations::kTensorSkew, "much");
   Managed();
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("synergy.io/tensor-skew: it has to be a number")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("synergy.io/tensor-skew: must be a number")));
 }
 
 TEST_F(AdmissionTest, AWorkloadThatMightBeFasterWithMoreWorkersGetsItsFairShare) {
@@ -584,7 +584,7 @@ TEST_F(AdmissionTest, AProfileThatSomebodyHasNamedGoesBeforeWhatWasMeasured) {
 
 TEST_F(AdmissionTest, APodThatIsGoingToBeMeasuredLacksNothing) {
   Managed();
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("names no TrainingProfile")));
   settings.profiling = true;
   EXPECT_EQ(Managed().floor, Amounts(1, Cores(3), GB(60)));
   EXPECT_THAT(warnings, IsEmpty());

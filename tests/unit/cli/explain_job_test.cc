@@ -35,7 +35,7 @@ TEST(ExplainJobTest, AJobThatRunsHasWhatItHadAndWhatItWaitedFor) {
   EXPECT_EQ(ToText(Explained(MakeQueue(), "a"), kQueueNow),
             "Job team/a: runs, 1 GPUs (workload job-a-12ab)\n"
             "Queue train: las by RoundPolicy turns, 1 GPUs (local queue q)\n"
-            "  band runs: its round goes on\n"
+            "  band runs: its round has not ended\n"
             "Attained service 330 GPU-seconds; it lost its turn 2 times\n"
             "Has waited 90s for quota or its turn (fair-share delay), 10s for nodes (fragmentation "
             "delay)\n");

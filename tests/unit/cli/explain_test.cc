@@ -203,7 +203,7 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   const std::string each = ToText(explanation, kNow, true);
   EXPECT_THAT(each, ContainsRegex("n1 +7 +1 +60Gi +Insufficient cpu\n"));
   EXPECT_THAT(each, ContainsRegex("n2 +0 .*Insufficient GPUs\n"));
-  EXPECT_THAT(each, ContainsRegex("n3 .*keep it away\n"));
+  EXPECT_THAT(each, ContainsRegex("n3 .*exclude the node\n"));
   EXPECT_THAT(each, ContainsRegex("n4 +8 +24 +64Gi +room for it now\n"));
   EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
 }
@@ -211,14 +211,15 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
 TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
   PodFacts facts;
   facts.pod = Unschedulable(Managed("rival", 3));
-  EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("held for the pod"))));
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Not(Contains(HasSubstr("reserved for the replacement"))));
   auto waiting = std::make_shared<Waiting>(*facts.pod.waiting);
   waiting->message =
       "0/2 nodes are available: 1 Insufficient cpu, 1 its room is held for the pod that replaces "
       "team/bert-3, of gang team/bert. preemption: 0/2 nodes are available";
   facts.pod.waiting = std::move(waiting);
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(HasSubstr("held for the pod that replaces team/bert-3: until that pod")));
+              Contains(HasSubstr("reserved for the replacement of team/bert-3: until that pod")));
 }
 
 TEST(ExplainTest, RemarksSayWhatIsUnusual) {

@@ -108,9 +108,9 @@ TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
 }
 
 TEST_F(ProgressTest, WhoeverGetsNoneIsToldWhatHelps) {
-  answer_ = {.status = 403, .body = "the token is of an account that may not"};
+  answer_ = {.status = 403, .body = "the token's account has no permission"};
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
-  EXPECT_THAT(Read().note, HasSubstr("the token is of an account that may not"));
+  EXPECT_THAT(Read().note, HasSubstr("the token's account has no permission"));
   token_answer_.status = 403;
   token_.clear();
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));

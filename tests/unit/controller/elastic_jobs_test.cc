@@ -172,13 +172,13 @@ TEST_F(ElasticJobsTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
   AddElastic("a", 2);
   QueuedJob job = *objects.jobs.Find("team/job-a");
   job.least = job.most = 0;
-  job.problem = "annotation synergy.io/min-workers: it is missing";
+  job.problem = "annotation synergy.io/min-workers: missing";
   objects.jobs.Upsert(job);
   StepFor(seconds(1));
   StartAll("a", 2);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
   EXPECT_THAT(events.lines(), ElementsAre("SynergyNotElastic job-a: its workers stay: annotation "
-                                          "synergy.io/min-workers: it is missing"));
+                                          "synergy.io/min-workers: missing"));
 }
 
 TEST_F(ElasticJobsTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {

@@ -93,7 +93,7 @@ TEST_F(GangOwnersTest, PodsThatAreCreatedOneAfterTheOtherAreNoGangAndToldSo) {
   pod.why_no_gang = "they come one by one";
   const GangWord word = owners.SizeFor(pod);
   EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.warning, "synergy: the pod is of no gang: they come one by one");
+  EXPECT_EQ(word.warning, "synergy: the pod belongs to no gang: they come one by one");
   EXPECT_EQ(Reads(), 0U);
 }
 
@@ -126,7 +126,8 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
   server.FailNext("GET", kJob, 403);
   const GangWord word = owners.SizeFor(MakePod());
   EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning, HasSubstr("of no gang, because Job team/bert could not be read: "));
+  EXPECT_THAT(word.warning,
+              HasSubstr("belongs to no gang, because Job team/bert could not be read: "));
   EXPECT_THAT(word.warning, HasSubstr("status 403"));
   clock.Advance(GangOwners::kFailed / 2);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
@@ -300,8 +301,8 @@ TEST_F(PodGroupTest, AMissingOneLeavesItToTheJobAndIsMissedWhereThatSaysNothing)
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
   EXPECT_EQ(word.warning,
-            "synergy: the pod is of no gang, because there is no PodGroup team/all of "
-            "scheduling.k8s.io/v1beta1: it has to be created before its pods");
+            "synergy: the pod belongs to no gang, because there is no PodGroup team/all of "
+            "scheduling.k8s.io/v1beta1: create it before its pods");
   clock.Advance(GangOwners::kGood);
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4);
@@ -313,7 +314,8 @@ TEST_F(PodGroupTest, OneThatCannotBeReadIsNoGangUnlessItHasMembers) {
   server.FailNext("GET", kGroup, 403);
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning, HasSubstr("of no gang, because PodGroup team/all could not be read: "));
+  EXPECT_THAT(word.warning,
+              HasSubstr("belongs to no gang, because PodGroup team/all could not be read: "));
   PutGroupsMember(3);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).name, "all");
@@ -328,9 +330,10 @@ TEST_F(PodGroupTest, AReplacementJoinsAndOneThatHasChangedGetsNoSecondGang) {
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
   EXPECT_EQ(word.name, "");
-  EXPECT_EQ(word.warning,
-            "synergy: the pod is of no gang, because PodGroup team/all has a minCount of 5, and "
-            "its pods were created with one of 3");
+  EXPECT_EQ(
+      word.warning,
+      "synergy: the pod belongs to no gang, because PodGroup team/all has a minCount of 5, and "
+      "its pods were created with one of 3");
 }
 
 TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
@@ -339,7 +342,7 @@ TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 3);
   EXPECT_EQ(word.within, "rack");
-  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is no condition"));
+  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is only a preference"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"1","memory":"4Gi"})");
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"1","memory":"4Gi"})");
   EXPECT_THAT(events.lines(),
-              ElementsAre(HasSubstr("SynergyProfiled a: measured while it trained")));
+              ElementsAre(HasSubstr("SynergyProfiled a: measured while the pod trained")));
   RollOut();
   EXPECT_THAT(pods.calls(), SizeIs(1)) << "once for each revision";
   HaveMeasured(MeasuredBert(2));

@@ -211,9 +211,10 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   const ProfileVerdict seen = mismatch.Of("team", "given", 4);
   EXPECT_EQ(seen.verdict, Verdict::kContradicted);
   EXPECT_EQ(mismatch.Of("team", "given", 5), ProfileVerdict{});
-  EXPECT_THAT(events.lines(),
-              ElementsAre(HasSubstr("SynergyProfileContradicted a: its speed is not what profile "
-                                    "given says: with 3 of CPU")));
+  EXPECT_THAT(
+      events.lines(),
+      ElementsAre(HasSubstr(
+          "SynergyProfileContradicted a: its speed contradicts profile given: with 3 of CPU")));
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;

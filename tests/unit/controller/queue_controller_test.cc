@@ -214,8 +214,8 @@ TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   EXPECT_EQ(told.pod_namespace, "team");
   EXPECT_EQ(told.reason, "SynergyTurnLost");
   EXPECT_EQ(told.message,
-            "its turn goes to a job of namespace others, job-b; it had 2 GPUs for 300 s and is at "
-            "iteration 370, and goes on from its last checkpoint in its next turn");
+            "its turn ends; next: a job of namespace others, job-b; it had 2 GPUs for 300 s and is "
+            "at iteration 370, and continues from its last checkpoint in its next turn");
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_rounds_lost_turns_total{cluster_queue=\"train\"} 1\n"));
@@ -244,8 +244,8 @@ TEST_F(QueueControllerTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
   progress["a-0"].iterations = 2;
   StepFor(seconds(5));
   EXPECT_THAT(events.lines(),
-              ElementsAre("SynergyTurnBegan job-a: it goes on from iteration 350; when its last "
-                          "turn ended it was at 370: 20 iterations are done again"))
+              ElementsAre("SynergyTurnBegan job-a: it continues from iteration 350; its last turn "
+                          "ended at 370: 20 iterations are repeated"))
       << "once";
   EXPECT_FALSE(Now("a").note->left_at);
 }

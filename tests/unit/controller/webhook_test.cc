@@ -105,7 +105,7 @@ TEST_F(WebhookTest, WhereTheOwnerCannotBeReadThePodIsLetThroughAndItsCreatorTold
   server.FailNext("GET", "/jobs/bert", 403);
   const http::Response response = Pod(Review(MemberPod("", "synergy-scheduler")));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  EXPECT_THAT(response.body, HasSubstr("the pod is of no gang, because Job team/bert"));
+  EXPECT_THAT(response.body, HasSubstr("the pod belongs to no gang, because Job team/bert"));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
 }
 

@@ -202,8 +202,8 @@ TEST(LogNamesTest, LevelsAndFormatsAreReadByName) {
 
 TEST(LogNamesTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
   EXPECT_EQ(ParseLogLevel("loud").error().message,
-            "log level \"loud\" is none of debug, info, warn, error");
-  EXPECT_EQ(ParseLogFormat("").error().message, "log format \"\" is none of text, json");
+            "unknown log level \"loud\": use debug, info, warn or error");
+  EXPECT_EQ(ParseLogFormat("").error().message, "unknown log format \"\": use text or json");
 }
 
 }  // namespace

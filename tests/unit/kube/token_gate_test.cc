@@ -114,7 +114,7 @@ TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(gate_.Check(For(kReader)).error().code, ErrorCode::kUnavailable);
   ASSERT_EQ(lines_.all.size(), 1U);
-  EXPECT_THAT(lines_.all[0], HasSubstr("tokens cannot be reviewed"));
+  EXPECT_THAT(lines_.all[0], HasSubstr("cannot review tokens"));
   EXPECT_THAT(lines_.all[0], Not(HasSubstr(kReader)));
   EXPECT_EQ(gate_.kept(), 0U);
   api_.down = false;

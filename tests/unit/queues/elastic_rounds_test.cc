@@ -185,7 +185,7 @@ TEST_F(ElasticRoundsTest, WhoIsGoneIsForgotten) {
   rounds.Forget({});
   EXPECT_EQ(ChangeOf("a", 2), 0);
   Decide(4);
-  EXPECT_EQ(ChangeOf("a", 2), 0) << "nobody knows how fast it is";
+  EXPECT_EQ(ChangeOf("a", 2), 0) << "its speed or remaining work is unknown";
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(DivideWorkersTest, NobodyIsGivenLessThanItsLeast) {
       DivideWorkers(std::vector{least, large}, Gpus(4), kRestart);
   EXPECT_EQ(verdicts[0].workers, 3);
   EXPECT_EQ(verdicts[1].workers, 0);
-  EXPECT_EQ(verdicts[1].why, "the least of those before it leaves no room");
+  EXPECT_EQ(verdicts[1].why, "the least workers of earlier jobs leave no room");
 }
 
 TEST(DivideWorkersTest, WhoRunsGoesBeforeWhoWaitsAndAHigherClassBeforeBoth) {
@@ -81,7 +81,7 @@ TEST(DivideWorkersTest, AChangePaysItsRestart) {
   EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3), ElementsAre(3));
   EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3, Seconds(200)), ElementsAre(2));
   EXPECT_EQ(DivideWorkers(std::vector{Elastic("a", 2, 1000)}, Gpus(3), Seconds(200))[0].why,
-            "no other number would save what a restart costs");
+            "no other number of workers would save the cost of a restart");
   // A moved worker gains a little, but less than two restarts cost.
   const std::vector<ElasticTask> uneven = {Elastic("a", 2, 100), Elastic("b", 2, 320)};
   EXPECT_THAT(Divide(uneven, 4, Seconds(0)), ElementsAre(1, 3));

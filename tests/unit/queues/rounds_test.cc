@@ -81,8 +81,8 @@ TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
   const RoundDecision decision = Made("las").Decide(
       Gpus(1), std::vector{Admitted("a", 1, 300), Pending("b")}, true, kRoundBegins);
   EXPECT_EQ(decision.verdicts[0].band, Band::kNext);
-  EXPECT_EQ(decision.verdicts[0].why, "others go first");
-  EXPECT_EQ(decision.verdicts[1].why, "it is its turn");
+  EXPECT_EQ(decision.verdicts[0].why, "other jobs come first");
+  EXPECT_EQ(decision.verdicts[1].why, "it has its turn");
 }
 
 TEST(Rounds, NobodyMovesForLessThanARestartCosts) {
@@ -150,7 +150,7 @@ TEST(Rounds, NothingIsSuspendedBecauseNobodyKnowsHowLongItNeeds) {
     const RoundDecision decision = Made(policy).Decide(
         Gpus(1), std::vector{Admitted("a"), Needs(Pending("b"), 500)}, true, kRoundBegins);
     EXPECT_EQ(decision.verdicts[0].band, Band::kRuns) << policy;
-    EXPECT_EQ(decision.verdicts[0].why, "nobody knows how long it needs");
+    EXPECT_EQ(decision.verdicts[0].why, "its remaining time is unknown");
   }
 }
 
@@ -323,11 +323,10 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
   };
   EXPECT_NE(error({.policy = "best"}).find("no policy 'best': one of fifo, srtf"),
             std::string::npos);
-  EXPECT_EQ(error({.queues = {.limits = {2, 1}}}),
-            "queueLimits: they have to be above zero and ascend");
-  EXPECT_EQ(error({.queues = {.promote = -1}}), "promote: it must not be negative");
-  EXPECT_EQ(error({.round = Duration(0)}), "round: it has to be a second at least");
-  EXPECT_EQ(error({.least_run = seconds(-1)}), "leastRun, restartCost: they must not be negative");
+  EXPECT_EQ(error({.queues = {.limits = {2, 1}}}), "queueLimits: must be above zero and ascending");
+  EXPECT_EQ(error({.queues = {.promote = -1}}), "promote: must not be negative");
+  EXPECT_EQ(error({.round = Duration(0)}), "round: must be at least one second");
+  EXPECT_EQ(error({.least_run = seconds(-1)}), "leastRun, restartCost: must not be negative");
   EXPECT_EQ(error({}), "");
 }
 

@@ -139,15 +139,15 @@ TEST(JournalTest, RefusesWhatItDoesNotWriteAndSaysWhere) {
     EXPECT_FALSE(read) << line;
     return read ? std::string() : read.error().message;
   };
-  EXPECT_EQ(problem("[]"), "call: is none that a journal has");
-  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: is none that a journal has");
+  EXPECT_EQ(problem("[]"), "call: unknown name");
+  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: unknown name");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"priority":2147483648}})"),
             R"(pod.priority: "2147483648" is not a whole number from -2147483648 to 2147483647)");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"requests":{"main":{"cpu":1.5}}}})"),
             R"(pod.requests.main.cpu: "1.5" is not a whole number from -9223372036854775808 to )"
             "9223372036854775807");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"fungible":{"enforcement":"Lax"}}})"),
-            R"(pod.fungible.enforcement: is none of its words)");
+            R"(pod.fungible.enforcement: is not one of the allowed words)");
   EXPECT_EQ(problem(R"({"call":"KeepNews","version":7})"),
             "version: must be a string, not a number");
   EXPECT_NE(problem(R"({"call":"KeepNews")"), "");

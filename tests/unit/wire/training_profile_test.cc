@@ -121,7 +121,7 @@ TEST(ReadProfileTest, PointsHaveAMemoryExactlyWhereItIsMeasured) {
               ElementsAre(HasSubstr("spec.points[0]: memory is missing")));
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":1,"memory":"1G","throughput":1}],
       "datasetSize":"1G","storageBandwidth":"1M","bytesPerSample":"1k"})"),
-              ElementsAre(HasSubstr("spec.points[0].memory: points have no memory")));
+              ElementsAre(HasSubstr("spec.points[0].memory: must not be set in points")));
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":1,"throughput":1}],"datasetSize":"1G"})"),
               ElementsAre("spec.storageBandwidth: is missing", "spec.bytesPerSample: is missing"));
 }
