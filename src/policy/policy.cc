@@ -23,8 +23,8 @@ constexpr std::array kPolicies = {
                [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
     PolicyName{"las", "least GPU-time so far", false, "",
                [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
-    PolicyName{"ftf", "worst finish time relative to that on a cluster of its own", true, kRemaining,
-               [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
+    PolicyName{"ftf", "worst finish time relative to that on a cluster of its own", true,
+               kRemaining, [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
     PolicyName{"2d-las", "queues by GPU-time so far, each in order of entry", false,
                "queueLimits, promote",
                [](const PolicyOptions& options) -> Made {

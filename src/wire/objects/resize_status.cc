@@ -141,7 +141,8 @@ struct Kind<ResizeStatus> {
     // A user who may write a pod may write nonsense there.
     FieldReader lenient(object);
     if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
-      pod.fungible = ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
+      pod.fungible =
+          ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
     }
     const Resources requests =
         ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);

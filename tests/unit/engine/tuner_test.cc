@@ -140,7 +140,7 @@ TEST_F(TunerPlanTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(6));
 }
 
-// As after an API server was away: somebody was bound, or the leader before us let somebody grow.
+// As after an outage of the API server: a pod was bound, or the former leader let a pod grow.
 TEST_F(TunerPlanTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));

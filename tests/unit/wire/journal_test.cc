@@ -61,7 +61,7 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
             R"({"call":"RemoveDisruptionBudget","version":"7","uid":"b"})");
 }
 
-// So are the actions of the tuner.
+// The same holds for the actions of the tuner.
 TEST(DecisionsTest, EveryActionIsReadAndWrittenInTheSameWords) {
   const std::string pod =
       R"("pod":{"uid":"p","namespace":"team","name":"p","requests":{"main":{"gpus":1}}})";
