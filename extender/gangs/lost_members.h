@@ -1,12 +1,12 @@
 #pragma once
 
-// Decides on places of lost members of gangs (cluster/state/replacements.h). The
-// watch shows that a pod is gone, but not why, so the API server is queried once about each. The
-// place of a pod that has failed, or was deleted, stays held for its replacement, and an event
-// reports it; the place of a pod that has succeeded is released.
+// Decides on places of lost members of gangs (cluster/state/replacements.h). The watch shows that a
+// pod is gone, but not why, so the API server is queried once about each. The place of a pod that
+// has failed, or was deleted, stays reserved for its replacement, and an event reports it; the
+// place of a pod that has succeeded is released.
 //
 // Threading: one thread calls Look(); the functions are pure. Failures: if the API server does not
-// answer, the query is repeated at the next look; the place is not held longer because of it.
+// answer, the query is repeated at the next look; the place is not reserved longer because of it.
 
 #include <map>
 #include <stop_token>
@@ -34,7 +34,7 @@ class LostMembers {
   void Look();
 
  private:
-  // Returns whether the place is still held.
+  // Returns whether the place is still reserved.
   bool Settle(const Reservation& place, const std::stop_token& stop);
   void TellEnd(const Reservation& place);
   void Tell(const Reservation& place, std::string_view type, std::string message);

@@ -35,7 +35,7 @@ class RecordedNodes final : public AskedNodes {
 
 Result<> ReplayedRun::Change(const ClusterChange& change) {
   if (std::holds_alternative<cluster_change::KeepNews>(change.call)) news_.clear();
-  const Result<> applied = Apply(state_, change);
+  const Result<> applied = state_.Apply(change);
   for (PodNews& item : state_.TakeNews().pods) news_.push_back(std::move(item));
   return applied;
 }

@@ -113,10 +113,10 @@ void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   int made = 0;
   for (const ClusterChange& change : changes) {
     // Fails as expected: these changes have no versions.
-    static_cast<void>(Apply(state, change));
+    static_cast<void>(state.Apply(change));
     RC_ASSERT(journal.count() == ++made);
     RC_ASSERT(journal.change().call.index() == change.call.index());
-    const Result<> applied = Apply(replayed, again(journal.change()));
+    const Result<> applied = replayed.Apply(again(journal.change()));
     if (!applied) RC_FAIL(applied.error().message);
     CompareSnapshots(*state.Snapshot(), *replayed.Snapshot());
     ComparePods(state, replayed);

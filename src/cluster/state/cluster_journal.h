@@ -1,8 +1,8 @@
 #pragma once
 
 // All changes of a ClusterState, in order, so that a replay can follow what a program saw: a
-// ClusterState to which the same changes are applied has the same snapshots and versions at every
-// step.
+// ClusterState to which the same changes are applied (ClusterState::Apply) has the same snapshots
+// and versions at every step.
 //
 // Threading: a ClusterState calls its journal under its mutex, so one change at a time. The journal
 // must not call back, and should be quick. Ownership: changes are values.
@@ -18,11 +18,8 @@
 #include "cluster/pod.h"
 #include "cluster/state/pod_records.h"
 #include "core/clock.h"
-#include "core/result.h"
 
 namespace synergy {
-
-class ClusterState;
 
 // Calls of the functions of ClusterState with the same names, with their arguments.
 namespace cluster_change {
@@ -93,7 +90,7 @@ struct Forget {
 struct Reserve {
   std::vector<GangPlace> places;
   Instant deadline{};
-  bool reserved = false;
+  bool outcome = false;  // reserved
 };
 struct Release {
   std::vector<std::string> uids;
@@ -138,9 +135,5 @@ class ClusterJournal {
   virtual ~ClusterJournal() = default;
   virtual void Wrote(const ClusterChange& change) = 0;
 };
-
-// Makes the call. Returns kConflict, with the call made, if its outcome or version is different:
-// the state is not the one for which the journal was written.
-Result<> Apply(ClusterState& state, const ClusterChange& change);
 
 }  // namespace synergy

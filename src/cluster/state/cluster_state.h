@@ -36,17 +36,16 @@
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_journal.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_version.h"
 #include "cluster/state/node_ledger.h"
 #include "cluster/state/pod_records.h"
 #include "cluster/state/reservation.h"
 #include "core/clock.h"
+#include "core/result.h"
 
 namespace synergy {
-
-class ClusterJournal;
-struct ClusterChange;
 
 // A snapshot, and the news of pods between the previous one and this, in order.
 struct ClusterNews {
@@ -125,6 +124,11 @@ class ClusterState {
   // once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
+  // Makes the call that the change describes: one of those above, or KeepNews(). Returns kConflict,
+  // with the call made, if its outcome or version is different: this state is not the one for which
+  // the journal was written.
+  Result<> Apply(const ClusterChange& change);
+
   // Returns the pod as last seen by the watch, otherwise as expected; null if unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   // Returns GPU pods as last seen that have no node, no scheduling gates, and are not being
@@ -154,20 +158,17 @@ class ClusterState {
 
   // Fair: a thread that waits is next, even if another one takes the mutex again and again.
   std::unique_lock<std::mutex> Lock() const;
+  struct Maker;
+  // Makes a change and reports it to the journal. Returns its outcome, if it has one.
+  template <class Call>
+  auto Make(Call call);
   // Under the mutex:
+  template <class Call>
+  auto MakeLocked(Call call);
   void PutListed(std::vector<Pod> pods, uint64_t heard_until);
   void Remove(const std::string& uid);
-  // Calls make(), and reports describe() to the journal.
-  template <class Describe, class Make>
-  void Change(Describe describe, Make make);
-  template <class Describe, class Make>
-  void ChangeHeld(Describe describe, Make make);  // under the mutex
   // To be called after every change, with the change for the journal; nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);
-  void SetBudgets(std::vector<DisruptionBudget> budgets);
-  // Calls change(limits), which returns whether it has changed anything.
-  template <class ChangeThem>
-  void ChangeLimits(ChangeThem change);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
   mutable std::mutex turn_;   // for the next thread to wait in

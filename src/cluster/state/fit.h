@@ -67,7 +67,7 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
                              std::string_view gpu_resource);
 
 // Start of the message if a place reserved for a replacement (replacements.h) is in the way; the
-// key of the pod that left it follows.
+// key of the lost pod follows.
 inline constexpr std::string_view kHeldForReplacement =
     "its room is held for the pod that replaces ";
 

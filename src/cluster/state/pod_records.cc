@@ -124,17 +124,17 @@ void PodRecords::Refresh(Pod pod) {
   Observe(std::move(pod));
 }
 
-void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
+void PodRecords::Expect(Pod pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
   // A reservation is certain. An expectation may fail, and meanwhile others could take the place.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
   if (node >= nodes_.size() || !nodes_[node].exists) return;
-  Place(pod, nodes_[node].detail->name, Standing::kExpected, deadline);
+  Place(std::move(pod), nodes_[node].detail->name, Standing::kExpected, deadline);
 }
 
-AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instant deadline) {
+AssumeOutcome PodRecords::Assume(Pod pod, const std::string& node, Instant deadline) {
   const Record* record = Find(pod.uid);
   if (record != nullptr && record->standing == Standing::kBound) {
     return {.bound_to = record->pod->node};
@@ -158,7 +158,7 @@ AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instan
     }
   }
   if (outcome.failures.none()) {
-    Place(pod, node, Standing::kAssumed, deadline);
+    Place(std::move(pod), node, Standing::kAssumed, deadline);
     outcome.assumed = true;
   } else if (record != nullptr && record->standing == Standing::kExpected) {
     Unplace(pod.uid);
@@ -314,11 +314,11 @@ PodRecords::Record* PodRecords::Find(const std::string& uid) {
   return it == records_.end() ? nullptr : &it->second;
 }
 
-void PodRecords::Place(const Pod& pod, const std::string& node, Standing standing,
-                       Instant deadline) {
-  auto placed = std::make_shared<Pod>(pod);
+void PodRecords::Place(Pod pod, const std::string& node, Standing standing, Instant deadline) {
+  auto placed = std::make_shared<Pod>(std::move(pod));
   placed->node = node;
-  Set(records_[pod.uid], std::move(placed), standing, deadline);
+  Record& record = records_[placed->uid];
+  Set(record, std::move(placed), standing, deadline);
 }
 
 void PodRecords::Unplace(const std::string& uid) {

@@ -93,8 +93,8 @@ class PodRecords {
   void Remove(const std::string& uid);
   void Refresh(Pod pod);
 
-  void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
+  void Expect(Pod pod, NodeIndex node, Instant deadline);
+  AssumeOutcome Assume(Pod pod, const std::string& node, Instant deadline);
   void Forget(const std::string& uid);
   void Extend(const std::string& uid, Instant deadline);
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
@@ -180,7 +180,7 @@ class PodRecords {
 
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);
-  void Place(const Pod& pod, const std::string& node, Standing standing, Instant deadline);
+  void Place(Pod pod, const std::string& node, Standing standing, Instant deadline);
   // Returns the pod to what the watch has reported. A pod that the watch has not reported is
   // dropped.
   void Unplace(const std::string& uid);

@@ -424,10 +424,10 @@ void Members(auto& each, Like<GangPlace> auto& place) {
   each("node", node);
 }
 void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
-  auto& [places, deadline, reserved] = call;
+  auto& [places, deadline, outcome] = call;
   each("places", places);
   each("deadline", deadline);
-  each("held", reserved);
+  each("held", outcome);
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
 void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
