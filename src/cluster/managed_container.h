@@ -164,7 +164,8 @@ struct SpecifiedContainer {
 // Its status, as the kubelet reports it.
 struct ReportedContainer {
   std::optional<Bytes> memory_limit_in_force;
-  // What is in force, and what the kubelet has allocated. Equal to the spec until it reports.
+  // The amounts in force, and those that the kubelet has allocated. Equal to the spec until it
+  // reports.
   ResourceVector in_force;
   ResourceVector set_aside;
   bool reported = false;  // the kubelet has reported them
