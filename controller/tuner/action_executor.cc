@@ -47,7 +47,7 @@ class SerialExecutor final : public ActionExecutor {
   SerialExecutor(TunerCalls& calls, std::function<bool()> may_act, const Clock& clock)
       : calls_(calls), may_act_(std::move(may_act)), clock_(clock) {}
 
-  void Ask(uint64_t number, const TunerAction& action) override {
+  void Submit(uint64_t number, const TunerAction& action) override {
     outcomes_.push_back(CarryOut(calls_, may_act_, clock_, number, action));
   }
   std::vector<ActionOutcome> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
@@ -78,7 +78,7 @@ class ThreadedExecutor final : public ActionExecutor {
     for (std::jthread& thread : threads_) thread.request_stop();
   }
 
-  void Ask(uint64_t number, const TunerAction& action) override {
+  void Submit(uint64_t number, const TunerAction& action) override {
     {
       const std::lock_guard lock(mutex_);
       const std::string& uid = action.pod->uid;

@@ -1,9 +1,9 @@
 #pragma once
 
 // Carries out the tuner's actions in the background: several at a time, urgent ones first, each
-// pod's in the order of Ask(), and with a limited rate of PATCHes to protect the API server.
+// pod's in the order of Submit(), and with a limited rate of PATCHes to protect the API server.
 //
-//   Ask -> queue -> a thread of its own -> TunerCalls -> TakeOutcomes
+//   Submit -> queue -> a thread of its own -> TunerCalls -> TakeOutcomes
 //
 // Threading: one owner; threads of its own, one for each action that may be under way.
 // Failures: a failed action is an outcome. No action begins while `may_act` returns false.
@@ -32,7 +32,7 @@ class ActionExecutor {
  public:
   virtual ~ActionExecutor() = default;
 
-  virtual void Ask(uint64_t number, const TunerAction& action) = 0;
+  virtual void Submit(uint64_t number, const TunerAction& action) = 0;
   // Returns outcomes in the order in which they occurred.
   virtual std::vector<ActionOutcome> TakeOutcomes() = 0;
   // Drops all actions that have not begun, and the outcomes of all others.
@@ -49,7 +49,7 @@ std::unique_ptr<ActionExecutor> MakeActionExecutor(TunerCalls& calls, std::funct
                                                    std::function<void()> on_outcome,
                                                    const Clock& clock, ExecutorSettings settings);
 
-// Carries out each action within Ask(), without a rate limit.
+// Carries out each action within Submit(), without a rate limit.
 std::unique_ptr<ActionExecutor> MakeSerialExecutor(TunerCalls& calls, std::function<bool()> may_act,
                                                    const Clock& clock);
 

@@ -93,7 +93,7 @@ bool TunerDriver::PlanAndDo() {
   for (const TunerAction& action : plan.actions) {
     const uint64_t number = next_number_++;
     asked_.emplace(number, action);
-    executor_.Ask(number, action);
+    executor_.Submit(number, action);
   }
   return !plan.actions.empty();
 }

@@ -111,6 +111,7 @@ NAMESPACES = {
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/tuner/tuner_actions.h": "tuner_action",  # within synergy: the kinds of a TunerAction
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
+    "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
     "src/http/": "httplib",
     "deviceplugin/": "grpc",

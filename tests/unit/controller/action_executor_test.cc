@@ -86,8 +86,8 @@ class ActionExecutorTest : public ::testing::Test {
   void Ask(uint64_t number, const std::string& name, ChangeKind kind, int64_t cores,
            int64_t from = 3) {
     const ChangeRecord change{kind, OneGpu(from), OneGpu(cores), "", WallTime{}};
-    executor->Ask(number,
-                  {std::make_shared<const Pod>(api.pod(name)), tuner_action::Resize{{change}}});
+    executor->Submit(number,
+                     {std::make_shared<const Pod>(api.pod(name)), tuner_action::Resize{{change}}});
   }
   void Start(size_t at_once) {
     executor = MakeActionExecutor(
