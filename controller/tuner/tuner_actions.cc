@@ -92,12 +92,12 @@ bool TunerActions::Do(const TunerAction& action) {
 
 Result<Pod> TunerActions::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
                                    kube::Precondition precondition) {
-  if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
+  if (!may_act_()) return Fail(ErrorCode::kCancelled, "another replica acts now");
   return pods_.Annotate(pod, changes, precondition);
 }
 
 Result<Pod> TunerActions::ResizeUnchanged(const Pod& pod, const ChangeRecord& change) {
-  if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
+  if (!may_act_()) return Fail(ErrorCode::kCancelled, "another replica acts now");
   return pods_.Resize(pod, change.to, kube::Precondition::kUnchanged, ResizedBy(change));
 }
 
@@ -106,7 +106,7 @@ Result<Pod> TunerActions::ResizeFrom(const Pod& pod, const ChangeRecord& change)
   Pod seen = known && known->fungible ? *known : pod;
   for (int resizes = 1;; ++resizes) {
     if (!AsksFor(seen, change.from, change))
-      return Fail(ErrorCode::kConflict, "somebody else has changed its amounts meanwhile");
+      return Fail(ErrorCode::kConflict, "another client has changed its amounts meanwhile");
     Result<Pod> answer = ResizeUnchanged(seen, change);
     if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
       return answer;
@@ -132,29 +132,31 @@ bool TunerActions::Took(const Result<Pod>& answer, const Pod& pod, std::string_v
 bool TunerActions::KeepPlace(const TunerAction& action) {
   const Pod& pod = *action.pod;
   const std::string value = wire::WriteKeptPlace(action.node, action.until);
-  if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "place not kept")) return false;
+  if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "cannot reserve a place"))
+    return false;
   metrics_.ObserveReclaimDelay(action.waited);
-  log_.Info("place kept", {{"pod", pod.Key()}, {"node", action.node}, {"cost", action.cost}});
+  log_.Info("place reserved", {{"pod", pod.Key()}, {"node", action.node}, {"cost", action.cost}});
   return true;
 }
 
 bool TunerActions::EndPlace(const TunerAction& action) {
   const Pod& pod = *action.pod;
   metrics_.CountKeptPlace(ToString(action.place_end));
-  log_.Info("kept place ended",
+  log_.Info("reserved place ended",
             {{"pod", pod.Key()}, {"node", action.node}, {"outcome", ToString(action.place_end)}});
   if (action.place_end == PlaceEnd::kPodGone) return true;
   return Took(Annotate(pod, {{annotations::kKeptPlace, std::nullopt}}), pod,
-              "kept place not given up");
+              "cannot release a reserved place");
 }
 
 bool TunerActions::Remind(const TunerAction& action) {
   const Pod& pod = *action.pod;
   const std::string now = ToTimeText(clock_.WallNow());
-  if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod, "not reminded of room")) {
+  if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod,
+            "cannot mark that there is room")) {
     return false;
   }
-  log_.Info("reminded of room", {{"pod", pod.Key()}});
+  log_.Info("marked that there is room", {{"pod", pod.Key()}});
   return true;
 }
 
@@ -162,7 +164,7 @@ bool TunerActions::WriteChange(const TunerAction& action) {
   const Pod& pod = *action.pod;
   const Result<Pod> answer = Annotate(
       pod, {{annotations::kChange, wire::WriteChange(action.change)}}, ConditionOf(action));
-  if (Took(answer, pod, "change not recorded")) return true;
+  if (Took(answer, pod, "cannot record a change")) return true;
   metrics_.CountFailure(ToString(ChangeFailure::kRefused));
   return false;
 }
@@ -171,7 +173,7 @@ bool TunerActions::Resize(const TunerAction& action) {
   const Pod& pod = *action.pod;
   const Result<Pod> answer =
       action.unchanged ? ResizeUnchanged(pod, action.change) : ResizeFrom(pod, action.change);
-  if (!Took(answer, pod, "change not made")) {
+  if (!Took(answer, pod, "cannot make a change")) {
     const bool never_fits = answer.error().code == ErrorCode::kInvalid;
     const auto failure = never_fits ? ChangeFailure::kInfeasible : ChangeFailure::kRefused;
     metrics_.CountFailure(ToString(failure));
@@ -186,7 +188,7 @@ bool TunerActions::Withdraw(const TunerAction& action) {
   if (action.failure) metrics_.CountFailure(ToString(*action.failure));
   // A resize without an answer may have succeeded, and our copy may be outdated.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
-  if (!Took(found, pod, "announced change not withdrawn")) return false;
+  if (!Took(found, pod, "cannot withdraw an announced change")) return false;
   if (found->uid != pod.uid || !found->fungible) return true;
   kube::AnnotationChanges changes;
   if (found->fungible->Announced()) {
@@ -196,7 +198,7 @@ bool TunerActions::Withdraw(const TunerAction& action) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*action.unshrinkable_until));
   }
   if (changes.empty()) return true;
-  return Took(Annotate(pod, changes), pod, "announced change not withdrawn");
+  return Took(Annotate(pod, changes), pod, "cannot withdraw an announced change");
 }
 
 bool TunerActions::PutBack(const TunerAction& action) {
@@ -206,8 +208,8 @@ bool TunerActions::PutBack(const TunerAction& action) {
   if (action.unshrinkable_until) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*action.unshrinkable_until));
   }
-  if (!Took(Annotate(pod, changes), pod, "change not put back")) return false;
-  if (!Took(ResizeFrom(pod, action.change), pod, "change not put back")) return false;
+  if (!Took(Annotate(pod, changes), pod, "cannot revert a change")) return false;
+  if (!Took(ResizeFrom(pod, action.change), pod, "cannot revert a change")) return false;
   TellOfChange(action);
   return true;
 }

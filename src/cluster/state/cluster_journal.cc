@@ -72,7 +72,7 @@ Result<> Apply(ClusterState& state, const ClusterChange& change) {
   }
   if (const uint64_t version = state.version(); version != change.version) {
     return Fail(ErrorCode::kConflict,
-                fmt::format("version {} where there was {}", version, change.version));
+                fmt::format("version {} instead of {}", version, change.version));
   }
   return {};
 }

@@ -69,6 +69,6 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
 // Start of the message if a vacant place (vacant_places.h) is in the way; the key of the pod that
 // left it follows.
 inline constexpr std::string_view kHeldForReplacement =
-    "its room is held for the pod that replaces ";
+    "its room is reserved for the pod that replaces ";
 
 }  // namespace synergy

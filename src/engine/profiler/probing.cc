@@ -254,7 +254,7 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
                             ? ToDuration(Seconds(affordable / loss))
                             : kLongestProbe;
   if (measurement.failures >= kMostFailures) {
-    measurement.note = "probes have told nothing";
+    measurement.note = "probes have had no result";
     Complete(turn, measurement);
     return;
   }
@@ -275,7 +275,7 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
   action.kind = ProfilerActionKind::kProbe;
   action.pod = probe.pod;
   action.probe = probe.probe;
-  action.why = fmt::format("to see how fast it is with {} of CPU", ToQuantityText(plan->cpu));
+  action.why = fmt::format("to measure its speed with {} of CPU", ToQuantityText(plan->cpu));
   turn.Do(std::move(action));
   measurement.probe = std::move(probe);
 }
@@ -297,12 +297,12 @@ void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
   const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
   if (!is_on) {
     if (probe.since || turn.at.now >= probe.give_up)
-      End(turn, measurement, Outcome::kNothing, "the agent of the node does not keep it");
+      End(turn, measurement, Outcome::kNothing, "the node's agent does not apply it");
     return;
   }
   probe.since = pod.probe->since;
   if (pod.probe->wiped) {
-    End(turn, measurement, Outcome::kNothing, "somebody else has changed the quota");
+    End(turn, measurement, Outcome::kNothing, "another program has changed the quota");
     return;
   }
   if (const auto point = Read(turn, measurement, pod)) {

@@ -217,7 +217,7 @@ Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
     // kube-scheduler must try the smaller pod before others are cut.
     waiting.next_attempt = now + turn.settings.look_again;
     Cut(turn, waiting.pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can do with less");
+        "it waits for CPU or memory and can run with less");
     return Attempt::kMade;
   }
   bool refused = false;
@@ -367,7 +367,7 @@ void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken)
     if (!may_cut || !least) continue;
     asks_for_less = true;
     Cut(turn, member->pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can do with less");
+        "it waits for CPU or memory and can run with less");
   }
   if (asks_for_less) return;
   bool refused = false;

@@ -71,7 +71,7 @@ TunerAction PuttingBack(const PodChange& change, ChangeFailure failure,
   action.change = {ChangeKind::kUndone,
                    fungible.requested,
                    fungible.in_force,
-                   fmt::format("the kubelet could not do it ({}): {}", ToString(failure),
+                   fmt::format("the kubelet could not make it ({}): {}", ToString(failure),
                                fungible.resize_message),
                    now,
                    change.record.MemoryChanged()};
@@ -249,7 +249,7 @@ void Adopt(Turn& turn, const std::shared_ptr<const Pod>& pod) {
   }
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
-                     fungible.requested,     "found made, without a word why",
+                     fungible.requested,     "found without a recorded reason",
                      turn.at.wall,           change.record.MemoryChanged()};
     turn.Do(AboutChange(TunerActionKind::kRecord, change));
   }

@@ -173,7 +173,7 @@ void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, P
         Cut(turn, tenancy.pods[i], less, ChangeKind::kDivided,
             planned.levels ? fmt::format("of no use to gang {}: another member has no more",
                                          tenancy.pods[i]->gang->name)
-                           : fmt::format("worth more to others on node {}", name));
+                           : fmt::format("more useful to other pods on node {}", name));
         continue;
       }
       // Other pods of its namespace may have begun to grow in this decision.

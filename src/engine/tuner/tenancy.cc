@@ -182,16 +182,16 @@ std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, con
   TunerAction tell{.kind = TunerActionKind::kTell, .pod = pod};
   if (fungible.ChangedByHand()) {
     tell.respected = Respected::kByHand;
-    tell.message = fmt::format("asks for {} since somebody changed it: left alone from now on",
-                               DescribeCpuAndMemory(fungible.requested));
+    tell.message = fmt::format(
+        "another client has changed its requests to {}: Synergy does not change it any more",
+        DescribeCpuAndMemory(fungible.requested));
     return tell;
   }
   if (!MayResize(*pod, node) && IsReported(fungible, now)) {
     tell.respected = Respected::kDevices;
-    tell.message = fmt::format(
-        "keeps the CPU and memory that it was bound with, because a resize may cost it its GPUs: "
-        "{}",
-        DevicesOf(*pod, node).why);
+    tell.message =
+        fmt::format("its CPU and memory are not changed, because a resize may cost it its GPUs: {}",
+                    DevicesOf(*pod, node).why);
     return tell;
   }
   if (fungible.profile.empty()) return std::nullopt;
@@ -200,16 +200,16 @@ std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, con
   if (!known.profile) {
     tell.respected = Respected::kProfileGone;
     tell.message = fmt::format(
-        "profile {} is gone or invalid: the pod keeps what it has, unless another pod needs what "
-        "is "
-        "above its floor",
+        "profile {} is missing or invalid: the pod's amounts stay, unless another pod needs the "
+        "part above its floor",
         fungible.profile);
     return tell;
   }
   if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
   tell.respected = Respected::kProfileChanged;
-  tell.message = fmt::format("profile {} is at generation {} now; its figures are used from now on",
-                             fungible.profile, known.generation);
+  tell.message =
+      fmt::format("profile {} is now at generation {}; its new values are used from now on",
+                  fungible.profile, known.generation);
   return tell;
 }
 
