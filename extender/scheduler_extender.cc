@@ -132,8 +132,9 @@ std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
 Result<> SchedulerExtender::Ready() const {
   if (shadow_) return Fail(ErrorCode::kDenied, "in shadow mode nothing is bound or evicted");
   if (watches_.current()) return {};
-  return Fail(ErrorCode::kUnavailable,
-              "the extender does not know all pods and nodes: its watches are new, or broken off");
+  return Fail(
+      ErrorCode::kUnavailable,
+      "the extender has not listed all pods and nodes: its watches are new, or interrupted");
 }
 
 std::optional<NodeIndex> SchedulerExtender::CountedOn(const ClusterSnapshot& snapshot,

@@ -49,7 +49,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
 void ProfilingUnit::Start() {
   if (config_.profiling.On(config_.progress)) return loop_.Start();
   if (config_.profiling.enabled)
-    log_.Info("no profiling, because progress is not enabled, and that is what it measures by");
+    log_.Info("profiling is disabled because it needs progress: enable progress");
 }
 
 }  // namespace synergy::controller

@@ -70,12 +70,12 @@ bool TunerCalls::Do(const TunerAction& action) {
 
 Result<Pod> TunerCalls::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
                                  kube::Precondition precondition) {
-  if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
+  if (!may_act_()) return Fail(ErrorCode::kCancelled, "another replica acts now");
   return pods_.Annotate(pod, changes, precondition);
 }
 
 Result<Pod> TunerCalls::ResizeUnchanged(const Pod& pod, const ChangeRecord& change) {
-  if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
+  if (!may_act_()) return Fail(ErrorCode::kCancelled, "another replica acts now");
   return pods_.Resize(pod, change.to, kube::Precondition::kUnchanged, ResizedBy(change));
 }
 
@@ -84,7 +84,7 @@ Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
   Pod seen = known && known->fungible ? *known : pod;
   for (int resizes = 1;; ++resizes) {
     if (!AsksFor(seen, change.from, change))
-      return Fail(ErrorCode::kConflict, "somebody else has changed its amounts meanwhile");
+      return Fail(ErrorCode::kConflict, "another client has changed its amounts meanwhile");
     Result<Pod> answer = ResizeUnchanged(seen, change);
     if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
       return answer;
@@ -109,27 +109,29 @@ bool TunerCalls::Took(const Result<Pod>& answer, const Pod& pod, std::string_vie
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
   const std::string value = wire::WriteKeptPlace(place.node, place.until);
-  if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "place not kept")) return false;
+  if (!Took(Annotate(pod, {{annotations::kKeptPlace, value}}), pod, "cannot reserve a place"))
+    return false;
   metrics_.ObserveReclaimDelay(place.waited);
-  log_.Info("place kept", {{"pod", pod.Key()}, {"node", place.node}, {"cost", place.cost}});
+  log_.Info("place reserved", {{"pod", pod.Key()}, {"node", place.node}, {"cost", place.cost}});
   return true;
 }
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::EndPlace& place) {
   metrics_.CountKeptPlace(ToString(place.end));
-  log_.Info("kept place ended",
+  log_.Info("reserved place ended",
             {{"pod", pod.Key()}, {"node", place.node}, {"outcome", ToString(place.end)}});
   if (place.end == PlaceEnd::kPodGone) return true;
   return Took(Annotate(pod, {{annotations::kKeptPlace, std::nullopt}}), pod,
-              "kept place not given up");
+              "cannot release a reserved place");
 }
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::Remind&) {
   const std::string now = ToTimeText(clock_.WallNow());
-  if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod, "not reminded of room")) {
+  if (!Took(Annotate(pod, {{annotations::kRoomSeen, now}}), pod,
+            "cannot mark that there is room")) {
     return false;
   }
-  log_.Info("reminded of room", {{"pod", pod.Key()}});
+  log_.Info("marked that there is room", {{"pod", pod.Key()}});
   return true;
 }
 
@@ -146,7 +148,7 @@ bool TunerCalls::WriteChange(const Pod& pod, const tuner_action::ChangeStep& ste
       step.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
   const Result<Pod> answer =
       Annotate(pod, {{annotations::kChange, wire::WriteChange(step.change)}}, precondition);
-  if (Took(answer, pod, "change not recorded")) return true;
+  if (Took(answer, pod, "cannot record a change")) return true;
   metrics_.CountFailure(ToString(ChangeFailure::kRefused));
   return false;
 }
@@ -154,7 +156,7 @@ bool TunerCalls::WriteChange(const Pod& pod, const tuner_action::ChangeStep& ste
 bool TunerCalls::Do(const Pod& pod, const tuner_action::Resize& step) {
   const Result<Pod> answer =
       step.unchanged ? ResizeUnchanged(pod, step.change) : ResizeFrom(pod, step.change);
-  if (!Took(answer, pod, "change not made")) {
+  if (!Took(answer, pod, "cannot make a change")) {
     const bool never_fits = answer.error().code == ErrorCode::kInvalid;
     const auto failure = never_fits ? ChangeFailure::kInfeasible : ChangeFailure::kRefused;
     metrics_.CountFailure(ToString(failure));
@@ -168,7 +170,7 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
   if (step.failure) metrics_.CountFailure(ToString(*step.failure));
   // A resize without an answer may have succeeded, and our copy may be outdated.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
-  if (!Took(found, pod, "announced change not withdrawn")) return false;
+  if (!Took(found, pod, "cannot withdraw an announced change")) return false;
   if (found->uid != pod.uid || !found->fungible) return true;
   kube::AnnotationChanges changes;
   if (found->fungible->Announced()) {
@@ -178,7 +180,7 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
   if (changes.empty()) return true;
-  return Took(Annotate(pod, changes), pod, "announced change not withdrawn");
+  return Took(Annotate(pod, changes), pod, "cannot withdraw an announced change");
 }
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::PutBack& step) {
@@ -187,8 +189,8 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::PutBack& step) {
   if (step.unshrinkable_until) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
-  if (!Took(Annotate(pod, changes), pod, "change not put back")) return false;
-  if (!Took(ResizeFrom(pod, step.change), pod, "change not put back")) return false;
+  if (!Took(Annotate(pod, changes), pod, "cannot revert a change")) return false;
+  if (!Took(ResizeFrom(pod, step.change), pod, "cannot revert a change")) return false;
   ReportChange(pod, step.change);
   return true;
 }

@@ -43,13 +43,13 @@ bool LostMembers::Settle(const Reservation& place, const std::stop_token& stop) 
     return false;
   }
   metrics_.CountVacantPlace("held");
-  log_.Info("gang's member is lost: its place is held for its replacement",
+  log_.Info("a gang's member is lost: its place is reserved for its replacement",
             {{"gang", place.gang}, {"pod", pod.Key()}, {"node", pod.node}});
   const auto left = std::chrono::ceil<std::chrono::seconds>(place.until - clock_.Now());
   Tell(place, "Normal",
-       fmt::format("its place on node {} is held for its replacement, for {} s at most: gang {} "
-                   "runs",
-                   pod.node, std::max<int64_t>(left.count(), 0), place.gang));
+       fmt::format(
+           "its place on node {} is reserved for its replacement, for at most {} s: gang {} runs",
+           pod.node, std::max<int64_t>(left.count(), 0), place.gang));
   return true;
 }
 
@@ -68,13 +68,13 @@ void LostMembers::TellEnd(const Reservation& place) {
                                    : there >= size ? "filled"
                                                    : "yielded";
   metrics_.CountVacantPlace(outcome);
-  log_.Info("gang's vacant place is held no more", {{"gang", place.gang},
-                                                    {"pod", place.pod->Key()},
-                                                    {"node", place.pod->node},
-                                                    {"outcome", outcome}});
+  log_.Info("a place of a gang's lost member is no longer reserved", {{"gang", place.gang},
+                                                                      {"pod", place.pod->Key()},
+                                                                      {"node", place.pod->node},
+                                                                      {"outcome", outcome}});
   if (!is_late) return;
   Tell(place, "Warning",
-       fmt::format("no replacement came in time: its place on node {} is given back",
+       fmt::format("no replacement came in time: its place on node {} is released",
                    place.pod->node));
 }
 

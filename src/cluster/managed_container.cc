@@ -49,7 +49,7 @@ Result<Value> Parse(const Names<Value, kSize>& names, std::string_view text) {
     if (name == text) return value;
     choices += fmt::format("{}{}", choices.empty() ? "" : ", ", name);
   }
-  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is none of {}", text, choices));
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of {}", text, choices));
 }
 
 }  // namespace

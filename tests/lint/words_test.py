@@ -33,6 +33,12 @@ class WordsTest(SampleTreeTest):
                 self.assertEqual(len(problems), 1, problems)
                 self.assertIn("machines are no persons", problems[0])
 
+    def test_words_of_people_are_found_in_messages(self):
+        text = 'auto x = Fail("nobody reads it");\n'
+        self.assertEqual(self.found(text, "tests/unit/core/a.cc"), [])
+        self.assertEqual(self.found('auto x = words["nobody"];\n'), [])
+        self.assertEqual(len(self.found(text)), 1)
+
     def test_data_of_others_is_left_alone(self):
         self.assertEqual(self.found("// Of nobody.\n", "tests/data/a.cc"), [])
 

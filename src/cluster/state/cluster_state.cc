@@ -168,7 +168,7 @@ Result<> ClusterState::Apply(const ClusterChange& change) {
   }
   if (const uint64_t present = version(); present != change.version) {
     return Fail(ErrorCode::kConflict,
-                fmt::format("version {} where there was {}", present, change.version));
+                fmt::format("version {} instead of {}", present, change.version));
   }
   return {};
 }

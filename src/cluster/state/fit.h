@@ -69,6 +69,6 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
 // Start of the message if a place reserved for a replacement (replacements.h) is in the way; the
 // key of the lost pod follows.
 inline constexpr std::string_view kHeldForReplacement =
-    "its room is held for the pod that replaces ";
+    "its room is reserved for the pod that replaces ";
 
 }  // namespace synergy

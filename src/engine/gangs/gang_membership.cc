@@ -11,9 +11,9 @@ GangMembership GangMembership::Read(const ClusterState& state, const Gang& gang,
   for (const GangMember& member : read.members) {
     const Gang& own = *member.pod->gang;
     if (!own.problem.empty()) {
-      read.disagreement = fmt::format("of pod {} {}", member.pod->name, own.problem);
+      read.disagreement = fmt::format("pod {}: {}", member.pod->name, own.problem);
     } else if (own.size != gang.size) {
-      read.disagreement = fmt::format("its members disagree about its size: {} and {}",
+      read.disagreement = fmt::format("its members have different sizes: {} and {}",
                                       std::min(own.size, gang.size), std::max(own.size, gang.size));
     }
     if (!member.pod->UsesGpus()) {

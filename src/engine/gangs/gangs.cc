@@ -29,7 +29,7 @@ constexpr Duration kBeingBound = std::chrono::seconds(15);
 // may create all members again.
 constexpr Duration kBetweenAsks = std::chrono::seconds(30);
 constexpr Duration kSucceeded = std::chrono::seconds(5);
-constexpr std::string_view kStops = "the extender is being stopped";
+constexpr std::string_view kStops = "the extender is stopping";
 constexpr Duration kFirstRest = std::chrono::seconds(30);
 constexpr Duration kLongestRest = std::chrono::minutes(10);
 
@@ -106,14 +106,13 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   record.waits_for_locality = false;
   // kube-scheduler does not filter a pod that it still counts as bound.
   record.passed.erase(pod.uid);
-  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
+  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has tried the pod again"});
   const GangMembership membership = Read(gang, record);
   const size_t there = membership.members.size();
   const auto size = static_cast<size_t>(gang.size);
   if (!membership.disagreement.empty()) return Refused(gang.name, membership.disagreement);
   if (there > size) {
-    return Refused(gang.name,
-                   fmt::format("{} pods say that they are of it, and its size is {}", there, size));
+    return Refused(gang.name, fmt::format("{} pods belong to it, but its size is {}", there, size));
   }
   const bool others_may_be_done = !membership.IsWhole(gang) && now >= record.succeeded_until &&
                                   now - record.first_asked >= times_.creation;
@@ -123,7 +122,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
     return too_large;
   }
   if (!membership.IsWhole(gang)) {
-    const std::string why = fmt::format("{} of {} members are there", there, size);
+    const std::string why = fmt::format("{} of {} members exist", there, size);
     if (now - record.first_asked < times_.creation) return NotYet(gang.name, why);
     GangVerdict late = Refused(gang.name, why);
     late.incomplete = others_may_be_done;
@@ -167,9 +166,9 @@ GangVerdict Gangs::PlaceHeld(const Pod& pod, const std::set<std::string_view>& a
   const std::string& node = record.places.at(pod.uid);
   const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
   if (!placement || placement->pod->node != node)
-    return NotYet(pod.gang->name, "its places were given up");
+    return NotYet(pod.gang->name, "its places were released");
   if (!allowed.contains(node))
-    return Refused(pod.gang->name, "a member may not go where it was to");
+    return Refused(pod.gang->name, "a member may not go to its planned node");
   record.passed.insert(pod.uid);
   return {GangVerdict::Kind::kPlaced, node};
 }
@@ -253,7 +252,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
   // The watch is behind kube-scheduler, or the outcome of a bind is in doubt.
-  if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
+  if (!is_known) return NotYet(name, "the extender has not seen the pod yet");
   const auto snapshot = state_.Snapshot();
   record.refusals.Review(Counted(membership, record), *snapshot);
   const WallTime first_asked = FirstAsked(membership, record);
@@ -303,7 +302,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     }
   }
   if (!Take(planned, membership, *snapshot, record))
-    return NotYet(name, "its places were taken by others meanwhile");
+    return NotYet(name, "other pods have taken its places meanwhile");
   record.passed.insert(pod.uid);
   return {GangVerdict::Kind::kPlaced, record.places.at(pod.uid)};
 }
@@ -333,7 +332,7 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
     if (now == record.places.end()) left.push_back(uid);
     record.passed.erase(uid);
     record.let_go.erase(uid);
-    End(record, uid, {ErrorCode::kConflict, "its place is on another node by now"});
+    End(record, uid, {ErrorCode::kConflict, "its place is now on another node"});
   }
   state_.Release(left);
   record.allocation.reset();
@@ -464,7 +463,7 @@ std::set<std::string> Gangs::HeldFor(const std::vector<std::string>& gangs) cons
 
 void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) {
   for (const std::string& gang : gangs) {
-    log_.Info("gang's places are given to a higher priority", {{"gang", gang}, {"to", to}});
+    log_.Info("gang's places are given to a gang of higher priority", {{"gang", gang}, {"to", to}});
     Release(records_.at(gang));
   }
 }
@@ -539,20 +538,19 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
     bind->outcome = Fail(code, fmt::format("gang {}: {}", gang.name, why));
     return bind;
   };
-  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were released");
   Record& record = found->second;
   if (stopped_) return fail(ErrorCode::kUnavailable, kStops);
   const auto place = record.places.find(uid);
-  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were given up");
-  if (place->second != node)
-    return fail(ErrorCode::kConflict, "its place is on another node by now");
-  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod anew"});
+  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were released");
+  if (place->second != node) return fail(ErrorCode::kConflict, "its place is now on another node");
+  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod again"});
   if (record.let_go.contains(uid) && record.allocation) {
     bind->outcome = GangBindOutcome(*record.allocation);
     return bind;
   }
   if (record.binds.empty() && ExpectedBinds() + record.places.size() > kMostWaitingBinds)
-    return fail(ErrorCode::kOverloaded, "too many binds wait for others already");
+    return fail(ErrorCode::kOverloaded, "too many binds wait already");
   record.passed.insert(uid);
   record.binds[uid] = bind;
   LetGo(record, gang);
@@ -609,7 +607,7 @@ void Gangs::Release(Record& record) {
   std::vector<std::string> uids;
   for (const auto& [uid, node] : std::exchange(record.places, {})) uids.push_back(uid);
   for (const auto& [uid, bind] : std::map(record.binds))
-    End(record, uid, {ErrorCode::kConflict, "its places were given up"});
+    End(record, uid, {ErrorCode::kConflict, "its places were released"});
   state_.Release(uids);
   state_.Release(std::exchange(record.launchers, {}));
   record.passed.clear();
@@ -628,13 +626,13 @@ void Gangs::GiveUp(const std::string& name, const GangMembership& membership, Re
   record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
   record.rests_until = now + record.rest;
   record.why_it_rests = fmt::format(
-      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
+      "its places were held for {} s, but {} of {} members were not bound{}{}; tried again after "
       "{} s",
       std::chrono::duration_cast<std::chrono::seconds>(now - record.held_since).count(),
       membership.to_place.size(), membership.members.size(),
       late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
       std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
-  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
+  log_.Warn("gang's places are released", {{"gang", name}, {"why", record.why_it_rests}});
   Release(record);
   record.refusals.Clear();
 }
@@ -680,7 +678,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
     return;
   }
   if (!membership.IsWhole(gang)) {
-    log_.Info("gang has lost a member: its places are given back",
+    log_.Info("gang has lost a member: its places are released",
               {{"gang", name}, {"members", members.size()}, {"size", gang.size}});
     Release(record);
     record.first_asked = now;

@@ -124,7 +124,7 @@ std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
 std::string MessageOf(const SeenAmount& less, const SeenAmount& more) {
   return fmt::format(
       "with {} of CPU pods are {:.2f} times as fast as with {} ({:.3g} and {:.3g} iterations a "
-      "second), and the profile says {:.2f} times. Measure it again, or let pods do without it: "
+      "second), but the profile says {:.2f} times. Measure it again, or remove it from the pods: "
       "then Synergy measures them",
       ToQuantityText(more.cpu), more.rate / less.rate, ToQuantityText(less.cpu), more.rate,
       less.rate, more.said / less.said);

@@ -78,7 +78,7 @@ void End(ProfilerPass& pass, GangRoll& gang) {
   const MeasurementKey key = head.key;
   Measurement& measurement = memory.measurements.at(key);
   if (measurement.probe && measurement.probe->uid == gang.head)
-    AbandonProbe(pass, measurement, "not all pods of its gang run any more");
+    AbandonProbe(pass, measurement, "some pods of its gang no longer run");
   measurement.pods.erase(gang.head);
   measurement.closely.erase(gang.head);
   memory.news.insert(key);

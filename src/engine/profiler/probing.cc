@@ -255,7 +255,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
                             ? ToDuration(Seconds(affordable / loss))
                             : kLongestProbe;
   if (measurement.failures >= kMostFailures) {
-    measurement.note = "probes have told nothing";
+    measurement.note = "probes have had no result";
     Complete(pass, measurement);
     return;
   }
@@ -276,7 +276,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   action.kind = ProfilerActionKind::kProbe;
   action.pod = probe.pod;
   action.probe = probe.probe;
-  action.why = fmt::format("to see how fast it is with {} of CPU", ToQuantityText(plan->cpu));
+  action.why = fmt::format("to measure its speed with {} of CPU", ToQuantityText(plan->cpu));
   pass.Do(std::move(action));
   measurement.probe = std::move(probe);
 }
@@ -298,12 +298,12 @@ void FollowProbe(ProfilerPass& pass, Measurement& measurement) {
   const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
   if (!is_on) {
     if (probe.since || pass.at.now >= probe.give_up)
-      End(pass, measurement, Outcome::kNothing, "the agent of the node does not keep it");
+      End(pass, measurement, Outcome::kNothing, "the node's agent does not apply it");
     return;
   }
   probe.since = pod.probe->since;
   if (pod.probe->wiped) {
-    End(pass, measurement, Outcome::kNothing, "somebody else has changed the quota");
+    End(pass, measurement, Outcome::kNothing, "another program has changed the quota");
     return;
   }
   if (const auto point = Read(pass, measurement, pod)) {

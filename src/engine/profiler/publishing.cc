@@ -140,7 +140,7 @@ void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measure
     marked.drifted = true;
     marked.confirmed = false;
     Ask(pass, key, measurement, std::move(marked),
-        "its speed does not follow the curve any more; it is measured again");
+        "its speed no longer follows the curve; it is measured again");
     return;
   }
   if (measurement.note == kUnsettledNote) {

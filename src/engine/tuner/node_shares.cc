@@ -181,29 +181,32 @@ std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node
   if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
   const ManagedContainer& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) {
-    return Notify{Respected::kByHand,
-                  fmt::format("asks for {} since somebody changed it: left alone from now on",
-                              DescribeCpuAndMemory(fungible.requested))};
+    return Notify{
+        Respected::kByHand,
+        fmt::format(
+            "another client has changed its requests to {}: Synergy does not change it any more",
+            DescribeCpuAndMemory(fungible.requested))};
   }
   if (!MayResize(pod, node) && IsReported(fungible, now)) {
-    return Notify{Respected::kDevices,
-                  fmt::format("keeps the CPU and memory that it was bound with, because a resize "
-                              "may cost it its GPUs: {}",
-                              DevicesOf(pod, node).why)};
+    return Notify{
+        Respected::kDevices,
+        fmt::format("its CPU and memory are not changed, because a resize may cost it its GPUs: {}",
+                    DevicesOf(pod, node).why)};
   }
   if (fungible.profile.empty()) return std::nullopt;
   const TunedProfile known =
       profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
   if (!known.profile) {
     return Notify{Respected::kProfileGone,
-                  fmt::format("profile {} is gone or invalid: the pod keeps what it has, unless "
-                              "another pod needs what is above its floor",
+                  fmt::format("profile {} is missing or invalid: the pod's amounts stay, unless "
+                              "another pod needs the part above its floor",
                               fungible.profile)};
   }
   if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
-  return Notify{Respected::kProfileChanged,
-                fmt::format("profile {} is at generation {} now; its figures are used from now on",
-                            fungible.profile, known.generation)};
+  return Notify{
+      Respected::kProfileChanged,
+      fmt::format("profile {} is now at generation {}; its new values are used from now on",
+                  fungible.profile, known.generation)};
 }
 
 }  // namespace synergy

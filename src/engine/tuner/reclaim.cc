@@ -215,7 +215,7 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
     // kube-scheduler must try the smaller pod before others are cut.
     waiting.next_attempt = now + pass.settings.look_again;
     Cut(pass, waiting.pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can do with less");
+        "it waits for CPU or memory and can run with less");
     return Attempt::kMade;
   }
   bool refused = false;
@@ -365,7 +365,7 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
     if (!may_cut || !least) continue;
     asks_for_less = true;
     Cut(pass, member->pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can do with less");
+        "it waits for CPU or memory and can run with less");
   }
   if (asks_for_less) return;
   bool refused = false;

@@ -174,7 +174,7 @@ void Divide(TunerPass& pass, const DivisionSites& sites, const NewAmounts& plann
         Cut(pass, node_shares.pods[i], less, ChangeKind::kDivided,
             planned.levels ? fmt::format("of no use to gang {}: another member has no more",
                                          node_shares.pods[i]->gang->name)
-                           : fmt::format("worth more to others on node {}", name));
+                           : fmt::format("more useful to other pods on node {}", name));
         continue;
       }
       // Other pods of its namespace may have begun to grow in this decision.

@@ -78,7 +78,7 @@ PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerS
   put_back.change = {ChangeKind::kUndone,
                      fungible.requested,
                      fungible.in_force,
-                     fmt::format("the kubelet could not do it ({}): {}", ToString(failure),
+                     fmt::format("the kubelet could not make it ({}): {}", ToString(failure),
                                  fungible.resize_message),
                      now,
                      change.record.MemoryChanged()};
@@ -255,7 +255,7 @@ void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
   }
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
-                     fungible.requested,     "found made, without a word why",
+                     fungible.requested,     "found without a recorded reason",
                      pass.at.wall,           change.record.MemoryChanged()};
     pass.Do(StepOf<Record>(change));
   }

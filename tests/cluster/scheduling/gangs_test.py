@@ -99,7 +99,7 @@ class GangsTest(OneNodeTest):
 
     def test_a_gang_that_waits_for_its_members_says_how_many_and_holds_nothing(self):
         self.cluster.create(*gang("few", members=3, **on(self.node)))
-        wait_for("an event", lambda: any("gang default/few: 3 of 8 members are there" in text
+        wait_for("an event", lambda: any("gang default/few: 3 of 8 members exist" in text
                                          for text in self.cluster.events("few-2")))
         self.cluster.create(pod("single", SIZE, "1", "10G", **on(self.node)))
         wait_for("a single pod to run", lambda: "single" in self.cluster.bound())
@@ -177,7 +177,7 @@ class GangsTest(OneNodeTest):
         self.cluster.create(group, *members[:-1], job)
         # The extender's answer, and what the controller says of the topology.
         wait_for("the group to wait for its last pod",
-                 lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
+                 lambda: f"{SIZE - 1} of {SIZE} members exist" in self.explain("plain-0"))
         self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.create(members[-1],
@@ -236,9 +236,9 @@ class GangsTest(OneNodeTest):
         self.end_badly(failed)
         # The Job waits for ten seconds before it makes another: the GPU is free for as long, but for the hold.
         wait_for("the failed pod's event",
-                 lambda: any("is held for its replacement" in text for text in self.cluster.events(failed)))
+                 lambda: any("is reserved for its replacement" in text for text in self.cluster.events(failed)))
         wait_for("the rival to be told",
-                 lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
+                 lambda: any(f"its room is reserved for the pod that replaces default/{failed}" in text
                              for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
         self.assertIn(f"is reserved for the replacement of default/{failed}: until", self.explain("rival"))

@@ -215,7 +215,8 @@ TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
               Not(Contains(HasSubstr("reserved for the replacement"))));
   auto waiting = std::make_shared<Waiting>(*facts.pod.waiting);
   waiting->message =
-      "0/2 nodes are available: 1 Insufficient cpu, 1 its room is held for the pod that replaces "
+      "0/2 nodes are available: 1 Insufficient cpu, 1 its room is reserved for the pod that "
+      "replaces "
       "team/bert-3, of gang team/bert. preemption: 0/2 nodes are available";
   facts.pod.waiting = std::move(waiting);
   EXPECT_THAT(Explain(facts, kNow).remarks,

@@ -74,7 +74,7 @@ TEST_F(ClusterJournalTest, AppliedToAStateThatIsAnotherOneIsAConflict) {
   EXPECT_EQ(outcome.error().message, "version 2: a pod is assumed with another outcome");
   const Result<> version = other.Apply({change::Forget{"p"}, 3});
   ASSERT_FALSE(version);
-  EXPECT_EQ(version.error().message, "version 2 where there was 3");
+  EXPECT_EQ(version.error().message, "version 2 instead of 3");
 }
 
 TEST_F(ClusterJournalTest, APlaceThatIsNotThereIsNowhereToExpectAPod) {

@@ -33,7 +33,7 @@ Pod Said(DeviceSafety safety, const std::string& name = "a") {
 
 TEST(DeviceSafetyTest, WhereNobodySaysAnythingNothingIsKnownAndNothingResized) {
   EXPECT_EQ(DevicesOf(Managed(), kUnlabelled).safety, DeviceSafety::kUnknown);
-  EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not said"));
+  EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not reported"));
   EXPECT_FALSE(MayResize(Managed(), kUnlabelled));
   EXPECT_FALSE(MayResize(Managed(), {{"synergy.io/devices-safe", "perhaps"}}));
 }

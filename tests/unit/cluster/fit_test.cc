@@ -108,7 +108,7 @@ TEST(FitTest, APlaceholderFitsNowhereAndNoEvictionHelps) {
   const FitFailures failures = CheckFit(pod, node);
   EXPECT_TRUE(Unresolvable(failures, pod.requests, node));
   EXPECT_EQ(DescribeFailures(failures, pod.requests, &node, kGpu),
-            "CPU and memory of the pod are not set yet: synergy-controller does that");
+            "CPU and memory of the pod are not set yet; synergy-controller sets them");
 }
 
 TEST(FitTest, TheManagedResourceIsCalledByItsOwnName) {

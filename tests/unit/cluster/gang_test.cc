@@ -141,13 +141,13 @@ TEST(GangTest, WordsWithoutSenseAreAProblemThatNamesTheCure) {
         << size;
   }
   EXPECT_EQ(problem({{"synergy.io/gang", "a"}}),
-            "the label synergy.io/gang needs synergy.io/gang-size beside it");
+            "the label synergy.io/gang needs the label synergy.io/gang-size");
   EXPECT_EQ(problem({{"synergy.io/gang-size", "8"}}),
-            "the label synergy.io/gang-size needs synergy.io/gang beside it: the gang's name");
+            "the label synergy.io/gang-size needs the label synergy.io/gang with the gang's name");
   EXPECT_EQ(problem({{"kueue.x-k8s.io/pod-group-name", "g"}},
                     {{"kueue.x-k8s.io/pod-group-total-count", std::string(300, '9')}}),
             "kueue.x-k8s.io/pod-group-total-count is \"" + std::string(40, '9') +
-                "...\", and not a number from 1 to 256");
+                "...\", but must be a number from 1 to 256");
 }
 
 // Places held for members.

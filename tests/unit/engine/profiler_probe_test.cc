@@ -228,7 +228,7 @@ TEST_F(ProfilerTest, AQuotaThatSomebodyElseChangedTellsNothing) {
   EXPECT_EQ(Count(Kind::kProbe), 3U);
   EXPECT_EQ(Count(Kind::kEndProbe), 3U);
   EXPECT_FALSE(Last().confirmed);
-  EXPECT_EQ(Last().note, "probes have told nothing");
+  EXPECT_EQ(Last().note, "probes have had no result");
 }
 
 TEST_F(ProfilerTest, GivesUpOnAnAgentThatDoesNothing) {

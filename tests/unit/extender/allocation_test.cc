@@ -48,7 +48,7 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_THAT(events.all[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
   EXPECT_THAT(
       events.all[0].message,
-      HasSubstr("its demand, on node a; 1 GPUs stay free there, with cpu 6, memory 55Gi each"));
+      HasSubstr("its demand, on node a; 1 free GPUs are left there, with cpu 6, memory 55Gi each"));
 }
 
 TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
@@ -62,7 +62,7 @@ TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooM
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
-  EXPECT_THAT(events.all[0].message, HasSubstr("what node a has to give now of its demand"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("the part that node a has now of its demand"));
 }
 
 TEST_F(AllocationTest, NeverCutsAPeer) {
@@ -139,7 +139,7 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   state.UpsertPod(grown);
   synergy::testing::HearUntil(state, kHeardUntil + 100);
   clock.Advance(std::chrono::milliseconds(10));
-  EXPECT_THAT(answer.get(), HasSubstr("was given to others"));
+  EXPECT_THAT(answer.get(), HasSubstr("was given to other pods"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
 }
@@ -165,7 +165,7 @@ class PromiseTest : public WatchBehindTest {
 };
 
 TEST_F(PromiseTest, GrowthTakesNothingThatWasPromisedMeanwhile) {
-  EXPECT_THAT(BindWhileThereComes(Promised(0, 4)), HasSubstr("was promised to others"));
+  EXPECT_THAT(BindWhileThereComes(Promised(0, 4)), HasSubstr("was promised to other pods"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
   state.UpsertPod(api.pod("p"));
   EXPECT_EQ(Bind(), kBound) << "with what is left";
@@ -194,7 +194,7 @@ TEST_F(WatchBehindTest, BindsNothingBlindly) {
   auto answer = std::async(std::launch::async, [this] { return Bind(); });
   clock.AwaitSleepers(2);
   clock.Advance(std::chrono::seconds(2));
-  EXPECT_THAT(answer.get(), HasSubstr("the watch of pods is behind"));
+  EXPECT_THAT(answer.get(), HasSubstr("the watch of pods lags"));
   EXPECT_EQ(FreeOn("a").gpus, Gpus(1));
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
 }

@@ -103,7 +103,7 @@ TEST_F(BindTest, BindsAPodInDoubtToNoOtherNode) {
   LosesTheAnswer();
   Bind();
   api.RefuseNothing();
-  EXPECT_THAT(extender.Bind(BindArgs(pod, "b")), HasSubstr("may still turn out to be bound"));
+  EXPECT_THAT(extender.Bind(BindArgs(pod, "b")), HasSubstr("may still be bound"));
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
   EXPECT_EQ(FreeGpus("b"), Gpus(1));
   EXPECT_EQ(Bind(), kBound);

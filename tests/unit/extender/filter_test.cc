@@ -221,11 +221,11 @@ TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
                              metrics, watches);
   const std::string args = Args(MakePod("p", 1, 1, 1), {"a"});
   const std::string binding = R"({"PodName":"p","PodNamespace":"team","PodUID":"u","Node":"a"})";
-  EXPECT_THAT(starting.Filter(args), HasSubstr("does not know all pods and nodes"));
-  EXPECT_THAT(starting.Prioritize(args), HasSubstr("does not know all pods and nodes"));
-  EXPECT_THAT(starting.Bind(binding), HasSubstr("does not know all pods and nodes"));
+  EXPECT_THAT(starting.Filter(args), HasSubstr("has not listed all pods and nodes"));
+  EXPECT_THAT(starting.Prioritize(args), HasSubstr("has not listed all pods and nodes"));
+  EXPECT_THAT(starting.Bind(binding), HasSubstr("has not listed all pods and nodes"));
   EXPECT_THAT(starting.Preempt(R"({"Pod":{},"NodeNameToMetaVictims":{}})"),
-              HasSubstr("does not know all pods and nodes"));
+              HasSubstr("has not listed all pods and nodes"));
   EXPECT_EQ(state.assumed_pods(), 0u);
   // Pods that Synergy does not manage do not wait.
   EXPECT_THAT(starting.Filter(Args(MakePod("web", 0, 1, 1), {"a"})),

@@ -191,10 +191,10 @@ TEST_F(GangsTest, AGangThatIsNotWholeIsAskedAboutAgainSoonAndRefusedWhenItIsLate
   AddNode("a");
   const Pod member = Member("g", 0);
   state.UpsertPod(member);
-  EXPECT_EQ(Filter(member), R"({"Error":"gang default/g: 1 of 2 members are there"})");
+  EXPECT_EQ(Filter(member), R"({"Error":"gang default/g: 1 of 2 members exist"})");
   clock.Advance(std::chrono::seconds(10));
   EXPECT_THAT(Filter(member), HasSubstr(R"("FailedAndUnresolvableNodes":{"a":"gang default/g: )"
-                                        R"(1 of 2 members are there")"));
+                                        R"(1 of 2 members exist")"));
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
@@ -212,7 +212,7 @@ TEST_F(GangsTest, ThoseThatHaveSucceededDoNotComeAgain) {
   Filter(last);
   EXPECT_EQ(asked, 0) << "the others may be on their way";
   clock.Advance(std::chrono::seconds(10));
-  EXPECT_THAT(Filter(last), HasSubstr("1 of 4 members are there"));
+  EXPECT_THAT(Filter(last), HasSubstr("1 of 4 members exist"));
   EXPECT_EQ(asked, 1);
   Filter(last);
   EXPECT_EQ(asked, 1) << "a moment ago";
@@ -259,10 +259,9 @@ TEST_F(GangsTest, WordsWithoutSenseAreAnAnswer) {
   state.UpsertPod(member);
   EXPECT_THAT(Filter(member), HasSubstr("not a number from 1 to 256"));
   Create("h", 2);
-  EXPECT_THAT(Filter(Member("h", 0, 3)), HasSubstr("its members disagree about its size: 2 and 3"));
+  EXPECT_THAT(Filter(Member("h", 0, 3)), HasSubstr("its members have different sizes: 2 and 3"));
   state.UpsertPod(Member("h", 3, 2));
-  EXPECT_THAT(Filter(Member("h", 0, 2)),
-              HasSubstr("3 pods say that they are of it, and its size is 2"));
+  EXPECT_THAT(Filter(Member("h", 0, 2)), HasSubstr("3 pods belong to it, but its size is 2"));
 }
 
 TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
@@ -272,7 +271,7 @@ TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
   state.RemovePod(members[1].uid);
   extender.gangs().Look();
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
-  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
+  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
 TEST_F(GangsTest, WhatIsHeldEndsAfterAWhileAndTheGangRestsThen) {
@@ -560,7 +559,7 @@ TEST_F(GangPriorityTest, AGangOfHigherPriorityGetsThemToo) {
 TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
   AddNode("a");
   const auto members = Create("g");
-  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
+  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
 // Both nodes are half full: the gang of two fits, but not on one of them.

@@ -84,13 +84,15 @@ class LostMembersTest : public ExtenderTest {
 TEST_F(LostMembersTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
   End("g-1", false);
   Pass(std::chrono::seconds(1));
-  EXPECT_THAT(FilterSingle(), HasSubstr("its room is held for the pod that replaces default/g-1, "
-                                        "of gang default/g"));
+  EXPECT_THAT(FilterSingle(),
+              HasSubstr("its room is reserved for the pod that replaces default/g-1, "
+                        "of gang default/g"));
   ExpectCounted("held", 1);
   ASSERT_THAT(events.lines(), SizeIs(1));
   EXPECT_EQ(events.all[0].pod_uid, "uid-g-1");
   EXPECT_EQ(events.all[0].reason, "SynergyPlaceHeld");
-  EXPECT_THAT(events.all[0].message, HasSubstr("on node a is held for its replacement, for 59 s"));
+  EXPECT_THAT(events.all[0].message,
+              HasSubstr("on node a is reserved for its replacement, for at most 59 s"));
 
   const Pod replacement = Replace("g-1");
   EXPECT_THAT(FilterMember(replacement, {"a", "b"}), HasSubstr(R"("NodeNames":["a"])"));
@@ -109,7 +111,8 @@ TEST_F(LostMembersTest, AReplacementThatMayNotGoThereIsPlacedBesideTheOthersAndG
 
 TEST_F(LostMembersTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskAgain) {
   End("g-1", true);
-  EXPECT_THAT(FilterSingle(), HasSubstr(R"({"Error":"its room is held for the pod that replaces)"));
+  EXPECT_THAT(FilterSingle(),
+              HasSubstr(R"({"Error":"its room is reserved for the pod that replaces)"));
   EXPECT_THAT(FilterSingle({"a", "b"}), HasSubstr(R"("NodeNames":["b"])"));
   Pass(std::chrono::seconds(1));
   ExpectCounted("succeeded", 1);
