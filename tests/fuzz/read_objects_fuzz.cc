@@ -10,7 +10,6 @@
 #include "core/check.h"
 #include "json/text.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
 #include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
