@@ -23,7 +23,6 @@ struct PresentCluster {
   StartingCluster start;
   std::vector<ProfileObject> profiles;
   std::string pod_namespace;  // of the trace's jobs
-  std::vector<std::string> notes;
 
   // Of the namespace; null where it has none of that name.
   const ProfileObject* FindProfile(const std::string& name) const;
