@@ -3,6 +3,8 @@
 // Spellings of research, which synergy-lab has: parsing one ends with the new spelling as an error.
 //
 // Threading: one caller at a time.
+//
+// Apart because it goes away with the old spellings.
 
 #include <CLI/CLI.hpp>
 

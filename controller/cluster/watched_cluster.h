@@ -25,8 +25,8 @@
 #include "kube/reflector.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/objects.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::controller {
 

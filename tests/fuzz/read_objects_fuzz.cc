@@ -11,7 +11,6 @@
 #include "json/text.h"
 #include "queues/kueue.h"
 #include "queues/round_policy.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
 #include "wire/objects/objects.h"
 #include "wire/objects/resize_status.h"
