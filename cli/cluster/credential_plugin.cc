@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wire/api/exec_credential.h"
+#include "wire/api/access_reviews.h"
 
 namespace synergy::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/text/amounts.h"
 #include "core/result.h"
 #include "core/wall_time.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 #include "wire/api/access_reviews.h"
 
 namespace synergy::cli {

@@ -4,6 +4,8 @@
 // the new spelling in the error.
 //
 // Threading: one caller at a time.
+//
+// Apart because it goes away with the old spellings.
 
 #include <CLI/CLI.hpp>
 

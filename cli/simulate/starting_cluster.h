@@ -23,7 +23,6 @@ struct PresentCluster {
   StartingCluster start;
   std::vector<ProfileObject> profiles;
   std::string pod_namespace;  // of the trace's jobs
-  std::vector<std::string> notes;
 
   // Returns the namespace's profile of this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;

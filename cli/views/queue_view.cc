@@ -11,8 +11,8 @@
 
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
+#include "queues/kueue.h"
 #include "queues/round_workload.h"
-#include "queues/type_check.h"
 
 namespace synergy::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "controller/admission/pod_as_created.h"
+#include "admission/pod_to_admit.h"
 #include "core/quantity_text.h"
 
 namespace synergy::controller {

@@ -6,6 +6,7 @@
 // Objects that Find() and Snapshot() return are immutable and stay as they are when the object
 // changes.
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,6 +50,10 @@ class KeyedStore final : public kube::ObjectStore<T> {
     const std::lock_guard lock(mutex_);
     const auto found = entries_->find(key);
     return found == entries_->end() ? nullptr : found->second;
+  }
+  size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return entries_->size();
   }
   // Copies a pointer. The first change after it copies the entries, for the writer alone.
   ObjectMap<T> Snapshot() const {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "admission/pod_to_admit.h"
 #include "cluster/annotations.h"
 #include "cluster/state/cluster_snapshot.h"
-#include "controller/admission/pod_as_created.h"
 #include "core/quantity_text.h"
 #include "wire/pods/pod_writes.h"
 

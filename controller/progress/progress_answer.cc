@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {

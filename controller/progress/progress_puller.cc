@@ -1,13 +1,13 @@
 #include "controller/progress/progress_puller.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "controller/progress/believed_progress.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -128,6 +128,30 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
   metrics_.CountProgressDropped("not_managed", believed.not_managed);
   store_.Observe(agent.node, told->since, std::move(believed.pods), clock_.Present());
   return {};
+}
+
+BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
+                         const ClusterSnapshot& cluster) {
+  BelievedProgress believed;
+  const auto index = cluster.Find(node);
+  for (PodProgress& progress : told) {
+    const Pod* pod = nullptr;
+    if (index) {
+      for (const auto& on_node : cluster.node(*index).detail->pods) {
+        if (on_node->uid == progress.uid) pod = on_node.get();
+      }
+    }
+    if (pod == nullptr) {
+      ++believed.not_here;
+    } else if (!pod->fungible) {
+      ++believed.not_managed;
+    } else {
+      progress.pod_namespace = pod->pod_namespace;
+      progress.name = pod->name;
+      believed.pods.push_back(std::move(progress));
+    }
+  }
+  return believed;
 }
 
 }  // namespace synergy::controller

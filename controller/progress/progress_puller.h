@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/agent_directory.h"
 #include "controller/progress/progress_store.h"
@@ -22,8 +24,22 @@
 #include "core/result.h"
 #include "http/client.h"
 #include "metrics/controller_metrics.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
+
+// Filters what a node agent reports: only its own node's managed pods count. An attacker with the
+// certificate of one node's agent can report nothing about other nodes' pods.
+
+struct BelievedProgress {
+  std::vector<PodProgress> pods;  // with names from the API server
+  size_t not_here = 0;            // dropped: no such pod on the node
+  size_t not_managed = 0;         // dropped: Synergy does not manage it
+};
+
+// `node`: where the agent's pod runs according to the API server.
+BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
+                         const ClusterSnapshot& cluster);
 
 struct PullSettings {
   uint16_t port = 0;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "daemon/probes.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {

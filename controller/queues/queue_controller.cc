@@ -5,16 +5,41 @@
 #include <set>
 #include <utility>
 
-#include "controller/queues/job_events.h"
 #include "core/wall_time.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::controller {
+
 namespace {
 
 // Stop a step after this many failed writes: with the API server down, each takes seconds to fail.
 constexpr size_t kMostFailedWrites = 3;
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
+
+// Records an event about a workload on the job that owns it, where its user looks.
+kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
+  kube::EventRecord event{.pod_namespace = workload.workload_namespace,
+                          .pod_name = workload.owner.name,
+                          .pod_uid = workload.owner.uid,
+                          .type = "Normal",
+                          .reason = std::move(reason),
+                          .message = std::move(message),
+                          .kind = workload.owner.kind,
+                          .api_version = workload.owner.api_version};
+  if (!event.pod_uid.empty()) return event;
+  event.pod_name = workload.name;
+  event.pod_uid = workload.uid;
+  event.kind = "Workload";
+  event.api_version = wire::kWorkloadVersion;
+  return event;
+}
+
+// Returns whether the object has changed since it was read, or is gone. The watch reports that.
+bool IsOutdated(const Result<>& written) {
+  return !written && (written.error().code == ErrorCode::kNotFound ||
+                      written.error().code == ErrorCode::kConflict);
+}
 
 WriteOutcome OutcomeOf(const Result<>& written) {
   if (written) return WriteOutcome::kWritten;

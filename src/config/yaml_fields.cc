@@ -18,6 +18,16 @@ std::string Scalar(const YAML::Node& node, const std::string& field) {
   return node.Scalar();
 }
 
+std::string SchemaOf(const Fields& fields) {
+  std::string properties;
+  for (const auto& [name, field] : fields) {
+    if (field.schema().empty()) continue;
+    properties += fmt::format(R"({}"{}":{})", properties.empty() ? "" : ",", name, field.schema());
+  }
+  return fmt::format(R"({{"type":"object","additionalProperties":false,"properties":{{{}}}}})",
+                     properties);
+}
+
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields) {
   if (map.IsNull()) return;
   if (!map.IsMap()) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/api/lease.h"
 
 namespace synergy::kube {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/backoff.h"
-#include "kube/query.h"
+#include "kube/listing.h"
 
 namespace synergy::kube {
 namespace {

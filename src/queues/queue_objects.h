@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
 
 namespace synergy {

@@ -19,7 +19,7 @@
 
 #include "core/backoff.h"
 #include "core/random.h"
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/objects/event_about_pod.h"
 
 namespace synergy::kube {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/kueue/kueue.h"
 #include "wire/kueue/queued_job.h"
 #include "wire/kueue/round_policy.h"

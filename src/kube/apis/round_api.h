@@ -16,9 +16,7 @@
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
-#include "queues/type_check.h"
 
 namespace synergy::kube {
 

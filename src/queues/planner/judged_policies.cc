@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "queues/kueue.h"
 #include "queues/planner/policy_forms.h"
-#include "queues/type_check.h"
 
 namespace synergy {
 namespace {

@@ -1,6 +1,7 @@
 #include "queues/planner/workload_ledger.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -139,6 +140,25 @@ bool WorkloadLedger::WantsNote(const Workload& workload) const {
 
 void WorkloadLedger::Forget() {
   std::erase_if(entries_, [this](const auto& entry) { return entry.second.pass != pass_; });
+}
+
+namespace {
+
+constexpr Seconds kMostOverdue = std::chrono::minutes(10);
+// Shortest time that a report counts as. Without it reports could be halved forever.
+constexpr Seconds kLeastSaid{1};
+
+}  // namespace
+
+std::optional<Seconds> RemainingBelief::Hear(Seconds told, Seconds ran) {
+  const Seconds heard = std::max(told, kLeastSaid);
+  if (!said_ || heard <= *said_ / 2 || heard >= 2 * most_) {
+    said_ = heard;
+    said_at_ = ran;
+  }
+  most_ = std::max(most_, heard);
+  refuted_ = ran - said_at_ > 2 * *said_ + kMostOverdue;
+  return refuted_ ? std::nullopt : std::optional(told);
 }
 
 }  // namespace synergy

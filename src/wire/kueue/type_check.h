@@ -10,7 +10,6 @@
 
 #include "core/clock.h"
 #include "queues/kueue.h"
-#include "queues/type_check.h"
 
 namespace synergy::wire {
 

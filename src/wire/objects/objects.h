@@ -23,7 +23,6 @@
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "profile/profile_object.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
 #include "wire/objects/resize_status.h"
 

@@ -67,4 +67,12 @@ struct ResizeStatus {
   std::string Key() const { return pod_namespace + "/" + name; }
 };
 
+// A pod as its HTTP clients see it: where it runs and whether it is ready.
+struct AgentPod {
+  std::string uid;
+  std::string node;     // empty: none yet
+  std::string address;  // status.podIP; empty: none yet
+  bool ready = false;   // and not being deleted
+};
+
 }  // namespace synergy::wire

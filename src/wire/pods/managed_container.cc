@@ -5,7 +5,6 @@
 
 #include "cluster/annotations.h"
 #include "core/wall_time.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
 #include "wire/base/resource_list.h"
 #include "wire/objects/object_readers.h"

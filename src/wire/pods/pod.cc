@@ -7,9 +7,9 @@
 
 #include "cluster/annotations.h"
 #include "cluster/node_selection.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
 

@@ -7,8 +7,8 @@
 #include "cluster/annotations.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
+#include "wire/base/resource_list.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::wire {

@@ -3,10 +3,7 @@
 
 #include "queues/planner/policy_forms.h"
 
-#include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,16 +12,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/generated_text.h"
+
 namespace synergy {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> Words(const std::function<bool(const PolicyForm&)>& is_one) {
   std::vector<std::string> words;
@@ -118,38 +111,18 @@ std::string Table() {
   return text;
 }
 
-// Compares the lines between two markers of a file with `expected`.
-void Check(const std::string& name, const std::string& begin, const std::string& end,
-           const std::string& expected) {
-  const std::string path = std::string(std::getenv("SYNERGY_ROOT")) + "/" + name;
-  std::string text = Read(path);
-  const size_t from = text.find(begin);
-  ASSERT_NE(from, std::string::npos) << name << ": " << begin;
-  const size_t first = text.find('\n', from) + 1;
-  const size_t marker = text.find(end, first);
-  ASSERT_NE(marker, std::string::npos) << name << ": " << end;
-  const size_t last = text.rfind('\n', marker) + 1;
-  if (std::getenv("SYNERGY_UPDATE") != nullptr) {
-    std::ofstream(path) << text.replace(first, last - first, expected);
-    return;
-  }
-  EXPECT_EQ(text.substr(first, last - first), expected)
-      << name << ": run build/release/tests/policy_forms_test with SYNERGY_UPDATE=1, then "
-      << "scripts/chart.sh";
-}
-
 constexpr char kCrd[] = "charts/synergy/crds/roundpolicies.yaml";
 
 TEST(PolicyForms, TheCrdHasItsFields) {
-  Check(kCrd, "# BEGIN policies,", "# END policies", Fields());
+  testing::ExpectGenerated(kCrd, "# BEGIN policies,", "# END policies", Fields());
 }
 
 TEST(PolicyForms, TheCrdRefusesOtherCombinations) {
-  Check(kCrd, "# BEGIN policy rules,", "# END policy rules", Rules());
+  testing::ExpectGenerated(kCrd, "# BEGIN policy rules,", "# END policy rules", Rules());
 }
 
 TEST(PolicyForms, TheDocsHaveItsTable) {
-  Check("docs/queues.md", "<!-- BEGIN policies,", "<!-- END policies", Table());
+  testing::ExpectGenerated("docs/queues.md", "<!-- BEGIN policies,", "<!-- END policies", Table());
 }
 
 TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {

@@ -12,7 +12,7 @@
 #include "cli/views/top.h"
 #include "http/server/server.h"
 #include "support/fake_clock.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::cli::testing {
 namespace {

@@ -67,7 +67,7 @@ class DeferredSizingTest : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   ClusterState state;
   ProfileStore profiles{0};
-  NamespaceStore namespaces;
+  KeyedStore<Namespace> namespaces;
   FairShareCache shares{state, clock};
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;

@@ -60,7 +60,7 @@ class ProfilingFixture : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   ClusterState state;
   ProfileStore profiles{0};
-  NamespaceStore namespaces;
+  KeyedStore<Namespace> namespaces;
   FairShareCache shares{state, clock};
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   synergy::testing::FakePodApi pods;

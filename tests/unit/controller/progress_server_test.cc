@@ -14,7 +14,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/progress/believed_progress.h"
 #include "controller/progress/progress_answer.h"
+#include "controller/progress/progress_puller.h"
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/cluster/cluster_view.h"
-#include "json/base64.h"
+#include "json/text.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
@@ -52,7 +52,7 @@ class WebhookTest : public ::testing::Test {
   metrics::ControllerMetrics metrics;
   ClusterState cluster;
   ProfileStore profiles{0};
-  NamespaceStore namespaces;
+  KeyedStore<Namespace> namespaces;
   FairShareCache shares{cluster, clock};
   bool complete = true;
   ClusterView view{cluster, profiles, namespaces, shares, [this] { return complete; }};

@@ -16,7 +16,7 @@
 #include "config/text_file.h"
 #include "gavel/policies/policies.h"
 #include "json/document.h"
-#include "json/value_text.h"
+#include "json/writer.h"
 #include "research/lab/gavel_input.h"
 
 namespace synergy::testing {

@@ -1,7 +1,8 @@
 #pragma once
 
-// The response of the controller's /progress in JSON: the progress of all pods. Each pod has the
-// members that its node agent reported (node_progress.h), with `node`, `since`, `at` and `age`.
+// The responses of /progress in JSON: a node agent's, with the pods on its node, and the
+// controller's, with all pods. Of the latter, each pod has the members that its node agent
+// reported, with `node`, `since`, `at` and `age`.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -12,6 +13,13 @@
 #include "profile/pod_progress.h"
 
 namespace synergy::wire {
+
+// Longest response that is read, far more than the pods of a node need.
+inline constexpr size_t kLongestNodeProgress = size_t{1} << 20;
+
+std::string WriteNodeProgress(const NodeProgress& progress);
+// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
+Result<NodeProgress> ReadNodeProgress(std::string_view text);
 
 // The header for a token of the reader's service account: the API server's proxy does not pass on
 // one in Authorization.

@@ -1,8 +1,6 @@
-#pragma once
+#include "wire/agents/progress.h"
 
-// The JSON members of a pod's progress, shared by all texts that report it. Private to this folder.
-//
-// Threading: pure.
+#include <fmt/format.h>
 
 #include "profile/pod_progress.h"
 #include "wire/base/member_text.h"
@@ -64,6 +62,40 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
   each("memory", memory);
   each("checkpoint", checkpoint);
   each("estimate", estimate);
+}
+
+void Members(auto& each, Like<NodeProgress> auto& progress) {
+  auto& [node, since, at, pods] = progress;
+  each("node", node);
+  each("since", since);
+  each("at", at);
+  each("pods", pods);
+}
+
+std::string WriteNodeProgress(const NodeProgress& progress) { return WriteMembers(progress); }
+
+Result<NodeProgress> ReadNodeProgress(std::string_view text) {
+  if (text.size() > kLongestNodeProgress) {
+    return Fail(ErrorCode::kInvalid, fmt::format("longer than {} bytes", kLongestNodeProgress));
+  }
+  return ReadMembers<NodeProgress>(text);
+}
+
+void Members(auto& each, Like<KnownProgress> auto& known) {
+  auto& [pod, node, since, at, age] = known;
+  Members(each, pod);
+  each("node", node);
+  each("since", since);
+  each("at", at);
+  each("age", age);
+}
+
+void Members(auto& each, Like<ClusterProgress> auto& progress) { each("pods", progress.pods); }
+
+std::string WriteClusterProgress(const ClusterProgress& progress) { return WriteMembers(progress); }
+
+Result<ClusterProgress> ReadClusterProgress(std::string_view text) {
+  return ReadMembers<ClusterProgress>(text);
 }
 
 }  // namespace synergy::wire

@@ -1,10 +1,10 @@
-#include "controller/admission/pod_as_created.h"
+#include "admission/pod_to_admit.h"
 
 #include <algorithm>
 
 #include "cluster/annotations.h"
 
-namespace synergy::controller {
+namespace synergy {
 
 PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   const ManagedContainer& fungible = *pod.fungible;
@@ -33,4 +33,4 @@ PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   return created;
 }
 
-}  // namespace synergy::controller
+}  // namespace synergy
