@@ -1,4 +1,4 @@
-// Whatever a pod looks like: the patch can be applied, it says what was decided and nothing more,
+// Tests patches for any pod: the patch can be applied, it states what was decided and nothing more,
 // and a second one has nothing to do.
 
 #include <string>

@@ -1,4 +1,4 @@
-// PlaceOne against the plainest way to say the same.
+// Tests PlaceOne against its plainest equivalent.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ ReserveRule RandomReserve() {
                                     GiB(*rc::gen::inRange(0, 40))}};
 }
 
-// The rank by the words of best_fit.h, in floating point throughout: tier, cost.
+// Returns the rank as best_fit.h describes it, in floating point throughout: tier, cost.
 std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
                                  const ResourceVector& largest, const ResourceVector& reserve) {
   struct Amount {

@@ -1,7 +1,7 @@
 #pragma once
 
-// ClusterState as simply as it can be said: a map of nodes, a map of pods, and everything else
-// counted anew each time.
+// ClusterState in its simplest form: a map of nodes, a map of pods, and everything else computed
+// each time.
 
 #include <map>
 #include <optional>
@@ -35,7 +35,7 @@ class ClusterModel {
   ClusterPhoto Photo() const;
   size_t assumed_pods() const;
   size_t known_pods() const { return pods_.size(); }
-  // Where the pod is expected, assumed or kept a place for.
+  // The node on which the pod is expected, assumed or has a kept place.
   std::optional<std::string> PlacedOn(const std::string& uid) const;
 
  private:
@@ -47,13 +47,13 @@ class ClusterModel {
     std::optional<Pod> seen;  // by the watch
   };
 
-  // Whether the pod fits beside those on the node, itself and, if so wanted, expected ones left
-  // out.
+  // Returns whether the pod fits beside those on the node, without itself and, if wanted, without
+  // expected pods.
   bool Fits(const Pod& pod, const std::string& node, bool beside_expected) const;
   void GiveUp(const std::string& uid);
-  // As the watch says: waiting, or where a place is kept for it.
+  // Makes it as the watch has it: waiting, or on the node where it has a kept place.
   void Wait(Entry& entry) const;
-  // A place is kept where the pod is no larger than the node: to be looked at when one changes.
+  // A place is kept only if the pod is no larger than the node: checked when one of them changes.
   void WaitAnew();
   static bool AfterGpus(const Entry& entry);
 

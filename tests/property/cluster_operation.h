@@ -1,6 +1,6 @@
 #pragma once
 
-// Random things that may happen to a cluster, on few nodes and few pods so that they meet often.
+// Random events of a cluster, on few nodes and few pods so that they meet often.
 
 #include <iosfwd>
 #include <string>
@@ -39,7 +39,7 @@ struct Operation {
   int kind = 0;
   int node = 0;
   int pod = 0;
-  int gpus = 0;  // of the pod or, doubled, of the node; the other amounts likewise
+  int gpus = 0;  // of the pod or, doubled, of the node; so are the other amounts
   int cores = 0;
   int gib = 0;
   int cards = 0;
@@ -57,7 +57,7 @@ struct Operation {
   Pod MakePod(int which) const;
   // Not bound, with a place that is kept on the node until the time.
   Pod MakeKeptPod(int which) const;
-  // Where a list says that the pod is bound.
+  // The node on which a list has the pod bound.
   std::string ListedNode(int which) const {
     return "n" + std::to_string((node + which) % kNodeNames);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// All that a snapshot says, in a form that compares and prints: what ClusterState and its model
-// must agree on.
+// The contents of a snapshot in a form that compares and prints: ClusterState and its model must
+// agree on it.
 //
 // Threading: values.
 
@@ -40,7 +40,7 @@ struct ClusterPhoto {
   bool operator==(const ClusterPhoto&) const = default;
 };
 
-// Checks on the way that names and places agree.
+// Also checks that names and places agree.
 ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot);
 
 std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo);

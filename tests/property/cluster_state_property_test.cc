@@ -1,6 +1,5 @@
-// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no
-// snapshot that was taken on the way ever changes. A list of all pods is taken in steps; what
-// happens between them is no exception.
+// Tests ClusterState against ClusterModel: after any events in any order both agree, and no earlier
+// snapshot ever changes. A list of all pods is taken in steps; other events come between them.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +24,7 @@
 namespace synergy::testing {
 namespace {
 
-// What the steps of a list have done.
+// The changes by the steps of a list.
 class ListJournal final : public ClusterJournal {
  public:
   void Wrote(const ClusterChange& change) override { changes_.push_back(change); }
@@ -49,7 +48,7 @@ std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   return all;
 }
 
-// A watch goes on only when its list has been taken.
+// A watch continues only when its list has been taken.
 bool IsNewsOfPods(const Operation& operation) {
   switch (operation.kind) {
     case Operation::kWatchWaiting:
@@ -70,7 +69,7 @@ class Pair {
 
   ClusterState& state() { return state_; }
 
-  // Makes a step of a list, and the model does what it did.
+  // Makes a step of a list, and the same changes in the model.
   bool Step(PodList& list) {
     journal_.Take();
     const bool more = list.Step();
@@ -84,7 +83,7 @@ class Pair {
     return more;
   }
 
-  // All that is listed is known, and all else that is known was never seen by the watch.
+  // Every listed pod is known, and every other known pod has never been seen by the watch.
   void CompareWithList(const std::vector<Pod>& pods) {
     std::set<std::string> uids;
     for (const Pod& pod : pods) uids.insert(pod.uid);
@@ -253,7 +252,7 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
 
 RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
               (const std::vector<Operation>& operations)) {
-  // Without snapshots on the way, nothing is copied before it is written.
+  // Without snapshots in between, nothing is copied before it is written.
   Pair pair;
   for (const Operation& operation : operations) pair.Apply(operation);
   pair.Compare();
@@ -283,7 +282,7 @@ RC_GTEST_PROP(ClusterStateProperty, NoStepOfAListShowsLessInUseThanBeforeAndAfte
   for (const Operation& operation : before) pair.Apply(operation);
   ClusterState& state = pair.state();
   std::vector<Pod> pods = PodsOf(listed);
-  // What we are placing is not changed meanwhile.
+  // A pod that is being placed is not changed meanwhile.
   for (Pod& pod : pods) {
     const auto placement = state.FindPlacement(pod.uid);
     if (placement && pod.node.empty()) pod.requests = placement->pod->requests;

@@ -1,5 +1,5 @@
-// Nodes divided together, with gangs across them, against each node by itself and against trying
-// everything.
+// Tests nodes that are divided together, with gangs across them, against each node by itself and
+// against trying everything.
 
 #include <algorithm>
 #include <iterator>
@@ -30,7 +30,7 @@ const std::vector<JobProfile>& OfCpu() {
   return profiles;
 }
 
-// Nodes with tenants, some of them members of gangs, which are on one node or several.
+// Makes nodes with tenants, some of them members of gangs, which are on one node or several.
 struct Nodes {
   std::vector<std::vector<Tenant>> tenants;
   std::vector<ResourceVector> spare;
@@ -112,8 +112,8 @@ void CheckThatMembersHaveTheSame(const Nodes& nodes, const NodeAmounts& amounts)
   }
 }
 
-// As if every node were divided without a thought of the others: of what its members are given on
-// their nodes a gang makes use of the least.
+// Divides every node without regard to the others: a gang uses the least of the amounts of its
+// members.
 NodeAmounts NodeByNode(const Nodes& nodes) {
   NodeAmounts amounts;
   for (size_t node = 0; node < nodes.tenants.size(); ++node) {
@@ -124,8 +124,8 @@ NodeAmounts NodeByNode(const Nodes& nodes) {
   return amounts;
 }
 
-// The most with whole cores for everybody: whatever the gangs are given, each node's others are
-// divided in every way.
+// Returns the most with whole cores for everybody: for any amounts of the gangs, each node's others
+// are divided in every way.
 class Everything {
  public:
   explicit Everything(const Nodes& nodes) : nodes_(nodes) {
@@ -235,7 +235,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, OfSeveralGangsIsNotFarFromTheBest, ()) {
 RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLacks, ()) {
   Nodes nodes = RandomNodes(2);
   for (auto& tenants : nodes.tenants) {
-    // Those of a gang that are on one node have the same.
+    // Members of a gang on one node have the same amount.
     std::map<size_t, MilliCpu> has;
     for (Tenant& tenant : tenants) {
       if (!tenant.gang) continue;
@@ -259,7 +259,7 @@ RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLac
       RC_ASSERT(known->second == (*amounts)[i].cpu);
     }
     RC_ASSERT(freed >= lacking.cpu);
-    // Rounding, at most, of what one gang's members share.
+    // At most the rounding of the amount that one gang's members share.
     RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(tenants.size())));
   }
 }

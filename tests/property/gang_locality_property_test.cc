@@ -1,4 +1,4 @@
-// PlanGangLocally on random clusters whose nodes are in random racks.
+// Tests PlanGangLocally on random clusters whose nodes are in random racks.
 
 #include <chrono>
 #include <memory>
@@ -105,7 +105,7 @@ RC_GTEST_PROP(GangLocalityProperty, WaitsOnlyForWhatIsBetterAndNotForEver,
   const Members members = SomeMembers();
   const LocalityRules rules = SomeRules();
   const bool fits = !PlanGang(*snapshot, members, {}, Everywhere).places.empty();
-  // When all waits are over it goes wherever there is room.
+  // When all waits are over it may go to any room.
   RC_ASSERT(fits == !PlanAt(*snapshot, members, rules, 4).plan.places.empty());
   for (int64_t waited = 0; waited < 4; ++waited) {
     const LocalPlan plan = PlanAt(*snapshot, members, rules, waited);

@@ -1,4 +1,4 @@
-// PlanGang against trying everything, on small clusters.
+// Tests PlanGang against trying everything, on small clusters.
 
 #include <memory>
 #include <optional>

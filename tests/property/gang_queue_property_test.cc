@@ -1,8 +1,8 @@
-// Random histories of gangs whose members keep off each other, in a model of kube-scheduler
+// Tests random histories of gangs whose members repel each other, in a model of kube-scheduler
 // (scheduler_model.h) around the real Gangs. First calls are lost, members are deleted and come
-// again, and the extender starts anew; then it is calm. At no time are fewer than all members of a
-// gang let go, or places held for longer than they may be; and in the end a gang that can be placed
-// is, which trying everything says (support/histories.h says how many are tried).
+// again, and the extender starts again; then it is calm. Fewer than all members of a gang are never
+// released, and places are never held longer than allowed; in the end a gang that can be placed is
+// placed, which is checked by trying everything (support/histories.h says how many are tried).
 
 #include <chrono>
 #include <map>
@@ -57,7 +57,7 @@ class History {
       }
       ASSERT_FALSE(can_be_placed) << gang << " has " << bound << " of " << size << " bound"
                                   << model_.Describe();
-      // Members that were bound when others were lost, or the extender, are no gang's fault.
+      // Members that were bound when others, or the extender, were lost are no fault of the gang.
       ASSERT_TRUE(disturbed_ || bound == 0) << model_.Describe();
     }
   }
@@ -115,7 +115,7 @@ class History {
       if (separation != Separation{})
         pod.separation = std::make_shared<const Separation>(separation);
       auto selection = std::make_shared<NodeSelection>();
-      // Where members are counted among different nodes the order in which they come decides.
+      // If members count among different nodes, their order decides.
       if (separation.spread.empty() && OneIn(6))
         selection->node_selector = {{"pool", fmt::format("p{}", random_.Below(2))}};
       Waiting waiting;
@@ -134,7 +134,7 @@ class History {
         disturbed_ = true;
         return model_.Kill();
       case 1: {
-        // One is lost, and made again.
+        // Deletes one, and creates it again.
         auto chosen = model_.pods().begin();
         std::advance(chosen, random_.Below(model_.pods().size()));
         ModelPod pod = chosen->second;

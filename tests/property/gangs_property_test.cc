@@ -1,8 +1,8 @@
-// Random histories of two gangs that want the same GPUs, single pods and lost members between: as
-// kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
-// that starts anew. No more than one of the gangs ever has pods bound, none before the binds of all
-// of its pods wait at once, and one ends up whole. Of a gang that runs members fail and are
-// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs
+// Tests random histories of two gangs that want the same GPUs, with single pods and lost members
+// between: kube-scheduler asks for one pod at a time, binds come later or again, and the extender
+// starts again. No more than one of the gangs ever has pods bound, none before the binds of all of
+// its pods wait at once, and one ends up whole. Members of a running gang fail and are replaced: no
+// other pod gets their places meanwhile, and none is held for a gang without running members
 // (support/histories.h says how many are tried).
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr int kSize = 8;
 constexpr const char* kNode = "a";
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
 
-// The cluster as it is, and an extender that watches it.
+// The current cluster, and an extender that watches it.
 class History {
  public:
   explicit History(uint64_t seed) : random_(seed) {
@@ -45,7 +45,7 @@ class History {
 
   void Run() {
     for (int step = 0; step < 150; ++step) Disturb();
-    // From here on nothing goes wrong, and the singles have ended.
+    // From here on nothing goes wrong, and the single pods have ended.
     Replace();
     for (auto* pods : {&waiting_, &in_flight_}) {
       std::erase_if(*pods, [](const Pod& pod) { return pod.gang == nullptr; });
@@ -88,7 +88,7 @@ class History {
         if (OneIn(4)) Start();
         return;
       case 2: {
-        // A member is lost, and made again.
+        // Loses a member, and creates it again.
         if (waiting_.empty() || !OneIn(2)) return;
         Pod pod = AnyOf(waiting_);
         Take(pod);
@@ -119,7 +119,7 @@ class History {
     }
   }
 
-  // A bound member of a gang is gone, and its controller waits before it makes another.
+  // A bound member of a gang is gone, and its controller waits before it creates another one.
   void FailOne() {
     if (bound_.empty()) return;
     auto chosen = bound_.begin();
@@ -251,7 +251,7 @@ class History {
     return members;
   }
   static std::string GangOf(const Pod& pod) { return pod.name.substr(0, 1); }
-  // How many of the gang's binds wait no more, and have not been carried out.
+  // Returns how many of the gang's binds no longer wait, and have not been carried out.
   int LetGo(const std::string& gang) const {
     int members = 0;
     for (const Pod& pod : in_flight_) {

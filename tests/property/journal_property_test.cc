@@ -1,4 +1,4 @@
-// A journal of whatever happens to a cluster, gone through again in memory and from its text.
+// Tests a journal of any events of a cluster, replayed in memory and from its text.
 
 #include <algorithm>
 #include <string>
@@ -102,7 +102,8 @@ void CompareNews(ClusterState& a, ClusterState& b) {
   }
 }
 
-// Makes the changes, and each of them again in another state by what `again` makes of the journal.
+// Makes the changes, and makes each of them again in another state, by the change that `again`
+// derives from the journal.
 template <class Again>
 void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   ClusterState state;
@@ -140,7 +141,7 @@ RC_GTEST_PROP(JournalProperty, GoneThroughAgainFromItsTextGivesTheSameClusterAtE
   });
 }
 
-// What is read where `call` was written.
+// Returns the change that is read where `call` was written.
 template <class T>
 T Again(const T& call) {
   const Result<ClusterChange> read = wire::ReadJournalLine(wire::WriteJournalLine({call, 1}));

@@ -14,9 +14,9 @@ namespace {
 constexpr Duration kStep = std::chrono::milliseconds(500);
 constexpr Duration kAgentSees = std::chrono::seconds(1);
 constexpr Duration kDecides = std::chrono::seconds(2);
-// Of a pod whose log says nothing the agent reads the CPU time no more often.
+// If a pod's log shows no progress, the agent reads the CPU time no more often.
 constexpr Duration kSilentCpu = std::chrono::seconds(10);
-// How far the clocks of two nodes are apart.
+// The difference between the clocks of two nodes.
 constexpr Duration kSkew = std::chrono::milliseconds(700);
 
 Duration ToTime(double seconds) { return std::chrono::duration_cast<Duration>(Seconds(seconds)); }
@@ -166,7 +166,7 @@ void MadeGang::Carry(const ProfilerAction& action) {
   if (published_->confirmed && !confirmed_after_) confirmed_after_ = at_.now - begin_;
 }
 
-// The tuner gives each what is free on its node.
+// The tuner gives each member what is free on its node.
 void MadeGang::Grow() {
   if (!published_ || published_->points.back().certainty != PointCertainty::kGuess) return;
   const bool any_probed = std::any_of(members_.begin(), members_.end(), [](const Member& member) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster in which the pods of one gang train, each on a node of its own, all at the speed of the
-// slowest, which is known: in simulated time, as made_training.h has it for one pod.
+// A cluster in which the pods of one gang train, each on a node of its own, all at the known speed
+// of the slowest: in simulated time, as made_training.h has it for one pod.
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ struct MadeGangRules {
   std::string name;
   std::vector<MadeMember> members;
   double best = 10;
-  double spin = 0;      // cores that whoever waits for the others uses
+  double spin = 0;      // cores that a member uses while it waits
   double noise = 0.02;  // of each second's speed
   Duration reports = std::chrono::seconds(2);
   bool strict = false;
@@ -40,9 +40,9 @@ class MadeGang final : public MeasuredBook {
 
   void Run(Duration time);
 
-  // With that much CPU each.
+  // With that much CPU for each member.
   double TrueSpeed(MilliCpu cpu) const;
-  // The most CPU seconds that an iteration costs one of them.
+  // The most CPU seconds that an iteration costs a member.
   double TrueCost() const;
   const std::optional<MeasuredProfile>& published() const { return published_; }
   std::optional<Duration> confirmed_after() const { return confirmed_after_; }

@@ -15,7 +15,7 @@
 namespace synergy::testing {
 namespace {
 
-// What a process writes, and when.
+// The output of a process, and its times.
 struct Piece {
   double time = 0;
   std::string text;  // ends with a newline where it is a line of its own
@@ -115,7 +115,7 @@ class Maker {
     }
   }
 
-  // As people describe their bars: the text is another one at many an update.
+  // People describe their bars like this: the text changes with many updates.
   std::string Description(double loss) {
     const bool late = trained_ > made_.seconds / 2;
     switch (made_.seed % 8) {
@@ -252,7 +252,7 @@ class Maker {
     }
   }
 
-  // The moment at which `rank` writes what the first one writes at `time`.
+  // The moment at which `rank` writes what the first rank writes at `time`.
   double Late(double time) { return time + 0.4 / made_.rate * random_.Uniform(); }
 
   MadeLog Finish() {
@@ -284,7 +284,7 @@ class Maker {
     return text;
   }
 
-  // As a runtime writes it: a line when it ends, or a part of one when its room is full.
+  // As a runtime writes it: a line when it ends, or a part of a line when its buffer is full.
   std::string Cri(const std::vector<std::pair<double, std::string>>& written) {
     const size_t room = made_.burst ? 4096 : 1;
     std::string log;

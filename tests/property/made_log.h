@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of trainings that never ran, with what is true of them.
+// Logs of trainings that never ran, with the truth about them.
 
 #include <cstdint>
 #include <string>

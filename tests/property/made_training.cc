@@ -22,7 +22,7 @@ double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
 
 MilliCpu ToCpu(double cores) { return MilliCpu(std::llround(cores * 1000)); }
 
-// Whether a multiple of `every` lies in the step that ends `now` after the begin.
+// Returns whether a multiple of `every` lies in the step that ends `now` after the begin.
 bool IsTime(Duration now, Duration every) { return now % every < ToDuration(kStep); }
 
 }  // namespace
@@ -104,7 +104,7 @@ void MadeTraining::Run(Duration time) {
 void MadeTraining::Train() {
   const double now = Seconds(at_.now - begin_).count();
   if (IsTime(at_.now - begin_, std::chrono::seconds(1))) {
-    // Twelve uniform ones come close to a normal one.
+    // The sum of twelve uniform values is close to a normal one.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.Uniform();
     factor_ = std::max(0.2, 1 + trainer_.noise * normal);

@@ -1,7 +1,7 @@
 #pragma once
 
 // A cluster of one node and one training whose true speed is known, in simulated time: its node
-// agent tells of it, the profiler decides, what it decides is carried out.
+// agent reports, the profiler decides, and its decisions are carried out.
 
 #include <cstdint>
 #include <map>
@@ -36,7 +36,7 @@ struct MadeTrainer {
   bool slow_first = false;    // its phases begin with the slow one
   double line = 0.5;          // seconds between two lines
   bool silent = false;
-  // Its node's agent tells how busy the GPU is; one that spins is always busy.
+  // Its node's agent reports how busy the GPU is; a training that spins is always busy.
   bool tells_busy = false;
   bool gpu_spins = false;
 };
@@ -57,14 +57,14 @@ class MadeTraining final : public MeasuredBook {
 
   void Run(Duration time);
 
-  // Iterations a second that it would do in the long run with that much CPU.
+  // Returns its iterations a second in the long run with that much CPU.
   double TrueSpeed(MilliCpu cpu) const;
   const std::optional<MeasuredProfile>& published() const { return published_; }
-  // When that was last confirmed for the first time; none: never.
+  // Returns when that was first confirmed; none: never.
   std::optional<Duration> confirmed_after() const { return confirmed_after_; }
   const std::vector<MilliCpu>& probes() const { return probes_; }
   double iterations() const { return done_; }
-  // What its quotas have kept it from, by what it would have done at those moments.
+  // Returns the iterations that its quotas cost, by its speed at those moments.
   double lost() const { return lost_; }
   MilliCpu requested() const { return requested_; }
   Duration elapsed() const { return at_.now - begin_; }

@@ -1,4 +1,4 @@
-// Optimus' fits on made curves with noise, and its workers against trying everything.
+// Tests Optimus' fits on made curves with noise, and its workers against trying everything.
 
 #include <algorithm>
 #include <cmath>
@@ -58,8 +58,8 @@ RC_GTEST_PROP(LeastSquaresProperty, NothingIsNearer, ()) {
   }
 }
 
-// With 1 % of noise and a third of the way seen: the mean error of the loss foretold three times
-// as far ahead. docs/optimus.md tells these figures.
+// With 1 % of noise and a third of the training seen: the mean error of the loss predicted three
+// times as far ahead. docs/optimus.md has these figures.
 TEST(LossCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;
@@ -121,7 +121,7 @@ double RemainingTimes(const std::vector<ElasticJob>& jobs, const std::vector<int
   return sum;
 }
 
-// The least sum of remaining times among all ways to divide `free` workers.
+// Returns the least sum of remaining times among all ways to divide `free` workers.
 double LeastOfAll(const std::vector<ElasticJob>& jobs, int free, std::vector<int>& workers) {
   const size_t job = workers.size();
   if (job == jobs.size()) return RemainingTimes(jobs, workers);
@@ -159,7 +159,7 @@ RC_GTEST_PROP(MarginalGainProperty, ConvexTimesAreTheLeastThereAre, ()) {
   RC_ASSERT(RemainingTimes(jobs, workers) <= least * (1 + 1e-9));
 }
 
-// Whatever the jobs ask for: nothing beyond the cluster, least or nothing, most at the most.
+// For any requests: nothing beyond the cluster, least or nothing, most at the most.
 RC_GTEST_PROP(MarginalGainProperty, BoundsAreKept, ()) {
   const std::vector<double> capacity = {Between(1, 64), Between(1, 16)};
   std::vector<ElasticJob> jobs(static_cast<size_t>(*rc::gen::inRange(1, 8)));

@@ -1,4 +1,4 @@
-// What SelectVictims promises: enough goes, and nothing that could stay.
+// Tests the contract of SelectVictims: enough goes, and nothing that could stay.
 
 #include <algorithm>
 #include <set>

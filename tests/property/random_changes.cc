@@ -29,7 +29,7 @@ class Draw {
     return static_cast<int64_t>(random_.Below(static_cast<uint64_t>(bound)));
   }
   bool OneIn(int64_t cases) { return Below(cases) == 0; }
-  // Of these few, or any.
+  // One of these few, or any.
   int64_t Number(int64_t bound) {
     constexpr std::array kEnds{std::numeric_limits<int64_t>::min(),
                                std::numeric_limits<int64_t>::max(), int64_t{-1}};
@@ -251,7 +251,7 @@ ClusterChange DrawLimitsChange(Draw& draw) {
 ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
-  // What happens to pods happens more often than the rest.
+  // Events of pods are more frequent than the rest.
   switch (draw.Below(32)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Anything that may happen to a cluster, on few nodes and few pods so that they meet often, with
-// every member of every object: mostly likely values, sometimes the ends of what a member can say.
+// Any event of a cluster, on few nodes and few pods so that they meet often, with every member of
+// every object: mostly likely values, sometimes the ends of a member's range.
 
 #include <iosfwd>
 #include <string>
@@ -22,21 +22,21 @@ DisruptionBudget AnyDisruptionBudget(uint64_t seed);
 LimitRange AnyLimitRange(uint64_t seed);
 ResourceQuota AnyResourceQuota(uint64_t seed);
 
-// Whether both say the same, what they share with others included.
+// Returns whether both are equal, including what they share with others.
 bool Same(const Pod& a, const Pod& b);
 
 }  // namespace synergy::testing
 
 namespace synergy {
 
-// Found by rapidcheck where a change is shown.
+// rapidcheck finds it to print a change.
 std::ostream& operator<<(std::ostream& out, const ClusterChange& change);
 
 }  // namespace synergy
 
 namespace rc {
 
-// Its version and outcome mean nothing.
+// Its version and outcome have no meaning.
 template <>
 struct Arbitrary<synergy::ClusterChange> {
   static Gen<synergy::ClusterChange> arbitrary();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Clusters and pods made up by rapidcheck, for the algorithms that read a snapshot.
+// Clusters and pods that rapidcheck generates, for the algorithms that read a snapshot.
 
 #include <iosfwd>
 #include <memory>
@@ -16,17 +16,17 @@
 
 namespace synergy::testing {
 
-// Some nodes, some of them alike, and pods on them; a few more than fit.
+// Returns some nodes, some of them alike, and pods on them; a few more than fit.
 struct RandomCluster {
   std::vector<Node> nodes;
   std::vector<Pod> pods;
 
   std::shared_ptr<const ClusterSnapshot> Snapshot() const { return Snapshot(nodes); }
-  // With the nodes in another order.
+  // The same with the nodes in another order.
   std::shared_ptr<const ClusterSnapshot> Snapshot(const std::vector<Node>& order) const;
 };
 
-// A GPU pod that waits, named "incoming", often with a demand.
+// Returns a waiting GPU pod, named "incoming", often with a demand.
 rc::Gen<Pod> IncomingPod();
 
 std::ostream& operator<<(std::ostream& out, const RandomCluster& cluster);
@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const RandomCluster& cluster);
 
 namespace synergy {
 
-// Found by rapidcheck where a pod is shown.
+// rapidcheck finds it to print a pod.
 std::ostream& operator<<(std::ostream& out, const Pod& pod);
 
 }  // namespace synergy

@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As kube-scheduler's shipped configuration has it.
+// The defaults of kube-scheduler's configuration.
 constexpr Duration kHttpTimeout = seconds(15);
-// May come on top of a hold, as the extender says: a look, and binds on their way.
+// The extender may add this to a hold: a look, and binds under way.
 constexpr Duration kAfterHold = seconds(18);
 
 class Names final : public AskedNodes {
@@ -126,7 +126,7 @@ Instant SchedulerModel::ReadyAt(const Queued& queued) const {
 bool SchedulerModel::ScheduleOne() {
   std::vector<std::string> ready;
   for (auto& [name, queued] : queue_) {
-    // kube-scheduler looks again after five minutes at pods that nothing has helped.
+    // kube-scheduler retries after five minutes pods that no event has helped.
     const bool is_due = queued.unschedulable ? clock_.Now() >= queued.tried + seconds(300)
                                              : clock_.Now() >= ReadyAt(queued);
     if (is_due) ready.push_back(name);
@@ -152,7 +152,7 @@ void SchedulerModel::Schedule(const std::string& name) {
     queued.unschedulable = true;
     return;
   }
-  // The call is lost, or its answer: an error.
+  // The call or its answer is lost: an error.
   if (Lost()) return;
   const GangVerdict verdict = gangs_->Place(pod.pod, Names(allowed));
   Note(fmt::format("{} may go to {}: {}", name, fmt::join(allowed, " "), verdict.text));
@@ -297,7 +297,7 @@ void SchedulerModel::Settle(Binding& binding) {
 }
 
 void SchedulerModel::Fail(const std::string& name) {
-  // Its watch tells kube-scheduler of those that are bound all the same.
+  // kube-scheduler's watch still reports those that are bound.
   if (!pods_.at(name).pod.node.empty()) return;
   Note(fmt::format("the bind of {} has failed", name));
   Queued queued;
@@ -343,7 +343,7 @@ void SchedulerModel::CheckHolds() {
 void SchedulerModel::Note(std::string text) {
   const double at = std::chrono::duration<double>(clock_.Now().time_since_epoch()).count() - 3600;
   notes_.push_back(fmt::format("{:.2f} {}", at, text));
-  // The beginning tells most, and then the end.
+  // The beginning explains most, and then the end.
   constexpr size_t kFirst = 100;
   constexpr size_t kMost = 130;
   if (notes_.size() > kMost) notes_.erase(notes_.begin() + kFirst);

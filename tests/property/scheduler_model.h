@@ -2,9 +2,9 @@
 
 // A model of kube-scheduler 1.35 and the API server around the extender's Gangs, in simulated time:
 // the queue with its backoff and its requeueing, the filters NodeResourcesFit, NodePorts,
-// InterPodAffinity, PodTopologySpread and NodeAffinity, binds that run beside each other, and
-// volumes, of which the extender knows nothing. Calls may be slow or lost, pods may be deleted and
-// come again, and the extender may end and start anew from what the cluster is then.
+// InterPodAffinity, PodTopologySpread and NodeAffinity, concurrent binds, and volumes, which the
+// extender cannot see. Calls may be slow or lost, pods may be deleted and come again, and the
+// extender may end and start again from the current cluster.
 
 #include <cstdint>
 #include <map>
@@ -49,7 +49,8 @@ class SchedulerModel {
   Random& random() { return random_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
   const std::map<std::string, ModelPod>& pods() const { return pods_; }
-  // Whether kube-scheduler's filters let the pod go there beside those whose places are given.
+  // Returns whether kube-scheduler's filters let the pod go there beside those whose places are
+  // given.
   bool Filters(const ModelPod& pod, const std::string& node,
                const std::map<std::string, std::string>& places) const;
   // Returns the first broken invariant; empty: none.
@@ -70,7 +71,7 @@ class SchedulerModel {
     std::string node;
     Instant arrives{};  // at the extender
     Instant gives_up{};
-    Instant answered{};  // when kube-scheduler is told; zero: not yet
+    Instant answered{};  // when kube-scheduler gets it; zero: not yet
     bool is_bound = false;
     bool lost = false;
     bool answer_lost = false;

@@ -1,4 +1,5 @@
-// CPU time of Gavel's policies against that of the authors' programs: scripts/bench.sh gavel.
+// Measures the CPU time of Gavel's policies against that of the authors' programs: scripts/bench.sh
+// gavel.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ Value OrEnd(Result<Value> result) {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// As the authors measure: as many GPUs of each of three types as a quarter of the jobs.
+// The authors' setting: of each of three types, as many GPUs as a quarter of the jobs.
 GavelProblem Problem(size_t jobs, bool packed) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   Random random(jobs);
@@ -67,7 +68,7 @@ GavelProblem Problem(size_t jobs, bool packed) {
   return problem;
 }
 
-// Jobs of any throughputs on eight types.
+// Jobs with any throughputs on eight types.
 GavelProblem Large() {
   constexpr size_t kJobs = 4096;
   constexpr size_t kTypes = 8;
@@ -87,7 +88,7 @@ GavelProblem Large() {
   return problem;
 }
 
-// CPU seconds; the least of several.
+// Returns CPU seconds; the least of several runs.
 struct SolveTimes {
   double first = 1e300;
   double again = 1e300;  // with another job in the place of the first, by the same policy

@@ -1,4 +1,4 @@
-// What a line of a log costs: scripts/bench.sh progress.
+// Measures the cost of a line of a log: scripts/bench.sh progress.
 
 #include <algorithm>
 #include <cstddef>

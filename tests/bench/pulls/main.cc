@@ -1,5 +1,5 @@
-// What it costs a replica of the controller to ask all node agents for progress once, and to
-// remember what they say. The agents are one process with one TLS server on all of 127.0.0.0/8.
+// Measures the cost to a replica of the controller of asking all node agents for progress once, and
+// of storing their answers. The agents are one process with one TLS server on all of 127.0.0.0/8.
 //
 //   pulls_bench [AGENTS]     prints JSON
 
@@ -79,7 +79,7 @@ struct Certificates {
   testing::TestCertificate controller = authority.Issue("controller", {"DNS:controller.svc"});
 };
 
-// In a process of its own. Its port, and its id.
+// Runs in a process of its own. Returns its port and its id.
 std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t agents) {
   int ends[2];
   SYNERGY_CHECK(::pipe(ends) == 0, "a pipe can be made");
@@ -142,7 +142,7 @@ class Bench {
     puller_ = *std::move(puller);
   }
 
-  // Every agent once.
+  // Asks every agent once.
   Cost Round() {
     clock_.Advance(seconds(10));
     const double resident = ResidentMegabytes();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a snapshot costs in a large cluster whose pods are of gangs: 5000 nodes with 8 GPUs, on
+// The cost of a snapshot in a large cluster whose pods belong to gangs: 5000 nodes with 8 GPUs, on
 // which 40,000 pods run.
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace synergy::bench {
 
-// Fills the cluster. The first 8 x `gangs` pods are of gangs of eight, each on two nodes; the
-// others train alone. Returns a hundred pods, each of another gang where there are 2000.
+// Fills the cluster. The first 8 x `gangs` pods form gangs of eight, each on two nodes; the others
+// train alone. Returns a hundred pods, each of another gang if there are 2000.
 std::vector<Pod> FillWithGangs(ClusterState& state, size_t gangs);
 
-// A pod ends and comes again: a snapshot after each, `pods.size()` times two.
+// Ends and creates each pod again, with a snapshot after each change: `pods.size()` times two.
 void SnapshotEachChange(ClusterState& state, const std::vector<Pod>& pods);
 
 }  // namespace synergy::bench

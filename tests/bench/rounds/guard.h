@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether something got slower: each subject's CPU time as a multiple of that of a yardstick, a
-// fixed piece of work measured in the same run, against the multiple that is stored. So the figures
-// hold on machines of any speed.
+// Detects that something got slower: compares each subject's CPU time, as a multiple of that of a
+// yardstick (a fixed piece of work measured in the same run), with the stored multiple. So the
+// figures hold on machines of any speed.
 
 #include <functional>
 #include <span>
@@ -22,7 +22,7 @@ struct GuardOptions {
   std::string json;     // where to write all figures; empty: nowhere
 };
 
-// Prints a table. The exit status: 1 when a subject got slower, or has no stored figure.
+// Prints a table. Returns the exit status: 1 if a subject got slower, or has no stored figure.
 int Guard(std::span<const Subject> subjects, const GuardOptions& options);
 
 }  // namespace synergy::bench

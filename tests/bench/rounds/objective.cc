@@ -25,7 +25,7 @@ constexpr size_t kServers = 16;
 constexpr size_t kJobs = kServers * 8;
 const Server kServer{{Gpus(8), Cores(24), GB(500)}};
 
-// Longer than all that the product does about a pod that has come.
+// Longer than all actions of the product about a pod that has come.
 constexpr Seconds kBetweenArrivals{1200};
 // No job ends while others come.
 constexpr Seconds kEndless{365.0 * 24 * 3600};
@@ -49,7 +49,7 @@ ModelProfiles ModelsOf(const std::map<std::string, JobProfile, std::less<>>& pro
   return models;
 }
 
-// One-GPU jobs: each of a random class and model.
+// Draws one-GPU jobs: each of a random class and model.
 class Mix {
  public:
   Mix(const std::map<std::string, JobProfile, std::less<>>& profiles, const Split& split,
@@ -77,7 +77,7 @@ class Mix {
     }
   }
 
-  // No plan gives more: the bound of the problem with all servers' resources in one place.
+  // No plan reaches more: the bound of the problem with all servers' resources in one place.
   double Bound() const {
     const ResourceVector all{Gpus(kJobs), kServer.capacity.cpu * kServers,
                              kServer.capacity.memory * kServers};
@@ -95,7 +95,7 @@ class Mix {
     return Value(mechanism, jobs_, Allocate(mechanism, jobs_));
   }
 
-  // The product: all is quiet again before the next comes, none ends.
+  // The product: each pod comes when the cluster is quiet again, and none ends.
   double OneByOne(const ModelProfiles& models, Enforcement enforcement) const {
     std::vector<ProductJob> jobs;
     for (const Job& job : jobs_) {
@@ -114,7 +114,7 @@ class Mix {
     return std::accumulate(run->last_speeds.begin(), run->last_speeds.end(), 0.0);
   }
 
-  // The mechanism in rounds, a round for each that comes; nobody moves.
+  // The mechanism in rounds, with one round for each job that comes; no job moves.
   double RoundByRound(const std::string& name) const {
     Mechanism mechanism = *MakeMechanism(name);
     std::vector<Job> there;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What mechanisms get out of a full cluster, against the most that its resources could give on one
-// machine of their size.
+// The throughput of a full cluster under each mechanism, against the most that its resources could
+// give on one machine of their size.
 
 #include <string>
 

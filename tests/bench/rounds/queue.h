@@ -1,6 +1,6 @@
 #pragma once
 
-// How long it takes to say who is to run in a large queue (queues/rounds.h).
+// The time to decide which jobs of a large queue run (queues/rounds.h).
 
 #include "bench/rounds/results.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A large cluster that is all memory: nodes full of GPU pods, an API server that takes its time and
-// kubelets that do what they are asked for, for the benchmark of the tuner.
+// A large cluster in memory, for the benchmark of the tuner: nodes full of GPU pods, an API server
+// with a delay, and kubelets that carry out each request.
 //
 // Threading: from any thread.
 
@@ -27,25 +27,25 @@ struct ClusterSize {
   size_t with_a_gap = 40;    // nodes that have one pod less, and all their CPU given out
 };
 
-// Those of the paper's models.
+// The profiles of the paper's models.
 HeldProfiles::ByName MakeProfiles();
 
 class BenchCluster {
  public:
   BenchCluster(ClusterState& state, ClusterSize size);
 
-  // A pod that waits, Unschedulable, for a place on one of the nodes with a gap.
+  // A waiting pod, Unschedulable, for which one of the nodes has a free GPU.
   Pod MakeWaitingPod(size_t number) const;
   void Arrive(const Pod& pod);
   void Leave(const std::string& name);
 
-  // What the API server takes for a call from now on.
+  // Sets the time that the API server takes for a call.
   void SetLatency(Duration latency);
-  // From now on kubelets act within `delay`, by themselves, and `heard` is called after each change
-  // that a watch reports.
+  // Makes kubelets act within `delay` by themselves, and calls the function after each change that
+  // a watch reports.
   void StartKubelets(Duration delay, std::function<void()> heard);
   void StopKubelets();
-  // All kubelets do what they are asked for, now. Whether there was anything.
+  // Makes all kubelets carry out their requests now. Returns whether there were any.
   bool Settle();
 
   testing::FakePodApi& api() { return api_; }

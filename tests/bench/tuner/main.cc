@@ -1,4 +1,4 @@
-// How long the tuner takes for a large cluster: scripts/bench.sh tuner.
+// Measures the tuner's time in a large cluster: scripts/bench.sh tuner.
 
 #include <algorithm>
 #include <chrono>
@@ -53,7 +53,7 @@ double MebibytesOf(const std::string& what) {
   return 0;
 }
 
-// Notes when what was asked.
+// Records the time of each call.
 class TimedApi final : public kube::PodApi {
  public:
   explicit TimedApi(kube::PodApi& api) : api_(api) {}
@@ -95,7 +95,7 @@ class TimedApi final : public kube::PodApi {
     return api_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // When the first peer of that waiting pod was cut.
+  // Returns when the first peer of that waiting pod was cut.
   Instant AwaitCutFor(const std::string& name) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(20), [&] { return cut_for_.contains(name); });
@@ -120,14 +120,14 @@ class TimedApi final : public kube::PodApi {
   size_t resizes_ = 0;
 };
 
-// Of this thread: whatever else runs on the machine does not count.
+// Returns this thread's CPU time: other load of the machine does not count.
 Duration CpuTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// A decision until there is nothing more to do at this moment, carried out by nobody.
+// Decides until there is nothing more to do at this moment; no change is carried out.
 struct Pass {
   Duration hearing{};
   Duration deciding{};
@@ -168,7 +168,7 @@ struct Options {
   std::string json;
 };
 
-// Decisions alone, on a cluster where there is nothing to gain any more.
+// Measures decisions alone, on a cluster in which there is nothing left to gain.
 void MeasurePasses(const Options& options, Results& results) {
   testing::FakeClock clock;
   testing::SilentLog log;
@@ -242,7 +242,7 @@ void MeasurePasses(const Options& options, Results& results) {
                  200});
 }
 
-// The whole thing at work, in real time, against an API server that takes 5 ms for a call and
+// Measures the whole tuner in real time, against an API server that takes 5 ms for a call and
 // kubelets that take a second.
 void MeasureWork(const Options& options, Results& results) {
   testing::SilentLog log;

@@ -31,10 +31,10 @@ class ControllerProcess {
                             const std::string& content_type = "application/json");
   http::ClientResponse Get(const std::string& path);
   void AwaitReady();
-  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  // Returns the value of a line of /metrics, "name{labels}"; -1 without it.
   double Metric(const std::string& line);
   void AwaitMetric(const std::string& line, double value);
-  // Another certificate of the same authority, put where the one before was.
+  // Replaces the certificate by another one of the same authority.
   void RenewCertificate();
   ChildProcess& process() { return *process_; }
 

@@ -30,16 +30,16 @@ class ExtenderProcess {
   explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
-  // Of --http-listen; 0 without.
+  // The port of --http-listen; 0 without it.
   uint16_t http_port() const;
   http::ClientResponse Get(const std::string& path);
   http::ClientResponse Post(const std::string& path, const std::string& body);
-  // Polls until /readyz answers so.
+  // Polls until /readyz gives this answer.
   void AwaitReady(bool ready = true);
-  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  // Returns the value of a line of /metrics, "name{labels}"; -1 without it.
   double Metric(const std::string& line);
   void Signal(int signal);
-  // After a signal: the exit status, or -1.
+  // Returns the exit status, or -1 after a signal.
   int Wait();
 
  private:

@@ -1,4 +1,4 @@
-// The API server misbehaves: nothing is lost, nothing is given away twice.
+// Tests an API server that misbehaves: no pod is lost, and no resource is allocated twice.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

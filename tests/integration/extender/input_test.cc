@@ -1,4 +1,4 @@
-// Bad input and many clients: clear answers, and others go on being served.
+// Tests bad input and many clients: the answers are clear, and other clients are still served.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// kube-scheduler's calls in few words.
+// kube-scheduler's calls, in short form.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The program as its user sees it: flags, errors, health, signals.
+// Tests the program from its user's view: flags, errors, health, signals.
 
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Every spelling of a quantity: which are accepted and what Value() and MilliValue() are, by
-// apimachinery's own code.
+// Tests every spelling of a quantity against apimachinery's own code: whether it is accepted, and
+// its Value() and MilliValue().
 
 #include <algorithm>
 #include <cstdint>
@@ -63,8 +63,8 @@ bool IsNegativeAccident(const ParsedQuantity& parsed) {
   return parsed.arbitrary_decimal && parsed.exact < ExactQuantity();
 }
 
-// What differs from `expected` for one reading, empty when nothing does. Beyond an int64 Kubernetes
-// wraps; we saturate.
+// Returns the difference from `expected` for one reading; empty if there is none. Beyond an int64
+// Kubernetes wraps; we saturate.
 std::string CompareReading(std::string_view reading, int64_t ours, int64_t expected,
                            bool in_range) {
   if (!in_range && (ours == kLeast || ours == kMost)) return {};
@@ -118,7 +118,7 @@ TEST(QuantityOracle, FieldsOfObjectsAreReadAsTheApiMachineryReadsThem) {
         differences.Add(line, expected.error ? "accepted" : "refused");
       continue;
     }
-    // Negative amounts are rounded otherwise, which does not matter: none is ever stored.
+    // Negative amounts are rounded differently, which does not matter: none is ever stored.
     const Result<json::Document> input = json::Document::Parse(line.input);
     const std::optional<ParsedQuantity> exact =
         ParseExactQuantity(QuantityText(input->root()["quantity"]));

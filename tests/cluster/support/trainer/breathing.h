@@ -12,11 +12,11 @@ namespace synergy::trainer {
 
 class Breathing {
  public:
-  // Anything between nothing and `most` bytes, anew several times a second. The same `seed`, the
-  // same amounts.
+  // Holds between nothing and `most` bytes, and changes the amount several times a second. The same
+  // `seed` gives the same amounts.
   Breathing(uint64_t most, uint64_t seed);
 
-  // All that was ever asked of the kernel.
+  // Returns the sum of all bytes that were ever requested from the kernel.
   uint64_t touched_bytes() const { return touched_; }
 
  private:

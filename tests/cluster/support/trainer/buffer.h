@@ -1,8 +1,8 @@
 #pragma once
 
-// Counts what lies between two stages of the loop, at most `capacity` of it.
+// Counts the items between two stages of the loop, at most `capacity`.
 //
-// Threading: from any thread. Both calls wait and return false when told to stop.
+// Threading: from any thread. Both calls wait, and return false when they are stopped.
 
 #include <condition_variable>
 #include <mutex>

@@ -14,8 +14,8 @@
 namespace synergy::trainer {
 namespace {
 
-// What the last whole line says that has it; 0 where none does. A torn line has the next one behind
-// it.
+// Returns the value in the last whole line that has it; 0 without one. A torn line has the next one
+// behind it.
 uint64_t LastSaved(const std::string& path) {
   std::ifstream file(path);
   uint64_t saved = 0;

@@ -73,8 +73,8 @@ class Samples : public DataSet {
   std::uniform_int_distribution<uint64_t> choose_;
 };
 
-// A file without content, but for --real-data: reading its holes fills the page cache as any other
-// file does, and takes no disk.
+// Makes a sparse file, unless --real-data is set: reading its holes fills the page cache like any
+// other file, and takes no disk.
 class FileSamples final : public Samples {
  public:
   explicit FileSamples(const Options& options)
@@ -82,12 +82,12 @@ class FileSamples final : public Samples {
     const size_t slash = options.data_file.rfind('/');
     if (slash != std::string::npos && slash > 0)
       ::mkdir(options.data_file.substr(0, slash).c_str(), 0755);  // it may be there
-    // Only who may write a file is told which of its pages are cached.
+    // The kernel reports cached pages only to a process that may write the file.
     file_ = ::open(options.data_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(size_)) != 0)
       Die(options.data_file.c_str());
     if (options.real_data) Fill();
-    // Read-ahead would load neighbours that nobody asked for.
+    // Read-ahead would load neighbours that no sample needs.
     if (::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM) != 0) Die("posix_fadvise");
     void* pages = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_, 0);
     if (pages == MAP_FAILED) Die("mmap");
@@ -117,7 +117,7 @@ class FileSamples final : public Samples {
   }
 
  private:
-  // Content that no file system makes a hole of, and that is on the disk alone.
+  // Writes content that no file system turns into a hole, and that is on the disk alone.
   void Fill() {
     const std::vector<char> content(kSample, 'x');
     for (uint64_t at = 0; at < size_; at += kSample) {
@@ -134,7 +134,7 @@ class FileSamples final : public Samples {
   char* pages_ = nullptr;  // only to ask about; never touched
 };
 
-// What a loader with a cache of its own does: the first samples that fit stay.
+// Behaves as a loader with a cache of its own: the first samples that fit stay.
 class AnonymousSamples final : public Samples {
  public:
   explicit AnonymousSamples(const Options& options)

@@ -1,10 +1,10 @@
 #pragma once
 
 // Samples, read in random order with replacement, so that a cache of a part of the data set serves
-// that part of the reads. What is not cached comes at the storage's speed.
+// that part of the reads. Uncached samples come at the storage's speed.
 //
-// Threading: one reader; the counters from any thread.
-// Failures: a file that cannot be made or read ends the process.
+// Threading: one reader; the counters from any thread. Failures: a file that cannot be made or read
+// ends the process.
 
 #include <atomic>
 #include <cstdint>
@@ -20,12 +20,12 @@ class DataSet {
   static std::unique_ptr<DataSet> Open(const Options& options);
   virtual ~DataSet() = default;
 
-  // One iteration's samples.
+  // Reads one iteration's samples.
   virtual void ReadIteration(const std::stop_token& stop) = 0;
 
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t missed_bytes() const { return missed_bytes_; }
-  // Time in which what was not cached was read, without --storage-bandwidth's.
+  // Returns the time of reading uncached samples, without that of --storage-bandwidth.
   Duration missed_time() const { return Duration(missed_time_); }
 
  protected:
@@ -41,7 +41,7 @@ class DataSet {
   std::atomic<Duration::rep> missed_time_ = 0;
 };
 
-// `bytes` of anonymous memory that the kernel has had to find; zero bytes are allowed.
+// Allocates `bytes` of anonymous memory that the kernel has to back; zero bytes are allowed.
 std::unique_ptr<char[]> TouchedMemory(uint64_t bytes);
 
 }  // namespace synergy::trainer

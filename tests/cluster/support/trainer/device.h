@@ -1,12 +1,11 @@
 #pragma once
 
-// Something that works by itself while the program waits: a GPU, a storage. Nothing is done but
+// A device that works by itself while the program waits: a GPU, a storage. It does nothing but
 // waiting.
 //
 // The program may run ahead of it, as with CUDA's streams and read-ahead: a process that a CPU
-// quota stops for most of each 100 ms still keeps it busy. On average it never does more than its
-// speed allows. One that is synchronous waits for each piece, as a loop does that looks at its loss
-// in every step.
+// quota stops for most of each 100 ms still keeps it busy. On average it never exceeds its speed. A
+// synchronous device waits for each piece, like a loop that reads its loss in every step.
 //
 // Threading: Work() and SetPiece() by one thread; finished() by any.
 
@@ -23,12 +22,12 @@ class Device {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // `piece` is how long one piece of work takes.
+  // `piece` is the duration of one piece of work.
   explicit Device(Duration piece, bool synchronous = false)
       : piece_(piece), run_ahead_(synchronous ? Duration::zero() : kRunAhead) {}
 
-  // One piece more. Returns when the device is no further behind than it may be; with `spin` the
-  // wait uses a core, as CUDA's and NCCL's do.
+  // Adds a piece. Returns when the device is no further behind than it may be; with `spin` the wait
+  // uses a core, as CUDA's and NCCL's do.
   void Work(const std::stop_token& stop, bool spin = false) {
     std::unique_lock lock(mutex_);
     ++given_;
@@ -43,13 +42,13 @@ class Device {
     }
   }
 
-  // How long each further piece takes.
+  // Sets the duration of each further piece.
   void SetPiece(Duration piece) {
     const std::lock_guard lock(mutex_);
     piece_ = piece;
   }
 
-  // Pieces that are done.
+  // Returns the pieces that are done.
   uint64_t finished() const {
     const std::lock_guard lock(mutex_);
     const Duration behind = std::max(Duration::zero(), Duration(done_at_ - Clock::now()));

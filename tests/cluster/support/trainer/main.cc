@@ -1,4 +1,4 @@
-// trainer: what a training pod looks like to its node (tests/cluster/README.md).
+// trainer: behaves towards its node like a training pod (tests/cluster/README.md).
 
 #include <atomic>
 #include <chrono>
@@ -43,7 +43,7 @@ void AppendMetric(std::string& text, const char* name, const char* type, const c
   text += lines;
 }
 
-// How fast the loop goes, from one look to the next.
+// Measures the speed of the loop, from one look to the next.
 class Speed {
  public:
   explicit Speed(const Training& training) : training_(training) { Restart(); }
@@ -63,7 +63,7 @@ class Speed {
   uint64_t iterations_ = 0;
 };
 
-// How much of what was read was not cached, from one look to the next.
+// Measures the part of the reads that was not cached, from one look to the next.
 class MissedShare {
  public:
   explicit MissedShare(const DataSet& data) : data_(data) {}
@@ -102,7 +102,7 @@ std::string Render(const Training& training, const DataSet& data, int workers, d
   return text;
 }
 
-// True when a signal came, false at `until`.
+// Returns true when a signal came, false at `until`.
 bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
   while (true) {
     const auto left =
@@ -113,7 +113,7 @@ bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
   }
 }
 
-// Until the first one of the team has trained all.
+// Waits until the first one of the team has trained everything.
 int Lend(const Team& team, const sigset_t& signals) {
   while (!team.IsDone()) {
     if (WaitForSignal(signals, Clock::now() + kTeamLook)) return kEndedBySigterm;
@@ -165,7 +165,7 @@ int Run(const Options& options, const sigset_t& signals) {
     last_second = speed.PerSecond();
     speed.Restart();
     tick = std::max(tick + std::chrono::seconds(1), Clock::now());
-    // Whoever copies the lines may be late.
+    // The reader of the pipe may be late.
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
     std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f touched=%llu\n",
                 now.count(), static_cast<unsigned long long>(training.iterations()),
@@ -187,8 +187,8 @@ int main(int argc, char** argv) {
   int exit_code = EXIT_SUCCESS;
   const auto options = synergy::trainer::ParseOptions(argc, argv, exit_code);
   if (!options) return exit_code;
-  // Blocked before any thread starts: the first process of a container gets no other signals than
-  // those that it takes.
+  // Signals are blocked before any thread starts: the first process of a container gets only
+  // signals that it handles.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);

@@ -1,10 +1,10 @@
 #pragma once
 
-// Where the workers of a synchronous training wait for each other in every iteration, as in an
-// all-reduce: a file that they all map, with a count of iterations for each.
+// The meeting of the workers of a synchronous training, which wait for each other in every
+// iteration, as in an all-reduce: a file that they all map, with a count of iterations for each.
 //
-// Who waits uses no CPU. A worker that is started again counts from 0, and the others wait until it
-// has caught up.
+// A waiting worker uses no CPU. A restarted worker counts from 0, and the others wait until it has
+// caught up.
 //
 // Threading: Meet() by one thread. Failures: a file that cannot be mapped ends the process.
 
@@ -18,7 +18,7 @@ namespace synergy::trainer {
 
 class Meeting {
  public:
-  // An empty path: this worker trains alone. `rank` is less than `ranks`.
+  // With an empty path this worker trains alone. REQUIRES: `rank` < `ranks`.
   Meeting(const std::string& path, int rank, int ranks);
   ~Meeting();
   Meeting(const Meeting&) = delete;

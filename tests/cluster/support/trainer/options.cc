@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// Not the quota: it may be changed while the process runs, and more threads than CPUs do no harm.
+// The quota does not count: it may change while the process runs, and more threads than CPUs do no
+// harm.
 int UsableCpus() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;

@@ -18,7 +18,7 @@ struct Options {
   Duration cpu_per_iteration = std::chrono::milliseconds(10);
   int workers = 0;  // as many as there are CPUs that the process may run on, when parsed
   int ahead = 4;    // iterations that wait on each side of a worker
-  // What makes a measurement of the speed go wrong:
+  // Options that make a measurement of the speed go wrong:
   Duration serial{};         // CPU time of an iteration that no other thread can share
   bool spin = false;         // the thread that waits for the GPU uses a whole core meanwhile
   bool synchronous = false;  // a step is launched when the one before is done
@@ -44,7 +44,7 @@ struct Options {
   uint64_t breathing_memory = 0;  // anonymous memory that comes and goes, at most
   Duration warm_up{};             // not part of the summary
   Duration run_time{};            // 0: until SIGTERM
-  uint64_t iterations = 0;        // likewise
+  uint64_t iterations = 0;        // 0: until SIGTERM
   std::string checkpoint_file;    // empty: none
   uint64_t bar = 0;               // iterations that a progress bar counts to; 0: no bar
   uint64_t bar_width = 10;        // characters of it that fill up
@@ -54,7 +54,7 @@ struct Options {
   std::optional<uint16_t> port;  // of /metrics; 0: any free one
 };
 
-// None when the process has nothing more to do; `exit_code` is then its end.
+// Returns none if the process has nothing more to do; `exit_code` is then its exit status.
 std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code);
 
 }  // namespace synergy::trainer

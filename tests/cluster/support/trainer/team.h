@@ -1,11 +1,11 @@
 #pragma once
 
-// The workers of an elastic job: each says in a folder that all of them see that it is alive, so
-// that they know how many they are, as torchrun's rendezvous tells. The first one trains, faster
-// the more there are; the others lend it their GPUs, and end when it does.
+// The workers of an elastic job: each writes to a shared folder that it is alive, so that all have
+// their number, as with torchrun's rendezvous. The first one trains, faster the more there are; the
+// others lend it their GPUs, and end when it does.
 //
-// Threading: a thread of its own; size() from any. Failures: a folder in which nothing can be
-// written ends the process.
+// Threading: a thread of its own; size() from any. Failures: a folder that is not writable ends the
+// process.
 
 #include <atomic>
 #include <string>
@@ -15,13 +15,13 @@ namespace synergy::trainer {
 
 class Team {
  public:
-  // An empty folder: this worker is alone.
+  // With an empty folder this worker is alone.
   Team(std::string folder, int rank);
 
   bool HasLeader() const { return !folder_.empty() && rank_ > 0; }
-  // Workers that were alive within the last second, with this one.
+  // Returns the workers that were alive within the last second, including this one.
   int size() const { return size_; }
-  // The leader's, once all is trained; the others see it.
+  // The leader calls it when everything is trained; the others see it.
   void SayDone() const;
   bool IsDone() const;
 

@@ -29,7 +29,8 @@ class Training {
   // `data`, `team` and `checkpoint` outlive the training.
   Training(const Options& options, DataSet& data, const Team& team, Checkpoint& checkpoint);
 
-  // Trained to their end, in all runs; no more than there are to be done.
+  // Returns the iterations that were trained to their end, in all runs; at most the number to be
+  // done.
   uint64_t iterations() const;
 
  private:
