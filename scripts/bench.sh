@@ -263,7 +263,7 @@ run_replay() {
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller synergy) >&2
   state=$(mktemp -d --tmpdir synergy-replay.XXXXXX)
-  # Its files tell why where something differs.
+  # Its files explain a difference.
   say "the test cluster's files are in $state"
   SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/replay_bench.py \
     --programs "$repository/build/release/bin" --state "$state" "$@"

@@ -49,7 +49,7 @@ Options of up:
 TEXT
 }
 
-# A proxy has no part in a cluster on this machine, but curl and the Kubernetes programs would ask it.
+# A cluster on this machine needs no proxy, but curl and the Kubernetes programs would use it.
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -31,7 +31,7 @@ for argument in "$@"; do
   esac
 done
 
-# The files of these patterns: tracked ones and new ones that are not ignored.
+# Prints the files of these patterns: tracked ones and new ones that are not ignored.
 files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
 check_shell() { files '*.sh' | xargs -0 shellcheck; }
@@ -42,7 +42,7 @@ check_go() {
   [[ -z $unformatted ]] || { printf '%s: not as gofmt writes it\n' "$unformatted" && return 1; }
 }
 
-# Reads what the compiler is told from the dev preset, of which no more is built than sources.
+# Reads the compiler's arguments from the dev preset, of which only generated sources are built.
 check_tidy() {
   cmake --preset dev >/dev/null && cmake --build build/dev --target synergy_kubelet_protocol_sources >/dev/null || return
   files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' 'research/*.cc' \

@@ -1,10 +1,11 @@
-"""Prints the names of the tests that can see a change to these paths, one a line; scripts/test.sh --for runs them.
+"""Prints the names of the tests that can see a change to these paths, one a line; scripts/test.sh
+--for runs them.
 
   affected.py --build FOLDER PATH...
 
-FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ by CMake's
-graph of targets, Python by its imports, cluster tests by the table below. A path that nothing here
-knows is seen by every test: a test too many costs minutes, a test too few a fault.
+FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ is found by
+CMake's graph of targets, Python by its imports, cluster tests by the table below. Every test sees a
+path that is unknown here: a test too many costs minutes, a test too few a fault.
 """
 
 import argparse
@@ -21,7 +22,7 @@ CLUSTER = "_cluster_test"
 # The path of tests/cluster/run.sh.
 SHARED_MODULES = (*(ROOT / "tests/cluster").glob("*/"), ROOT / "tests/chart")
 
-# The programs of ours that a cluster test runs, where they are not the usual ones.
+# The programs of ours that a cluster test runs, if they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
 PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
 CLUSTER_PROGRAMS = {
@@ -34,7 +35,8 @@ CLUSTER_PROGRAMS = {
                     USUAL | {"synergy-node-agent"}),
 }
 
-# Folders that are linked into every cluster test's programs, and used in the tests of these names alone.
+# Folders that are linked into every cluster test's programs, and used in the tests of these names
+# alone.
 CLUSTER_USES = (
     ("src/gavel/*", ("gavel*", "install*")),
     ("src/optimus/*", ("optimus*", "training_operators*", "install*")),
@@ -82,8 +84,8 @@ class Build:
         self.by_id = {target["id"]: target for target in self.targets}
 
     def owners(self, path):
-        """The ids of targets that are made of that file, or of sources beside it or above it:
-        headers belong to their folder."""
+        """Returns the ids of targets that are made of that file, or of sources beside it or above
+        it: headers belong to their folder."""
         exact = {target["id"] for target in self.targets
                  for source in target.get("sources", []) if source["path"] == path}
         if exact:
@@ -97,20 +99,20 @@ class Build:
 
     @functools.lru_cache(maxsize=None)
     def needs(self, identity):
-        """The ids of all that a target is built from, itself among them."""
+        """Returns the ids of everything from which a target is built, itself included."""
         own = self.by_id.get(identity, {})
         return frozenset({identity}).union(*(self.needs(other["id"]) for other in own.get("dependencies", [])))
 
     def programs(self, changed):
-        """The names of the programs and modules that have any of these targets in them."""
+        """Returns the names of the programs and modules that contain any of these targets."""
         return {target["name"] for target in self.targets
                 if target["type"] in ("EXECUTABLE", "MODULE_LIBRARY") and self.needs(target["id"]) & changed}
 
 
 @functools.lru_cache(maxsize=None)
 def imports(file):
-    """A Python file and what it imports, at any distance, from its own folder and from those in
-    tests/cluster/run.sh's path."""
+    """Returns a Python file and its imports, at any distance, from its own folder and from the path
+    of tests/cluster/run.sh."""
     found, left = set(), [file]
     while left:
         path = left.pop()
@@ -125,12 +127,12 @@ def imports(file):
 
 
 def programs_of(test, programs):
-    """The names of our programs that a test runs: by its command, or the table."""
+    """Returns the names of our programs that a test runs: by its command, or by the table."""
     if test["name"].endswith(CLUSTER):
         return CLUSTER_PROGRAMS.get(test["name"].removesuffix(CLUSTER), USUAL)
     words = {pathlib.PurePath(word).name for word in test.get("command", [])}
     if test["name"].startswith("lint_"):
-        return set()  # a part of its own
+        return set()  # a separate part
     if any(word.endswith(".py") for word in words):
         return programs & PROGRAMS  # tests of whole programs; few, and quick
     return words
@@ -142,8 +144,8 @@ def uses(name, path):
 
 
 def affected(paths, build, tests):
-    """The names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see a change
-    to any of the paths."""
+    """Returns the names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see
+    a change to any of the paths."""
     found = set()
     for path in paths:
         patterns = next((patterns for pattern, patterns in SEEN_BY if fnmatch.fnmatch(path, pattern)), None)

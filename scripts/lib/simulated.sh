@@ -10,15 +10,16 @@ start_kwok() {
     --cidr "$(subnet_of 128).0/17" --node-ip 127.0.0.1 --server-address "127.0.0.1:$KWOK_PORT"
 }
 
-# lease_seconds: as a kubelet's for up to 200 nodes. A lease is renewed four times in its life, so more nodes are given longer
-# ones: twenty renewals a second, however many nodes there are, cost a tenth of a core.
+# lease_seconds: prints a kubelet's value for up to 200 nodes. A lease is renewed four times in its
+# life, so more nodes get longer leases: twenty renewals a second, however many nodes there are,
+# cost a tenth of a core.
 lease_seconds() {
   local nodes
   nodes=$(count_simulated_nodes)
   echo $((nodes > 200 ? nodes / 5 : 40))
 }
 
-# write_simulated_nodes: $STATE/simulated-nodes.json, made and checked before anything is started.
+# write_simulated_nodes: writes $STATE/simulated-nodes.json, before anything is started.
 write_simulated_nodes() {
   if ! has_simulated_nodes; then
     echo '{"items": []}' >"$STATE/simulated-nodes.json"

@@ -1,4 +1,5 @@
-"""charts/synergy as Helm renders it: over combinations of values, and what its schema refuses."""
+"""charts/synergy as Helm renders it: over combinations of values, and the values that its schema
+refuses."""
 
 import base64
 import json
@@ -55,7 +56,7 @@ COMBINATIONS["progress"] = {
 COMBINATIONS["metrics for accounts"] = {"metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
-# Where a value is that the schema refuses, and a word of the reason.
+# The place of a value that the schema refuses, and a word of the reason.
 REFUSED = [
     ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),
     ({"schedulr": {}}, "", "schedulr"),
@@ -137,7 +138,7 @@ class SchemaTest(unittest.TestCase):
             said = helm.refusal(values)
             for word in words:
                 self.assertIn(word, said)
-        # Nobody needs a certificate of a webhook that is not there.
+        # A webhook that is off needs no certificate.
         self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}),
                          "")
 
@@ -171,7 +172,7 @@ class SchemaTest(unittest.TestCase):
             plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"},
                       "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
             with tempfile.TemporaryDirectory() as folder, lookups.Lookups((), daemons=[plugin]) as server:
-                # `helm template` shows no notes: so they are made a ConfigMap's.
+                # `helm template` shows no notes, so the test makes a ConfigMap of them.
                 chart = shutil.copytree(helm.CHART, pathlib.Path(folder) / "synergy")
                 text = (chart / "templates/NOTES.txt").read_text(encoding="utf-8")
                 (chart / "templates/shown.yaml").write_text('{{ define "shown" }}' + text + '{{ end }}{apiVersion: v1, '
@@ -249,7 +250,7 @@ class RenderTest(unittest.TestCase):
             for container in containers(item["spec"]["template"]["spec"]):
                 self.assertIn("livenessProbe", container)
                 self.assertIn("readinessProbe", container)
-                # What comes back on a full node must not need room there.
+                # A pod that comes back on a full node must not need room there.
                 self.assertEqual(bool(container["resources"]), item["kind"] == "Deployment")
 
     def test_pods_are_found_by_their_selectors_and_by_no_others(self):
@@ -537,7 +538,7 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(len(set(different)), 3)
 
     def test_gke_admits_the_critical_daemons(self):
-        """Outside of kube-system it does so only where a quota has their classes in its scope."""
+        """Outside of kube-system GKE admits them only if a quota has their classes in its scope."""
         quota = find(self.rendered["defaults"], "ResourceQuota", "synergy-critical")["spec"]
         self.assertIn("system-node-critical", quota["scopeSelector"]["matchExpressions"][0]["values"])
         own = helm.template({name: {"priorityClassName": "mine"} for name in ("devicePlugin", "nodeAgent")})
@@ -704,7 +705,7 @@ class RenderTest(unittest.TestCase):
                 with self.subTest(program, values=bool(more)), tempfile.TemporaryDirectory() as folder:
                     file = pathlib.Path(folder) / key
                     file.write_text(find(objects, "ConfigMap", name)["data"][key], encoding="utf-8")
-                    # The configuration is read before the kubeconfig, which is not there.
+                    # The configuration is read before the kubeconfig, which does not exist.
                     done = subprocess.run(
                         [f"{os.environ['SYNERGY_BIN']}/synergy-{program}", "--config", str(file),
                          "--kubeconfig", f"{folder}/none",
@@ -760,7 +761,8 @@ class CertificateTest(unittest.TestCase):
         without = {"nodeAgent": {"enabled": False}}
         self.assertEqual(upgraded(controllers, values=without),
                          {"synergy-controller-tls": before["synergy-controller-tls"]})
-        # As after a release that knew none of agents, with one of another authority, and in its last days.
+        # As after a release without agents' certificates, with one of another authority, and in its
+        # last days.
         other = next(item for item in helm.template() if item["kind"] == "Secret"
                      and "node-agent" in item["metadata"]["name"])
         ending = {**controllers, "metadata": {
@@ -802,14 +804,14 @@ class CertificateTest(unittest.TestCase):
                 self.assertEqual(agent.get("clientName"), "synergy-controller.synergy-system.svc" if secret else None)
                 pod = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
                 volumes = {volume["name"]: volume.get("secret", {}) for volume in pod["volumes"]}
-                # Never the controller's key.
+                # The controller's key is never included.
                 self.assertEqual(volumes.get("clients", {}).get("items"),
                                  [{"key": "ca.crt", "path": "ca.crt"}] if secret else None)
                 self.assertEqual([volumes.get(key, {}).get("secretName") for key in ("tls", "clients")],
                                  [secret, authority])
                 self.assertEqual("progress" in [port["name"] for port in pod["containers"][0]["ports"]], bool(secret))
                 if secret:
-                    # The controller asks these pods, for the name in their certificate.
+                    # The controller asks these pods, and checks the name in their certificate.
                     labels = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["selector"]["matchLabels"]
                     self.assertEqual(dict(label.split("=") for label in config["agents"].split(",")), labels)
                     self.assertEqual(config["serverName"], "synergy-node-agent.synergy-system.svc")

@@ -1,4 +1,5 @@
-"""An API server with a few objects and nothing else, for what the chart looks up when it is installed or upgraded."""
+"""An API server with a few objects only, which the chart looks up when it is installed or
+upgraded."""
 
 import http.server
 import json
@@ -8,8 +9,8 @@ WEBHOOKS = "admissionregistration.k8s.io/v1"
 
 
 class Lookups:
-    """While it is entered; `secrets`, and the configurations of `webhooks`, are objects as Helm
-    renders them, `daemons` are DaemonSets."""
+    """Serves while it is entered; `secrets`, and the configurations of `webhooks`, are objects as
+    Helm renders them, `daemons` are DaemonSets."""
 
     def __init__(self, secrets, webhooks=(), daemons=()):
         answers = {

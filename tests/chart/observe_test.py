@@ -1,4 +1,5 @@
-"""Dashboards, alerts and runbooks: that they name what exists, and that the alerts fire when they should."""
+"""Dashboards, alerts and runbooks: the names in them exist, and the alerts fire when they
+should."""
 
 import pathlib
 import re
@@ -41,7 +42,8 @@ class DashboardTest(unittest.TestCase):
                 self.assertEqual(dashboards.metric_names(alert["expr"]) - known, set())
 
     def test_the_table_of_metrics_has_every_name(self):
-        """A row may leave out what its first name begins with: `synergy_node_allocatable`, `_requested`."""
+        """A row may leave out the beginning of its first name: `synergy_node_allocatable`,
+        `_requested`."""
         text = (helm.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
         text += (helm.ROOT / "docs/node-agent.md").read_text(encoding="utf-8")
         words = set(re.findall(r"`(_?[a-z0-9_]+)`", text))
@@ -95,10 +97,11 @@ class DashboardTest(unittest.TestCase):
                     self.assertRegex(expression, r"^(topk|bottomk)\(")
 
     def test_legends_are_words_and_labels(self):
-        """Labels with whatever makes a legend of several unambiguous, and nothing of PromQL."""
+        """Labels with everything that makes a legend of several unambiguous, and nothing of
+        PromQL."""
         for dashboard, panel, expression, legend in dashboards.queries():
             with self.subTest(dashboard, panel=panel, legend=legend):
-                # A number out of nowhere has no labels to be named by.
+                # A constant has no labels that could name it.
                 self.assertFalse("{{" in legend and "or vector" in expression)
                 self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|"
                                  r"\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|"
@@ -137,7 +140,7 @@ class AlertTest(unittest.TestCase):
         for rule in rules:
             self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
             self.assertIn(rule["labels"]["severity"], ("info", "warning", "critical"))
-        # A link that leads nowhere is none.
+        # A link without a target is no link.
         for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
             self.assertNotIn("runbook_url", rule["annotations"])
 

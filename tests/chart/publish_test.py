@@ -1,7 +1,8 @@
-"""Images and chart on their way to a registry: what the scripts refuse, and what Helm gets back.
+"""Images and chart on their way to a registry: the errors of the scripts, and the chart that Helm
+gets back.
 
-That images arrive as manifest lists is tests/cluster/operating/install_test.py's, in the long tier,
-and cross_images_test.py's.
+tests/cluster/operating/install_test.py (in the long tier) and cross_images_test.py test that images
+arrive as manifest lists.
 """
 
 import pathlib
@@ -35,13 +36,13 @@ class ChartTest(unittest.TestCase):
                     self.assertEqual(content.read(), (helm.CHART / file).read_text(encoding="utf-8"))
 
 
-# What ELF calls them, in two bytes; and one that no image is for.
+# ELF's machine numbers, in two bytes; the last one has no image.
 MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00", "riscv64": b"\xf3\x00"}
 PROGRAMS = ("synergy", "synergy-extender", "synergy-controller", "synergy-device-plugin", "synergy-node-agent")
 
 
 def programs(folder, architecture, **others):
-    """Fills a new folder with as much of each program as tells what it is for. `others` are for
+    """Fills a new folder with enough of each program to show its architecture. `others` are for
     another architecture."""
     folder.mkdir()
     for name in PROGRAMS:

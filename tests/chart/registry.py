@@ -1,6 +1,6 @@
-"""A registry of images and charts in memory, over HTTP: as much of the OCI distribution
-specification as buildah and Helm use to push and to pull. What it is sent has to have the digest
-that it is sent under."""
+"""A registry of images and charts in memory, over HTTP: the part of the OCI distribution
+specification that buildah and Helm use to push and to pull. Every upload must have the digest under
+which it is sent."""
 
 import hashlib
 import http.server
@@ -88,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Registry:
-    """Serves until the end of a `with`; `host` is what names in it begin with."""
+    """Serves until the end of a `with`; names in it begin with `host`."""
 
     def __init__(self):
         self.blobs, self.manifests, self.uploads = {}, {}, {}

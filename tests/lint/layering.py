@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom (docs/ARCHITECTURE.md), and in which namespace a folder's names are (CONTRIBUTING.md).
+"""Checks which folder may include from which (docs/ARCHITECTURE.md), and in which namespace a
+folder's names are (CONTRIBUTING.md).
 
 usage: layering.py [TREE]
 """
@@ -9,7 +10,7 @@ import sys
 
 import tree
 
-# Folder -> the folders it may include from, beside itself.
+# Folder -> the folders from which it may include, beside itself.
 ARROWS = {
     "core": [],
     "profile": ["core"],
@@ -53,7 +54,7 @@ ARROWS = {
                      "research/reference",
                      "research/tiresias", "research/gavel", "research/optimus", "research/rounds"],
 }
-# Folders beside src/, and the one whose folders are in the table by themselves.
+# Folders beside src/, and the one whose subfolders are in the table by themselves.
 RESEARCH = "research"
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
@@ -78,13 +79,13 @@ THIRD_PARTY = {
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment.
-# Excepted are the files that give the rest its clock, its log and its way to end.
+# The exceptions are the files that give the rest its clock, its log and its exit.
 PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy",
         "allocation", "engine", "queues", "sim",
         "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus",
         "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
-# System headers that a pure folder does not include, with the folders that may all the same.
+# System headers that a pure folder does not include, with the folders that are excepted.
 IMPURE_HEADERS = {
     "condition_variable": [],
     "csignal": [],
@@ -105,14 +106,14 @@ IMPURE_WORDS = re.compile(
 # The one place where those two of ours are declared.
 DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 
-# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is declared ahead.
+# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is
+# declared ahead.
 NAMESPACES = {
     "research/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
-    "src/engine/tuner/tuner_actions.h": "tuner_action",  # within synergy: the kinds of a TunerAction
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
-    "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
+    "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",
     "research/lab/": "synergy::cli",  # a command line of the same parts
@@ -124,7 +125,7 @@ COMMENT = re.compile(r"//.*")
 
 
 def folder_of(name):
-    """The folder of the table that a file belongs to; None for files outside of it."""
+    """Returns the folder of the table that a file belongs to; None for files outside of it."""
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -201,7 +202,7 @@ def check_tree(root):
 
 
 def check_table(arrows):
-    """That the arrows close no circle."""
+    """Checks that the arrows form no cycle."""
     state = {}
 
     def visit(folder, path):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How the folders are divided (docs/ARCHITECTURE.md): no folder is full, and what is in one points one way.
+"""Checks how the folders are divided (docs/ARCHITECTURE.md): no folder is full, and the includes in
+one point one way.
 
 usage: structure.py [--table] [TREE]
 
@@ -16,9 +17,9 @@ import sys
 
 import tree
 
-# A folder with more sources and headers of its own is divided.
+# A folder with more sources and headers of its own must be divided.
 MOST_FILES = 25
-# Folders that are seen at one look, with their most rooms and arrows.
+# Folders that fit on one page, with their most rooms and arrows.
 SEEN = {folder: (12, 20)
         for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
 # A header and its source with fewer lines belong to a neighbour, or say why not: "// Apart because ...".
@@ -32,7 +33,7 @@ def product_files(root):
 
 
 def includes(root, names):
-    """File -> the files of the tree that it includes."""
+    """Returns file -> the files of the tree that it includes."""
     known = set(names)
     found = {}
     for name in names:
@@ -42,7 +43,7 @@ def includes(root, names):
 
 
 def room_of(name, folder):
-    """None for a file outside of the folder."""
+    """Returns None for a file outside of the folder."""
     if not name.startswith(folder + "/"):
         return None
     first, *rest = name[len(folder) + 1:].split("/")
@@ -50,7 +51,7 @@ def room_of(name, folder):
 
 
 def look_at(folder, included):
-    """The folder's rooms, and its arrows: from which room to which."""
+    """Returns the folder's rooms, and its arrows: from which room to which."""
     rooms = {room_of(name, folder) for name in included} - {None}
     arrows = set()
     for name, targets in included.items():
@@ -60,7 +61,7 @@ def look_at(folder, included):
 
 
 def circle_in(arrows):
-    """Rooms that lead to themselves, in order; empty where there are none."""
+    """Returns rooms that form a cycle, in order; empty if there is none."""
     to = collections.defaultdict(list)
     for one, other in sorted(arrows):
         to[one].append(other)

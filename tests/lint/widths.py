@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lines of Python and of CMake that are too wide. clang-format and docs.py check C++ and prose.
+"""Checks the width of lines of Python and CMake. clang-format and docs.py check C++ and prose.
 
 usage: widths.py [TREE]
 """
@@ -13,7 +13,8 @@ CMAKE = 140
 
 
 def width_of(name):
-    """The number of columns that a line of the file may have; None where this does not check the file."""
+    """Returns the width of the file's lines in columns; None if this lint does not check the
+    file."""
     if name.endswith(".py"):
         return PYTHON
     return CMAKE if name.endswith((".cmake", "CMakeLists.txt")) else None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The widths lint must find what it is there for."""
+"""The widths lint must find its faults."""
 
 import unittest
 

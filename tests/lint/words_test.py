@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The words lint must find what it is there for."""
+"""The words lint must find its faults."""
 
 import unittest
 
@@ -38,6 +38,22 @@ class WordsTest(SampleTreeTest):
         self.assertEqual(self.found(text, "tests/unit/core/a.cc"), [])
         self.assertEqual(self.found('auto x = words["nobody"];\n'), [])
         self.assertEqual(len(self.found(text)), 1)
+
+    def test_comments_and_docstrings_of_scripts_are_checked(self):
+        for name, text in (("a.py", '"""Of a pod that waits."""\n'),
+                           ("a.py", "def f():\n    # Whose turn it is.\n    g()\n"),
+                           ("a.py", "x = 1  # whoever leads\n"),
+                           ("a.py", 'def f():\n    """Returns at once.\n\n    Nobody waits."""\n'),
+                           ("a.sh", "#!/bin/sh\n\n# Of a node.\n"), ("a.sh", "x=1 # nobody waits\n")):
+            with self.subTest(text):
+                self.assertEqual(len([each for each in self.found(text, name) if each.startswith(name)]), 1)
+
+    def test_text_that_is_no_comment_is_left_alone(self):
+        for name, text in (("a.py", 'x = "# nobody"\n'), ("a.py", "# Waits.\nx = 1\n"),
+                           ("a.sh", "# shellcheck source=lib/whoever.sh\n"), ("a.sh", 'echo "$#" who\n'),
+                           ("a.cc", 'x = "//nobody";\n')):
+            with self.subTest(text):
+                self.assertEqual(self.found(text, name), [])
 
     def test_data_of_others_is_left_alone(self):
         self.assertEqual(self.found("// Of nobody.\n", "tests/data/a.cc"), [])

@@ -254,7 +254,7 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
 
 RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
               (const std::vector<Operation>& operations)) {
-  // Without snapshots on the way, nothing is copied before it is written.
+  // Without snapshots in between, nothing is copied before it is written.
   Pair pair;
   for (const Operation& operation : operations) pair.Apply(operation);
   pair.Compare();

@@ -1,4 +1,4 @@
-// PlanGangLocally on random clusters whose nodes are in random racks.
+// Tests PlanGangLocally on random clusters whose nodes are in random racks.
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-// Profiles from scattered and noisy points.
+// Tests profiles from scattered and noisy points.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Bands of any workloads, under every policy.
+// Tests the bands of any workloads, under every policy.
 
 #include <algorithm>
 #include <chrono>

@@ -49,7 +49,7 @@ ModelProfiles ModelsOf(const std::map<std::string, JobProfile, std::less<>>& pro
   return models;
 }
 
-// One-GPU jobs: each of a random class and model.
+// Draws one-GPU jobs: each of a random class and model.
 class Mix {
  public:
   Mix(const std::map<std::string, JobProfile, std::less<>>& profiles, const Split& split,

@@ -1,6 +1,6 @@
-"""A tenant who may edit one namespace writes all there that others have been harmed by, while pods
-and gangs of another namespace come and go: theirs run and are managed, no program ends or grows
-large, and one that starts again comes up beside all of it."""
+"""A tenant who may edit one namespace writes everything there that has harmed others. Meanwhile
+pods and gangs of another namespace run and are managed, no program ends or grows large, and a
+program that starts again comes up beside all of it."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ from gang_race import gang
 TENANT = "tenant"  # the namespace and its user
 COUNT = 10 if tiers.IS_LONG else 1
 MIB = 1 << 20
-# Half of what the chart limits them to.
+# Half of the memory limits in the chart.
 MOST_MEMORY = {"synergy-extender": 512 * MIB, "synergy-controller": 256 * MIB}
 NOBODYS = {"name": "c", "image": "synergy.test/busybox:1"}
 
@@ -67,7 +67,8 @@ class HostileTenantTest(ClusterTest):
 
     @classmethod
     def write(cls, item, method="POST", name=""):
-        """The object as the API server has it; None where the tenant may not."""
+        """Writes the object, and returns it as the API server has it; None if the tenant may not
+        write it."""
         content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
         path = cls.cluster.api.kind(item.get("kind", "Pod")).path(TENANT) + (name and f"/{name}")
         try:
@@ -91,13 +92,13 @@ class HostileTenantTest(ClusterTest):
             "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": nested(70)}}]}}, "PATCH", "deep")
         for number in range(20 * COUNT):
             self.write(theirs(f"lines-{number}", annotations={"synergy.io/warnings": "\n" * 250_000}))
-        # More than a page that is taken at once: < is six bytes in JSON.
+        # More than one list page: `<` takes six bytes in JSON.
         for number in range(60 * COUNT):
             self.write(theirs(f"page-{number}", annotations={"a": "<" * 100_000}))
         self.write(picky("picky", 100_000))
 
     def served(self, number):
-        """Pods and a gang of the other namespace run, are managed, and go again."""
+        """Runs pods and a gang in the other namespace, which are managed, and deletes them."""
         singles = [pod(f"single-{number}-{index}", 1, "1", "10G") for index in range(3)]
         members = gang(f"gang-{number}", 4)
         for item in (*singles, *members):
@@ -130,15 +131,15 @@ class HostileTenantTest(ClusterTest):
             self.served(number)
         self.assertEqual(self.processes(), before, "no program may have ended")
         self.check_memory()
-        # Whoever reads all of it from the beginning.
+        # A program that starts again reads all of it.
         self.extender.end(9)
         self.extender.start()
         self.cluster.script("stop", "synergy-controller", "KILL")
-        self.write(ENDLESS)  # nobody refuses it now
+        self.write(ENDLESS)  # no webhook refuses it now
         self.cluster.script("start", "synergy-controller")
         self.served(100)
         self.check_memory()
-        # It cannot be told from where it may go.
+        # Its possible nodes cannot be read, so it is counted as unreadable.
         self.assertEqual(self.extender.metric('synergy_unreadable_objects{kind="pods"}'), 1)
         self.assertEqual(self.cluster.controller_metric('synergy_unreadable_objects{kind="pods"}'), 1)
 

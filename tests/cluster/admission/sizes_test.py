@@ -1,5 +1,5 @@
-"""Sizes that fit: what admission makes of pods with the settings as shipped, on a real API server
-with simulated nodes."""
+"""Sizes that fit: how admission sizes pods with the shipped settings, on a real API server with
+simulated nodes."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def on(node):
 
 
 def number(quantity):
-    """Of CPU in cores, of memory in bytes."""
+    """Returns CPU in cores, or memory in bytes."""
     for unit, factor in (("m", 1e-3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("Ki", 2 ** 10), ("Mi", 2 ** 20),
                          ("Gi", 2 ** 30)):
         if quantity.endswith(unit):
@@ -97,7 +97,7 @@ class SizesTest(unittest.TestCase):
                              "metadata": {"name": "image"}, "spec": spec})
         self.known("trainingprofiles", 1)
 
-    # What is written.
+    # Amounts that the pod's author wrote.
 
     def test_what_is_written_stays_however_full_a_node_is(self):
         self.created(plain("filler", "1", "450G", **on(NODES[0])))
@@ -115,7 +115,7 @@ class SizesTest(unittest.TestCase):
         item = self.created(pod("theirs", schedulerName="default-scheduler"))
         self.assertEqual(self.resources(item)["requests"], {GPU: "1"})
         self.assertEqual(item["spec"]["schedulerName"], "default-scheduler")
-        # The API server did not even ask: there is no such review in the log.
+        # The API server did not call the webhook: the log has no such review.
         log = self.cluster.script("logs", "synergy-controller")
         self.assertNotIn("not_asked", log)
         self.cluster.kubectl("label", "namespace", "default", "synergy.io/managed=true")
@@ -130,7 +130,7 @@ class SizesTest(unittest.TestCase):
         wait_for("a managed namespace's pod to be taken over", is_ours)
         self.sized(self.pod("ours"))
 
-    # What is missing.
+    # Amounts that are missing.
 
     def test_a_small_data_set_starves_no_process(self):
         self.add_profile(datasetSize="8Gi", storageBandwidth="2Gi", bytesPerSample="100k",
@@ -142,7 +142,7 @@ class SizesTest(unittest.TestCase):
     def test_the_floor_holds_the_process_memory(self):
         self.add_profile(processMemory="100G", points=[{"cpu": "2", "memory": "120G", "throughput": 1}])
         labels = {"synergy.io/profile": "image"}
-        # It may have its demand by now.
+        # The profile may give the pod its demand by now.
         floor = json.loads(self.annotation(self.created(pod("shared", labels=labels)), "floor"))
         self.assertEqual(number(floor["memory"]), 110e9)
         item = self.created(pod("strict", labels={**labels, "synergy.io/enforcement": "strict"}))
@@ -168,7 +168,7 @@ class SizesTest(unittest.TestCase):
         self.cluster.kubectl("delete", "pod", name, "--ignore-not-found", "--force", "--grace-period=0")
         return self.created(pod(name))
 
-    # Later.
+    # Sizes that change later.
 
     def test_a_pod_for_which_there_is_no_node_yet_is_sized_when_there_is_one(self):
         item = self.created(pod("early", nodeSelector={"pool": "new"}))
@@ -184,7 +184,7 @@ class SizesTest(unittest.TestCase):
         wait_for("word of it", lambda: any("from now on" in text for text in self.cluster.events("early")))
 
     def test_a_profile_that_comes_while_a_pod_waits_counts(self):
-        # Placed by nobody before one of these has gone.
+        # No node has room until one of these pods has gone.
         labels = {"synergy.io/profile": "image"}
         large = {"requests": {"cpu": "1", "memory": "1G"}, "limits": {GPU: "8"}}
         for node in NODES:

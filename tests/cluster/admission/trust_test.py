@@ -1,5 +1,5 @@
-"""Who may write what Synergy's programs act on: admission policies, claims of pods, profiles and
-rights, on a real API server."""
+"""The accounts that may write what Synergy's programs act on: admission policies, claims of pods,
+profiles and rights, on a real API server."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class TrustTest(ClusterTest):
         cls.enterClassContext(cls.cluster.controller())
 
     def patch(self, name, change, **options):
-        """What the API server complains of; empty where it does as asked, as with those below."""
+        """Returns the API server's complaint; empty if it accepts the patch."""
         return self.cluster.complaint("PATCH", "pod", name, change, **options)
 
     def as_synergy(self, name, annotations):
@@ -39,14 +39,14 @@ class TrustTest(ClusterTest):
         return self.cluster.complaint("POST", item["kind"], body=item, **options)
 
     def never_scheduled(self, name, **more):
-        """A pod that waits for a scheduler that there is none of."""
+        """Returns a pod whose scheduler does not exist."""
         return pod(name, scheduler="nobody", **more)
 
     def requested(self, node):
         state = json.loads(self.extender.get("/debug/state"))
         return next(found for found in state["nodes"] if found["name"] == node)
 
-    # What others may not.
+    # Writes that other accounts may not make.
 
     def test_others_change_none_of_the_annotations(self):
         self.assertEqual(self.create(self.never_scheduled("p")), "")
@@ -92,7 +92,7 @@ class TrustTest(ClusterTest):
         self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", "own", **as_controller), "")
 
     def let_the_controller_write_profiles(self):
-        """So that it is the policy which refuses."""
+        """Grants the write, so that the policy refuses it."""
         self.cluster.create(
             {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
              "metadata": {"name": "writes-profiles"},
@@ -116,11 +116,11 @@ class TrustTest(ClusterTest):
         entry = {"manager": "synergy", "operation": "Update", "apiVersion": "v1", "time": "2100-01-01T00:00:00Z",
                  "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {f"f:{HOLD}": {}}}}}
         self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
-        # By a subresource they cannot be written: the API server passes over them.
+        # A subresource cannot write them: the API server ignores them.
         self.patch("b", {"metadata": {"managedFields": [entry]}}, subresource="status")
         found = self.cluster.get("pod", "b")["metadata"]["managedFields"]
         self.assertNotIn("synergy", [entry["manager"] for entry in found])
-        # Nor by what Synergy has written in truth, at another time.
+        # Not even a value that Synergy wrote itself at another time.
         self.assertEqual(self.as_synergy("b", {HOLD: "{}"}), "")
         self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
         self.assertEqual(self.patch("b", {"metadata": {"managedFields": [{}]}}), "")
@@ -138,7 +138,7 @@ class TrustTest(ClusterTest):
         return [node["metadata"]["name"]
                 for node in self.cluster.get("nodes")["items"] if node["metadata"]["name"] != "node-1"]
 
-    # What must go on.
+    # Writes that must still work.
 
     def test_ordinary_changes_are_nobodys_business(self):
         self.assertEqual(self.create(self.never_scheduled("p")), "")
@@ -168,7 +168,7 @@ class TrustTest(ClusterTest):
                        annotating({"example.kubernetes.io/profile": "unconfined"})):
             self.assertIn("in the domains of Kubernetes or Synergy",
                           self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
-        # As a webhook that fires on updates makes of the patch; the API server does not say whose it is.
+        # A patch by a webhook that fires on updates: the API server does not report its author.
         more = {"metadata": {"labels": {"cost-center": "research"},
                              "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
         self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
@@ -195,7 +195,7 @@ class TrustTest(ClusterTest):
         token = self.cluster.kubectl("create", "token", *account).strip()  # of no node
         self.assertIn("may only change its own Node", tell(own, gpus))
 
-    # What counts.
+    # Annotations that count.
 
     def test_a_hold_in_a_users_hand_keeps_no_gpu_pod_from_its_node(self):
         node = self.nodes()[0]
@@ -204,12 +204,12 @@ class TrustTest(ClusterTest):
                                   annotations={HOLD: json.dumps({"node": node, **FOR_EVER})})
         self.assertEqual(self.create(greedy), "")
         self.assertIn("only Synergy may change", self.patch("greedy", annotating({HOLD: json.dumps({"node": node})})))
-        # Nor where Synergy itself had written it: the pod is none of those that it manages.
+        # Not even where Synergy had written it: the pod is not managed.
         self.assertEqual(self.as_synergy("greedy", {HOLD: json.dumps({"node": node, **FOR_EVER})}), "")
         trains = pod("trains", nodeSelector={"kubernetes.io/hostname": node})
         self.assertEqual(self.create(trains), "")
         wait_for("the pod to be bound", lambda: self.cluster.bound().get("trains") == node)
-        # The webhook has found the node's fair share, and said nothing of a node without GPUs.
+        # The webhook has found the node's fair share, and does not report a node without GPUs.
         fair = json.loads(self.cluster.get("pod", "trains")["metadata"]["annotations"]["synergy.io/fair-share"])
         self.assertEqual(fair["cpu"], "3")
         told = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
@@ -226,7 +226,8 @@ class TrustTest(ClusterTest):
         self.assertIn("only Synergy may change", self.patch("waits", annotating(hold)))
         self.assertEqual(self.as_synergy("waits", hold), "")
         wait_for("the place to be kept", lambda: self.requested(node) != before)
-        # A resize of somebody else's that mentions the annotation takes its authorship away, and so ends the hold.
+        # If another account's resize mentions the annotation, the annotation loses its authorship,
+        # and the hold ends.
         self.patch("waits", annotating({HOLD: "x"}), subresource="resize", manager="other")
         wait_for("the place to be kept no more", lambda: self.requested(node) == before)
 

@@ -36,7 +36,8 @@ def resources(item, container=0):
 
 
 def kind_of_owner(group, version, kind):
-    """A kind whose operator creates pods; the operator itself is not needed for what it creates to be admitted."""
+    """Defines a kind whose operator creates pods. Admission of these pods does not need the
+    operator itself."""
     plural = kind.lower() + "s"
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": f"{plural}.{group}"},
@@ -61,19 +62,20 @@ class WebhookTest(unittest.TestCase):
             self.known_to_controller(resource, 0)
 
     def kubectl(self, *arguments, stdin=None):
-        """Standard output and error of a kubectl, and whether it succeeded."""
+        """Runs kubectl; returns its output, its errors, and whether it succeeded."""
         done = subprocess.run([self.cluster.environment["SYNERGY_CLUSTER_KUBECTL"], *arguments], input=stdin,
                               env=self.cluster.environment, text=True, capture_output=True, check=False)
         return done.stdout, done.stderr, done.returncode == 0
 
     def refused(self, item):
-        """What the API server complains of, which does not make it."""
+        """Returns the API server's complaint about an object that it refuses."""
         complaint = self.cluster.complaint("POST", item["kind"], body=item)
         self.assertNotEqual(complaint, "")
         return complaint
 
     def created(self, item):
-        """As the API server answers: a moment later the controller may have sized it."""
+        """Returns the pod as the API server created it: a moment later the controller may have
+        sized it."""
         return self.cluster.create(item)[0]
 
     def known_to_controller(self, resource, count):
@@ -113,7 +115,7 @@ class WebhookTest(unittest.TestCase):
 
     def test_pods_of_other_owners_are_admitted_as_any(self):
         # As training-operator and JobSet create them: by a controller's account, with an owner, its
-        # labels and environment.
+        # labels and its environment.
         self.add_profile()
         for group, version, kind in (("kubeflow.org", "v1", "PyTorchJob"), ("jobset.x-k8s.io", "v1alpha2", "JobSet")):
             definition = kind_of_owner(group, version, kind)
@@ -136,7 +138,7 @@ class WebhookTest(unittest.TestCase):
             self.assertIn({"name": "MASTER_ADDR", "value": "train-master-0"}, found["spec"]["containers"][0]["env"])
 
     def made(self, path, item):
-        """None where the API server does not know its kind yet."""
+        """Creates it; returns None while the API server does not serve its kind."""
         return self.cluster.called("POST", path, item, absent=True)
 
     def test_every_enforcement_can_be_resized_later_on(self):
@@ -173,29 +175,29 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(self.cluster.pods(), {})
 
     def limit(self, kind, name, spec):
-        """A LimitRange or ResourceQuota of which all know."""
+        """Creates a LimitRange or a ResourceQuota, and waits until the controller has seen it."""
         self.cluster.create({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
         self.known_to_controller(kind.lower() + "s", 1)
         if kind == "ResourceQuota":
-            # Also that the pods of the test before are gone.
+            # This also waits until the pods of the test before are gone.
             wait_for("the quota to be known, and nothing to be used", lambda: set(
                 self.cluster.get("resourcequota", name).get("status", {}).get("used", {}).values()) == {"0"})
 
     def sized(self, name):
-        """The pod, when it is no placeholder any more."""
+        """Returns the pod once it is no longer a placeholder."""
         wait_for(f"{name} to be sized", lambda: annotation(self.cluster.get("pod", name), "placeholder") is None)
         return self.cluster.get("pod", name)
 
     def test_a_quota_refuses_no_pod_that_it_takes_as_written(self):
-        # A LimitRange with defaults alone limits nothing, and is the API server's business.
+        # A LimitRange with defaults alone limits nothing; the API server applies it.
         self.cluster.create({
             "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
             "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m", "memory": "64Mi"}}]}})
         sidecar = {"name": "log", "image": "synergy.test/busybox:1"}
         wait_for("the API server to know it", lambda: resources(self.cluster.called(
             "POST", PODS + "?dryRun=All", pod("dry", containers=[sidecar])), 1).get("requests"))
-        # With room for the first pod's growth twice: the API server counts it twice where somebody
-        # else writes the pod meanwhile, until the quota is counted anew.
+        # The quota has room for the first pod's growth twice: the API server counts the growth
+        # twice if another client writes the pod meanwhile, until it recounts the quota.
         self.limit("ResourceQuota", "quota", {"hard": {"requests.cpu": "5900m"}})
         item = self.created(pod("first", containers=[sidecar]))
         self.assertEqual(resources(item, 1), {"requests": {"cpu": "50m", "memory": "64Mi"}})
@@ -361,7 +363,7 @@ class WebhookTest(unittest.TestCase):
 
 
 class ClientsTest(unittest.TestCase):
-    """Reviews are answered for the API server's certificate alone."""
+    """The webhook answers only clients with the API server's certificate."""
 
     def setUp(self):
         self.cluster = Cluster()

@@ -1,4 +1,5 @@
-#!/usr/bin/env python3
+# Runs the 100 jobs of the recorded trace on simulated nodes in four ways, and compares how fast
+# they train together; for scripts/demo.sh.
 """The 100 jobs of the recorded trace on simulated nodes in four ways, and how fast they train
 together: for scripts/demo.sh."""
 
@@ -25,7 +26,7 @@ def say(text):
 
 
 def plain_pod(number, model, gpus, amounts, limits):
-    """For kube-scheduler as it comes; Synergy leaves it alone."""
+    """Returns a pod that the default kube-scheduler places; Synergy leaves it alone."""
     requests = {"cpu": f"{round(1000 * amounts[0] * gpus)}m", "memory": f"{round(amounts[1] * gpus)}", GPU: str(gpus)}
     return {
         "apiVersion": "v1", "kind": "Pod",
@@ -39,7 +40,8 @@ def plain_pod(number, model, gpus, amounts, limits):
 
 
 def demand(model):
-    """The least CPU, then memory, with one GPU at which nobody is faster with more."""
+    """Returns the least CPU, then the least memory, with one GPU beyond which the model gains no
+    speed."""
     best = max(throughput for _, _, throughput in replay.points(model))
     return min((cpu, memory * 1e9)
                for cpu, memory, throughput in replay.points(model) if throughput >= NEARLY_BEST * best)
@@ -71,18 +73,18 @@ WAYS = {
 }
 
 
-# ---- what became of them
+# ---- outcomes
 
 
 def amounts(item):
-    """(CPU, memory) that the pod may count on."""
+    """Returns the (CPU, memory) that the pod is guaranteed."""
     asked = item["spec"]["containers"][0]["resources"]["requests"]
     return float(quantity(asked["cpu"])), float(quantity(asked["memory"]))
 
 
 def with_idle_cpu(capacity, pods):
-    """CPU of each of a node's pods [(requests, most that it can use)]: what some leave flows to the
-    others by their weights."""
+    """Returns the CPU of each pod of a node, given [(request, most that it can use)]: idle CPU goes
+    to the other pods by their weights."""
     given = [min(asked, most) for asked, most in pods]
     while True:
         left = capacity - sum(given)
@@ -95,7 +97,7 @@ def with_idle_cpu(capacity, pods):
 
 
 def speed(item, cpu):
-    """Throughput, as a multiple of that with the fair share."""
+    """Returns the throughput as a multiple of that at the fair share."""
     gpus = int(item["spec"]["containers"][0]["resources"]["limits"][GPU])
     profile = Profile(item["metadata"]["labels"]["model"])
     return profile.throughput(cpu / gpus, amounts(item)[1] / gpus) / profile.throughput(CPU, MEMORY)
@@ -111,7 +113,8 @@ def has_limits(item):
 
 
 def judge(nodes, pods):
-    """(jobs that run, GPUs stranded, throughput of all in that of jobs at their fair share)"""
+    """Returns (running jobs, stranded GPUs, total throughput in units of a job at its fair
+    share)."""
     waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
     stranded, together = 0, 0.0
     for node in nodes:
@@ -130,7 +133,8 @@ def judge(nodes, pods):
 
 
 def await_decisions(cluster, count):
-    """The pods, once all are bound or known not to fit and, of Synergy's, nothing about them changes any more."""
+    """Returns the pods once each is bound or known not to fit, and no managed pod changes any
+    more."""
     shown = -1
     while True:
         pods = list(cluster.pods().values())

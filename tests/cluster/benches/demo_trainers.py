@@ -1,5 +1,5 @@
-"""Trainers without any profile on four real nodes: a live table of how fast they become, and a pod
-that arrives: for scripts/demo.sh."""
+"""Runs trainers without a profile on four real nodes, and prints a live table of their speeds and
+of a pod that arrives; for scripts/demo.sh."""
 
 import argparse
 import os

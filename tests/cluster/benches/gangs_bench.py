@@ -1,8 +1,9 @@
-"""The race of two gangs (gang_race.py), many times, and how soon gangs run. scripts/bench.sh gangs runs it.
+"""Runs the race of two gangs (gang_race.py) many times, and measures how soon gangs run.
+scripts/bench.sh gangs runs it.
 
   gangs_bench.py [--rounds N] [--times N] [--seed N] [--instance N] [--json FILE]
 
-In every fourth round of the race a member of one of the gangs is deleted in the middle, and comes again.
+In every fourth round of the race, a member of one gang is deleted midway and created again.
 """
 
 import argparse
@@ -79,7 +80,7 @@ class Figures:
             gang(f"a{number}", size=size, affinity={**on_any(nodes), **apart(f"a{number}")})))
 
     def fill(self, nodes):
-        """Three pods on each node have all of its CPU."""
+        """Fills each node's CPU with three pods."""
         for node in nodes:
             for i in range(3):
                 self.until_bound([fungible.pod(f"peer-{node}-{i}", "sensitive",
@@ -101,12 +102,12 @@ class Figures:
         return self.several(measure)
 
     def beside_a_hold(self, extender):
-        """A gang whose places are held for one of lower priority that never is whole."""
+        """Measures a gang whose places are held for an incomplete gang of lower priority."""
         node = self.nodes[0]
 
         def measure(number):
             low = gang(f"low{number}", **on(node))
-            # kube-scheduler alone looks at pod affinity: it passes for nobody.
+            # Only kube-scheduler checks pod affinity, which no node satisfies.
             low[-1]["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
                 {"labelSelector": {"matchLabels": {"nobody": "has-it"}}, "topologyKey": "kubernetes.io/hostname"}]}}
             self.cluster.create(*low)

@@ -1,10 +1,10 @@
-"""What a list of all pods costs as JSON, as protobuf, and compressed: bytes, the API server's CPU
-time and the client's. scripts/bench.sh lists runs it.
+"""Measures a list of all pods as JSON, as protobuf and compressed: bytes, and the CPU time of the
+API server and of the client. scripts/bench.sh lists runs it.
 
   list_bench.py [--pods N] [--rounds N] [--nodes N] [--instance N] [--json FILE]
 
-The pods are bound to simulated nodes and running. They are listed as the programs do: 500 at a
-time, over one TLS connection, on loopback. A network's time comes on top: bytes by its speed.
+The pods are bound to simulated nodes and run. The client lists them as the programs do: 500 at a
+time, over one TLS connection, on loopback. A network adds time: the bytes divided by its speed.
 """
 
 import argparse
@@ -33,7 +33,7 @@ GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
 def pod(number, node):
-    """With what a training pod has."""
+    """Returns a pod with the fields of a training pod."""
     resources = {"cpu": "3", "memory": "60G"}
     name = f"train-{number:06}"
     return {
@@ -72,7 +72,8 @@ def create(cluster, options, names):
 
 
 def token_of(body, accept):
-    """Of the next page. In protobuf it follows the resourceVersion, as a field of the list's metadata."""
+    """Returns the next page's token. In protobuf it follows the resourceVersion, as a field of the
+    list's metadata."""
     if accept == JSON:
         return json.loads(body)["metadata"].get("continue", "")
     # "k8s\0", then runtime.Unknown: its `raw` is the list, whose first field is its metadata.
@@ -83,7 +84,7 @@ def token_of(body, accept):
 
 
 def protobuf_fields(data):
-    """Those of a length, and only as many as the first of each."""
+    """Returns the first field of each number that has a length."""
     def number(at):
         value = shift = 0
         while True:
@@ -109,7 +110,7 @@ def cpu_of(pid):
 
 
 def list_all(api, server, way):
-    """One list: what was received, and what it took."""
+    """Lists all pods once; returns the received bytes and the costs."""
     accept, encoding = WAYS[way]
     connection = http.client.HTTPSConnection(api.address, timeout=60, context=api.context)
     received = objects = seconds = client = inflating = 0
@@ -143,7 +144,7 @@ def measure(cluster, options):
     names = [node["metadata"]["name"] for node in api.items("/api/v1/nodes")]
     print(f"{options.pods} pods on {len(names)} nodes are created", flush=True)
     create(cluster, options, names)
-    # The server has closed the connection that was idle meanwhile.
+    # The server has closed the connection, which was idle meanwhile.
     api = Api(cluster)
     wait_for("the pods to run", lambda: api.call("GET", "/api/v1/pods?limit=1&fieldSelector=status.phase%21%3DRunning")[
         "items"] == [], 600)

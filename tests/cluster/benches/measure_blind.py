@@ -54,8 +54,9 @@ def odd_round(cluster, kinds, seconds, least):
 
 
 def odd_trainers_of(state, instance, names):
-    """All kinds of odd trainers, or those: eight on four small nodes, two ranks of one training on
-    two of those, then one after the other those for a node with more than a core."""
+    """Measures all kinds of odd trainers, or these: eight on four small nodes, then two ranks of
+    one training on two of those nodes, then those for a node with more than a core, one after the
+    other."""
     rounds = []
     small, large = ({name: odd for name, odd in kinds.items() if not names or name in names}
                     for kinds in (odd_trainers.KINDS, odd_trainers.WHOLE_CORES))
@@ -86,7 +87,7 @@ def odd_trainers_of(state, instance, names):
 
 
 def told(arguments, rounds, met):
-    """Exit status."""
+    """Prints the goals; returns the exit status."""
     if arguments.json:
         arguments.json.write_text(json.dumps(rounds, indent=1), encoding="utf-8")
     if not arguments.goals:
@@ -124,7 +125,7 @@ def main():
             for way in arguments.ways.split(","):
                 say(f"round {number + 1} of {arguments.rounds}")
                 rounds.append(blind.compare(cluster, way, draw, arguments.seconds))
-                # The next one begins as blind as this one did.
+                # The next round begins without profiles, too.
                 cluster.kubectl("delete", "trainingprofiles", "--all", "--wait")
             names = blind.order(random.Random(arguments.seed + number))
             rounds[-1]["burstable"] = burstable = blind.burstable_total(cluster, names)

@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     arguments = parser.parse_args()
     results, stages = [], []
-    # The same one each time, so that what a killed run left is cleared away.
+    # The folder is the same each time, so that the leftovers of a killed run are removed.
     state = pathlib.Path(os.environ.get("XDG_STATE_HOME", pathlib.Path.home() / ".local/state"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with real_nodes(state / f"synergy/real-nodes-{arguments.instance}", arguments.instance) as cluster:

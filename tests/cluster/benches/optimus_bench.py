@@ -1,12 +1,14 @@
-"""Elastic trainings on a real node of six GPUs: two, and one that arrives, under `policy: optimus`
-and with equal shares. scripts/bench.sh optimus runs it; docs/optimus.md has the figures.
+"""Measures elastic trainings on a real node of six GPUs: two that run and one that arrives, under
+`policy: optimus` and with equal shares. scripts/bench.sh optimus runs it; docs/optimus.md has the
+figures.
 
   optimus_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-All come with one worker. One of the two is slower with more, which nobody says beforehand. Equal
-shares are given as rounds begin, by the same write: the first Jobs have the GPUs that are left
-over. Exit status 1 when an iteration was lost, more GPUs were given away than there are, or the
-completion times together are not below those of equal shares.
+Each training begins with one worker. More workers slow one of the two down, which the policy must
+find out. This program sets equal shares when rounds begin, by the same write as the controller; the
+first Jobs get the GPUs that are left over. The exit status is 1 if an iteration was lost, if more
+GPUs were given away than exist, or if the sum of the completion times is not below that of equal
+shares.
 """
 
 import argparse
@@ -29,7 +31,7 @@ from real_nodes import explained, say
 
 GPUS = 6
 QUEUE = "real"
-# Iterations, milliseconds of one, and those that each worker adds.
+# Iterations, the milliseconds of one, and the milliseconds that each worker adds.
 JOBS = {"scales": (1600, 400, 5), "does-not": (900, 100, 60), "arrives": (400, 400, 5)}
 FIRST = ("scales", "does-not")
 RESTART = 5  # seconds
@@ -54,7 +56,7 @@ def cluster_with_kueue(folder, instance):
 
 
 def share_equally(cluster, round_seconds, ended):
-    """As rounds begin, those that lose workers first."""
+    """Sets the sizes when rounds begin; shrinks Jobs before it grows others."""
     while not ended.wait(round_seconds - time.time() % round_seconds):
         jobs = [item for item in cluster.get("jobs")["items"] if not item["status"].get("completionTime")]
         jobs.sort(key=lambda item: list(JOBS).index(item["metadata"]["name"]))
@@ -74,7 +76,7 @@ def train(cluster, folder, name):
 
 
 def run(cluster, number, way, round_seconds):
-    """One run's facts."""
+    """Returns the facts of one run."""
     folder = cluster.folder / "checkpoints" / f"{number}-{way}"
     folder.mkdir(parents=True)
     ended = threading.Event()

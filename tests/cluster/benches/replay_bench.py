@@ -1,12 +1,12 @@
-"""How far the simulator's words come true: the same jobs on a real control plane with simulated nodes, and by
-`synergy simulate` from the same cluster. scripts/bench.sh replay builds what it needs.
+"""Compares the simulator with a real control plane: the same jobs on simulated nodes and in
+`synergy simulate`, from the same cluster. scripts/bench.sh replay builds what it needs.
 
   replay_bench.py [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
                   [--nodes N] [--seed N] [--instance N] [--state DIR] [--json FILE]
 
-Exit status 1 where they are not the same: a decision made again from what the programs recorded;
-one by one, in the node, the CPU and the memory of any pod; free, where the simulated mean is not
-within 2 % of that of the real runs or outside of their range.
+The exit status is 1 if they differ: in a decision that is made again from the programs' recordings;
+for pods one by one, in the node, the CPU or the memory of a pod; for free runs, if the simulated
+mean is not within 2 % of the mean of the real runs, or outside of their range.
 """
 
 import argparse
@@ -35,7 +35,8 @@ def running_extender(cluster, recording=None):
 
 
 def decisions(cluster, folder, options):
-    """A free run, much compressed so that much is decided, with both programs' recordings."""
+    """Runs freely with high compression, so that many decisions are made, while both programs
+    record."""
     recordings = [folder / f"{program}.recording" for program in ("extender", "controller")]
     jobs = replay.recorded_jobs(options.jobs, DECISIONS_COMPRESSION)
     with running_extender(cluster, recordings[0]), replay.prepared(cluster, options.nodes, recordings[1]):

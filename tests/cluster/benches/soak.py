@@ -1,10 +1,10 @@
-"""Training pods that come and go on simulated nodes while parts of the control plane and of Synergy are killed, and the
-invariants that have to hold all the time. scripts/soak.sh brings up what it needs.
+"""Creates and deletes training pods on simulated nodes while it kills parts of the control plane
+and of Synergy, and checks the invariants all the time. scripts/soak.sh brings up what it needs.
 
   soak.py [--seconds N] [--pods N] [--seed N] [--output json]
 
-Then the recorded trace's hundred jobs are run, with the same checks and nothing killed. Exit status 1 and a line per
-violation when something did not hold.
+Then it runs the hundred jobs of the recorded trace under the same checks, without kills. The exit
+status is 1 if an invariant did not hold; each violation is one line.
 """
 
 import argparse
@@ -28,13 +28,13 @@ MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").gl
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
-# Times are counted in looks at the cluster that the API server has answered, one a second at most:
-# where others use the machine, too, everything takes longer, and so do they. How long GPUs may be
-# free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit
+# The unit of time is a look at the cluster that the API server has answered, at most one a second:
+# on a busy machine everything takes longer, and so do the limits. How long GPUs may be idle while a
+# pod waits for which room can be made: an API server takes 9 s to come back, and may be killed
 # again.
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
-# As the API server words it, quoted in a log line.
+# The API server's wording, quoted in a log line.
 DENIED = re.compile(
     r'(?:\\"([^"\\]+)\\" is forbidden: |)User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(?:/(\w+)|)\\"')
 
@@ -45,7 +45,7 @@ def training_pod(name, model, gpus, seconds):
         "metadata": {"name": name, "labels": {"synergy.io/profile": model, "soak": "training"},
                      "annotations": {"synergy.test/run-seconds": str(seconds)}},
         "spec": {
-            # Named, because the webhook, which does it otherwise, is down at times.
+            # The pod names its scheduler, because the webhook that would set it is down at times.
             "schedulerName": "synergy-scheduler",
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "tolerations": [{"operator": "Exists"}],
             "nodeSelector": {"synergy.test/node": "simulated"},
@@ -65,7 +65,7 @@ def other_pod(name):
 
 
 class Controllers:
-    """Two replicas: the cluster's own, which the webhook points to, and one more."""
+    """Two replicas: that of the cluster, which the webhook configuration names, and one more."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -98,7 +98,7 @@ class Controllers:
         self.start_second()
 
     def count(self):
-        """Adds up what the processes have counted, before they are killed."""
+        """Adds the counters of the processes, before these are killed."""
         for url in (self.cluster.environment["SYNERGY_CONTROLLER_URL"], f"http://127.0.0.1:{self.port}"):
             try:
                 with urllib.request.urlopen(url + "/metrics", timeout=5) as answer:
@@ -135,7 +135,7 @@ class Soak:
         self.second = self.replayed = 0
         self.unsettled = []
 
-    # ---- what happens
+    # ---- faults
 
     def make(self, pod):
         try:
@@ -175,7 +175,7 @@ class Soak:
             self.refuse(pods)
 
     def refuse(self, pods):
-        """Some kubelets that do not shrink a pod, until the next call."""
+        """Marks some pods whose kubelets do not shrink them, until the next call."""
         running = [p["metadata"]["name"] for p in pods if managed(p) and p["spec"].get("nodeName")]
         self.lift_refusals(pods)
         for name in self.random.sample(running, min(5, len(running))):
@@ -193,10 +193,10 @@ class Soak:
         except ApiError:
             return False  # it is gone, or the API server is away
 
-    # ---- what has to hold
+    # ---- invariants
 
     def look(self):
-        """The pods as they are now, checked; None while the API server is away."""
+        """Checks and returns the current pods; None while the API server is away."""
         try:
             self.nodes = self.nodes or self.api.items("/api/v1/nodes")
             pods = self.api.items("/api/v1/pods")
@@ -215,13 +215,13 @@ class Soak:
         return training
 
     def keep(self, pods):
-        """What a violation was seen in, for whoever looks for its reason."""
+        """Keeps the state in which a violation was seen."""
         if len(self.violations) <= 10:
             file = self.cluster.folder / f"violation-{len(self.violations)}.json"
             file.write_text(json.dumps(pods), encoding="utf-8")
 
     def check_others(self, pods):
-        """Whoever has nothing to do with GPUs is placed whatever happens to us."""
+        """Checks that pods without GPUs are placed whatever happens to Synergy."""
         now, found = self.checks, []
         for pod in pods:
             if pod["metadata"].get("labels", {}).get("soak") == "other":
@@ -232,7 +232,7 @@ class Soak:
         return found
 
     def remove_ended(self, pods):
-        """As a job controller's clean-up does."""
+        """Deletes pods that have ended, as a job controller does."""
         for pod in pods:
             name = pod["metadata"]["name"]
             if pod["status"].get("phase") != "Succeeded" or name in self.ended:
@@ -245,11 +245,11 @@ class Soak:
                     return
 
     def missing_rights(self):
-        """What our programs called and may not. An API server that has just started denies
-        everything, so it is asked again."""
+        """Returns the calls of our programs that were denied. An API server that has just started
+        denies everything, so each call is asked for again."""
         logs = (self.cluster.folder / "extender.log", self.cluster.folder / "second-controller.log",
                 self.cluster.state / "logs/synergy-controller.log")
-        # What -> the name of one such object, where one was named.
+        # Denied call -> the name of one such object, if the log names one.
         denied = {match.groups(default="")[1:]: match[1] for log in logs
                   for match in DENIED.finditer(log.read_text(encoding="utf-8", errors="replace"))}
         for (user, verb, resource, subresource), name in sorted(denied.items()):
@@ -259,7 +259,7 @@ class Soak:
             if answer.strip() != "yes":
                 yield f"{user} may not {verb} {resource} {subresource}, and called it"
 
-    # ---- the course
+    # ---- phases
 
     def run(self):
         self.extender.start()
@@ -278,7 +278,7 @@ class Soak:
         return self.report()
 
     def tick(self, started):
-        """The next whole second; what took longer is made up for."""
+        """Waits for the next whole second; a late look shortens the next wait."""
         self.second += 1
         time.sleep(max(0.0, started + self.second - time.monotonic()))
 
@@ -297,7 +297,7 @@ class Soak:
             self.tick(started)
 
     def settle(self):
-        """Nothing is killed any more: soon everybody has what it should have."""
+        """Stops the kills: soon each pod must have what it is due."""
         print("no more faults", flush=True)
         for helper in self.helpers:
             helper.wait(timeout=120)
@@ -309,7 +309,7 @@ class Soak:
 
     def deleted(self, pods):
         try:
-            # An API server that was never so busy may answer too late.
+            # An API server that was never this busy may answer too late.
             if pods:
                 self.api.call("DELETE", f"{PODS}?gracePeriodSeconds=0")
         except ApiError:
@@ -336,13 +336,14 @@ class Soak:
         return True
 
     def replay(self):
-        """The trace's jobs, all at once as they were recorded, until the last has run."""
+        """Creates all jobs of the trace at once, as recorded, and waits until the last one has
+        run."""
         with open(ROOT / "tests/data/synergy/static_100job.csv", encoding="utf-8") as file:
             jobs = list(csv.DictReader(file))
         print(f"the trace: {len(jobs)} jobs", flush=True)
         for job in jobs:
             seconds = max(2, round(float(job["duration_s_at_fair"]) / 500))
-            # Once more when the API server throttles.
+            # Retries when the API server throttles.
             while not self.make(training_pod(f"job-{int(job['job_id']):03}", job["model"], int(job["gpus"]), seconds)):
                 time.sleep(0.2)
         names = {f"job-{int(job['job_id']):03}" for job in jobs}
@@ -358,7 +359,7 @@ class Soak:
         self.replayed = len(done)
 
     def until(self, check, looks):
-        """Whether `check` becomes true within so many looks."""
+        """Returns whether `check` becomes true within this many looks."""
         last = self.checks + looks
         while self.checks < last:
             pods = self.look()
@@ -383,7 +384,7 @@ class Soak:
         else:
             for name, value in report.items():
                 print(f"{name}: {value}")
-        # A soak in which nothing was ever changed would show nothing.
+        # A soak that changes nothing would prove nothing.
         idle = not any("reclaimed" in name.lower() and value for name, value in counters.items())
         if idle:
             print("nothing was ever reclaimed: this run has tested nothing", file=sys.stderr)

@@ -1,20 +1,21 @@
-"""How long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a queue of
-Kueue's on simulated nodes of three products, against what synergy-lab rounds says; and what it
-brings that the policy knows how fast they are on each. scripts/bench.sh types runs it.
+"""Measures how long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a
+Kueue queue on simulated nodes of three products, and compares it with synergy-lab rounds. It also
+measures what the policy gains from each job's speed on each product. scripts/bench.sh types runs
+it.
 
   types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S] [--compression N]
                  [--arrivals N] [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N] [--json FILE]
 
-The jobs are those of a trace of Gavel's authors, as fast on each type as they measured
-(research/gavel/throughputs.csv). All times are divided by the compression, but for rounds and what
-a move costs. A node has one GPU, so a job of several is a gang over as many nodes.
+The jobs come from a trace of Gavel's authors, with the speeds that they measured on each type
+(research/gavel/throughputs.csv). All times are divided by the compression, except rounds and the
+cost of a move. A node has one GPU, so a job of several GPUs is a gang over as many nodes.
 
 Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they
-have done its work, at the speed of the product that they ran on, all turns together. The simulator
-is given the times at which the jobs came and what a start cost on average, from the decision to the
-running pods; and then again and again with jobs that came up to a second later, because on which
-type a job finds GPUs, and so its time, may hang on less than that: what is measured is one course
-of many, and so is what is simulated. Exit status 1 when a goal is missed.
+have done its work over all turns, at the speed of the product that each turn ran on. The simulator
+gets the arrival times of the jobs and the mean cost of a start, from the decision to the running
+pods. It then runs again and again with jobs that come up to a second later: the type on which a job
+finds GPUs, and so its completion time, can depend on less than that. The real run is one course of
+many, and so is each simulated run. The exit status is 1 if a goal is missed.
 """
 
 import argparse
@@ -47,17 +48,17 @@ GATHER = 1  # seconds from the first arrival to the simulator's first round
 
 
 class Job:
-    """Of the trace; `speeds`: against the first type; `work`: seconds there."""
+    """A job of the trace. `speeds`: relative to the first type; `work`: seconds there."""
 
     def __init__(self, number, row, table, compression):
         self.name = f"job-{number:02}"
         self.model, self.gpus = row[0], int(row[6])
         throughputs = [table[self.model, self.gpus][name] for name in TYPES]
-        # Where it does not run by the table it is hardly any use, so that both sides see the same.
+        # A type on which the table has no speed gets a tiny one, so that both sides see the same.
         self.speeds = {name: max(each / throughputs[0], LEAST) for name, each in zip(TYPES, throughputs)}
         self.work = float(row[5]) / throughputs[0] / compression
         self.arrival = float(row[9])
-        # A workload of its own for each number of GPUs: it has its own speeds.
+        # Each number of GPUs is a workload of its own, because its speeds differ.
         self.kind = re.sub("[^a-z0-9]+", "-", f"{self.model} {self.gpus}".lower()).strip("-")
 
     def manifest(self):
@@ -90,7 +91,7 @@ def read_trace(options):
 
 
 class Course:
-    """The jobs' pods, as they run: each job's runs are (began, ended, product)."""
+    """The jobs' pods while they run. Each run of a job is (began, ended, product)."""
 
     def __init__(self, cluster, jobs):
         self.cluster, self.jobs = cluster, {job.name: job for job in jobs}
@@ -98,7 +99,7 @@ class Course:
                          for node in cluster.get("nodes")["items"]}
         self.came, self.finished = {}, {}
         self.runs = collections.defaultdict(list)
-        self.running = collections.defaultdict(dict)  # job -> pods that run -> their product
+        self.running = collections.defaultdict(dict)  # job -> running pods -> their product
         self.done = collections.Counter()  # seconds of work, in runs that are over
         self.ended = set()  # pods
         self.succeeded = collections.defaultdict(set)
@@ -133,7 +134,7 @@ class Course:
                 del pods[uid]
 
     def end_what_is_done(self):
-        """Of a job whose work is done, all pods."""
+        """Ends all pods of each job whose work is done."""
         now = time.monotonic()
         for name, pods in self.running.items():
             if not self.began(name):
@@ -146,14 +147,15 @@ class Course:
                     try:
                         self.cluster.api.annotate(pod, {"synergy.test/run-seconds": "0"})
                     except ApiError as error:
-                        # Evicted just now, or a connection that was idle for too long: the next look tells.
+                        # The pod was evicted just now, or the connection was idle for too long: the
+                        # next look shows it.
                         say(f"{pod}: {error}")
                         continue
                     self.ended.add(uid)
 
     def run(self, round_seconds, patience):
         waiting = list(self.jobs.values())
-        self.most = 0  # GPUs of pods that ran at a time
+        self.most = 0  # GPUs of pods that ran at the same time
         with PodWatch(self.cluster.api) as watch:
             time.sleep(round_seconds - (time.time() + GATHER) % round_seconds)
             self.began_at, self.wall = time.monotonic(), time.time()
@@ -179,12 +181,12 @@ class Course:
         return {name: self.finished[name] - self.came[name] for name in self.jobs}
 
     def moves(self):
-        """Starts on another product than before."""
+        """Counts the starts on another product than before."""
         return sum(before[2] != after[2] for runs in self.runs.values() for before, after in zip(runs, runs[1:]))
 
 
 def decisions(cluster, course):
-    """Of each job, when it was decided that it is to run, or to go on elsewhere, by the controller's log."""
+    """Returns when the controller decided that each job is to run, or to move, by its log."""
     owners = {}
     for item in cluster.get("workloads")["items"]:
         owners[f"default/{item['metadata']['name']}"] = item["metadata"]["ownerReferences"][0]["name"]
@@ -201,7 +203,7 @@ def decisions(cluster, course):
 
 
 def start_costs(cluster, course):
-    """Of each start, the seconds from the decision to the running pods."""
+    """Returns the seconds from the decision to the running pods, for each start."""
     decided = decisions(cluster, course)
     costs = {"starts": [], "moves": []}
     for name, runs in course.runs.items():
@@ -209,14 +211,14 @@ def start_costs(cluster, course):
             before = course.came[name] if place == 0 else runs[place - 1][1]
             moved = place > 0 and runs[place - 1][2] != product
             last = [at for at in decided[name] if at <= began and (place == 0 or at >= runs[place - 1][0])]
-            # A job that moves at once is told so while it still runs.
+            # The decision to move a job may come while it still runs.
             since = max([before, *last]) if not moved or not last else last[-1]
             costs["moves" if moved else "starts"].append(began - since)
     return costs
 
 
 def simulate(folder, jobs, course, policy, options, cost, chance=None):
-    """Seconds of each job, and how many starts came after the first ones."""
+    """Returns the seconds of each job, and how many starts came after the first ones."""
     late = [chance.uniform(0, JITTER) if chance else 0 for _ in jobs]
     trace, profiles, ends = folder / "trace.csv", folder / "types.yaml", folder / "ends.csv"
     rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at + late[number]:.3f},"
@@ -241,7 +243,7 @@ def simulate(folder, jobs, course, policy, options, cost, chance=None):
 
 
 def measure(cluster, jobs, policy, options):
-    """A policy's facts."""
+    """Returns the facts of a policy."""
     cluster.create(queues.round_policy(LOCAL, policy, options.round, least=1, cost=options.cost))
     wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", LOCAL).get("status", {}).get("conditions"))
     course = Course(cluster, jobs)
@@ -283,7 +285,7 @@ def shapes(nodes):
 
 
 def span(facts):
-    """The least and the greatest of the simulated means."""
+    """Returns the least and the greatest of the simulated means."""
     others = facts["simulated_with_later_arrivals"]
     return min(others["least"], facts["simulated_mean_seconds"]), max(others["most"], facts["simulated_mean_seconds"])
 

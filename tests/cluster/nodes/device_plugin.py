@@ -1,4 +1,5 @@
-"""synergy-device-plugin on a real node: it runs in the node's mount namespace, with the usual paths."""
+"""synergy-device-plugin on a real node: it runs in the node's mount namespace, with the usual
+paths."""
 
 import functools
 import json
@@ -14,7 +15,8 @@ NODE = "node-1"
 
 
 def inventory(gpus=8, unhealthy=()):
-    """An inventory file's text: like a server with NVSwitch, half of the GPUs on each NUMA node."""
+    """Returns the text of an inventory file, as for a server with NVSwitch: half of the GPUs are on
+    each NUMA node."""
     lines = ["driverVersion: '550.54'", "nvlinks: 12", "gpus:"]
     for number in range(gpus):
         line = f"uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi"
@@ -26,7 +28,8 @@ def inventory(gpus=8, unhealthy=()):
 
 @functools.cache
 def make_kubeconfig(cluster):
-    """Of the service account with the shipped rights, and no others, as a pod on that node has it."""
+    """Makes a kubeconfig of the service account with only the shipped rights, as a pod on that node
+    has it."""
     account, namespace = "synergy-device-plugin", "synergy-system"
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
                    {"apiVersion": "v1", "kind": "ServiceAccount",
@@ -67,11 +70,12 @@ class DevicePlugin:
         return next(c["pid"] for c in status["components"] if c["component"] == component)
 
     def in_node(self, *command):
-        """In the node's mount namespace; without nsenter's --pid the process is the command itself."""
+        """Runs the command in the node's mount namespace. Without nsenter's --pid the process is
+        the command itself."""
         return ["nsenter", "--target", str(self.pid_of("containerd-1")), "--mount", *command]
 
     def start(self, ready=True, source=(), **environment):
-        """With the inventory file, or where `source` says."""
+        """Starts the plugin with the inventory file, or with `source`."""
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-device-plugin"
         self.process = subprocess.Popen(
             self.in_node(str(program), *(source or ("--inventory", str(self.file))), "--node-name", NODE,
@@ -98,7 +102,7 @@ class DevicePlugin:
             return False
 
     def metrics(self, name):
-        """Labels' text -> value, of one metric."""
+        """Returns labels' text -> value, for one metric."""
         lines = [line for line in self.get("/metrics").splitlines() if line.startswith((name + "{", name + " "))]
         return {line.rsplit(" ", 1)[0].removeprefix(name): float(line.rsplit(" ", 1)[1]) for line in lines}
 
@@ -110,7 +114,7 @@ class DevicePlugin:
         return sum(count for labels, count in counts.items() if 'outcome="ok"' in labels)
 
     def process_facts(self):
-        """Open files, threads and resident KiB."""
+        """Returns the open files, threads and resident KiB."""
         folder = pathlib.Path(f"/proc/{self.process.pid}")
         status = dict(line.split(":", 1) for line in (folder / "status").read_text(encoding="utf-8").splitlines())
         return {

@@ -1,4 +1,5 @@
-"""The device plugin with a real kubelet: pods get devices, and go on whatever ends or vanishes beside them."""
+"""The device plugin with a real kubelet: pods get devices, and keep running whatever ends or
+vanishes beside them."""
 
 import json
 import os
@@ -15,11 +16,11 @@ from cluster import Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
 
-# A kubelet that has had a device plugin goes on to say how many devices there are, so its node is
-# of no use to other tests.
+# A kubelet that has had a device plugin keeps reporting the number of devices, so no other test can
+# use its node.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
 GPUS = 8
-# More pods than open files and threads may be left over; and so many restarts of the kubelet.
+# More pods than open files and threads may be left over; the kubelet restarts as often.
 PODS, RESTARTS = (200, 10) if tiers.IS_LONG else (24, 3)
 LEFT_OVER = 4
 TELL = "echo devices=$NVIDIA_VISIBLE_DEVICES"
@@ -67,7 +68,7 @@ class DevicePluginTest(unittest.TestCase):
         wait_for(f"{names} to be {phase}", reached)
 
     def devices_of(self, name):
-        """As the container sees it."""
+        """Returns the devices as the container sees them."""
         def told():
             log = self.cluster.kubectl("logs", name, check=False)
             return next((line for line in log.splitlines() if line.startswith("devices=")), None)
@@ -80,7 +81,7 @@ class DevicePluginTest(unittest.TestCase):
         return {(event["type"], event["reason"], event["message"]) for event in events}
 
     def owners(self):
-        """Device -> pod, as the plugin's metrics have it from the kubelet."""
+        """Returns device -> pod, as the plugin's metrics have it from the kubelet."""
         found = {}
         for labels in self.plugin.metrics("synergy_gpu_allocated"):
             fields = dict(part.split("=", 1) for part in labels.strip("{}").split(","))
@@ -102,7 +103,7 @@ class DevicePluginTest(unittest.TestCase):
         self.plugin.end()
         told = self.cluster.folder / "gpu-busy.json"
         told.unlink(missing_ok=True)
-        # No device files are behind these GPUs.
+        # These GPUs have no device files.
         nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told),
                 "--device-list-strategy", "envvar")
         self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
@@ -129,22 +130,23 @@ class DevicePluginTest(unittest.TestCase):
                  lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
                  in agent.get("/metrics"))
 
-        seen = []  # (when the file was written, what it says of the silent pod, what the agent says)
+        seen = []  # (when the file was written, its value for the silent pod, the agent's value)
 
         def look():
             content = json.loads(told.read_text(encoding="utf-8"))
             silent = next(one for one in content["containers"] if one["pod"] == "silent")
             seen.append((content["at"] / 1e9, silent["since"], silent["seconds"], busy()["silent"]))
-            # The agent reads each file later than this does, or earlier: what it has read, it has counted whole.
+            # The agent reads each file earlier or later than this test; it counts completely what
+            # it has read.
             return next(((then, seen[-1]) for then in seen if then[1] == seen[-1][1] and seen[-1][2] - then[2] > 3 and
                          abs((seen[-1][2] - then[2]) - (seen[-1][3] - then[3])) < 0.01), None)
         first, last = wait_for("the agent to count what the file tells", look)
         print(f"{last[2] - first[2]:.2f} s busy in {last[0] - first[0]:.2f} s")
-        # By the plugin's own clocks, however late it looks.
+        # The plugin's own clocks count, so that late reads do not matter.
         self.assertAlmostEqual((last[2] - first[2]) / (last[0] - first[0]), 0.75, delta=0.01)
         self.assertEqual(set(busy()), {"silent"})
 
-        # What nobody tells any more is no estimate.
+        # Without a source, there is no estimate.
         self.plugin.process.kill()
         self.plugin.process.wait()
         wait_for("the estimate to end", lambda: not busy())
@@ -153,7 +155,7 @@ class DevicePluginTest(unittest.TestCase):
         self.assertGreaterEqual(again["silent"], last[3])
 
     def unhealthy_devices(self, name):
-        """Those of the pod, by `synergy explain`."""
+        """Returns the pod's unhealthy devices, by `synergy explain`."""
         told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name,
                                "--output", "json"],
                               env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
@@ -220,7 +222,7 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "long")
         identity, devices = self.identity("long"), set(self.devices_of("long"))
         for number in range(RESTARTS):
-            # Not awaited: the restart comes while it is bound, admitted or started.
+            # Not awaited: the restart comes while the pod is bound, admitted or started.
             self.cluster.create(gpu_pod(f"during-{number}", 1))
             before = self.plugin.registrations()
             self.cluster.script("restart", "kubelet-1", "KILL")

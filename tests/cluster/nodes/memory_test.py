@@ -1,8 +1,8 @@
 """Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no
-process pays for it.
+process suffers.
 
-Of the long tier: run by v2_node_test.py on its machine, or alone. The node agent is in its
-DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
+A test of the long tier: v2_node_test.py runs it on its machine, or it runs alone. The node agent is
+in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
 """
 
 import json
@@ -21,7 +21,7 @@ from v2_node import AGENTS_GPU, NODE, PATIENCE, container_group, on_node
 
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "45"))
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
-AGENT = "synergy-node-ag"  # as far as the kernel keeps its name
+AGENT = "synergy-node-ag"  # the kernel keeps this much of its name
 
 
 def amounts(memory):
@@ -29,8 +29,8 @@ def amounts(memory):
 
 
 def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
-    """As the webhook leaves a pod, and our scheduler. It has a GPU by the agent's configuration; a
-    kubelet passes over resources that no device plugin has told it of."""
+    """Returns a pod as the webhook leaves it and our scheduler binds it. It has a GPU by the
+    agent's configuration; a kubelet ignores resources for which no device plugin has registered."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
@@ -42,7 +42,7 @@ def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
             "containers": [{
                 "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
                 "args": ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", *flags],
-                # A kubelet has to have some CPU, too, where a machine is emulated.
+                # The kubelet needs some CPU, too, where the machine is emulated.
                 "resources": {"requests": {"cpu": "100m", "memory": memory, AGENTS_GPU: "1"},
                               "limits": {"cpu": "400m", AGENTS_GPU: "1"}},
                 "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
@@ -75,7 +75,8 @@ class MemoryTest(unittest.TestCase):
         return on_node(self.cluster, f"cat {paths}")
 
     def look(self, group):
-        """The kernel's counts of a group: usage and what memory.stat, memory.events and memory.pressure have."""
+        """Returns the kernel's counts of a group: its usage, memory.stat, memory.events and
+        memory.pressure."""
         text = self.read(group, "memory.current", "memory.stat", "memory.events", "memory.pressure")
         found = {"usage": int(text.split("\n", 1)[0])}
         found.update((name, int(value)) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.M))
@@ -94,12 +95,13 @@ class MemoryTest(unittest.TestCase):
         on_node(self.cluster, f"pkill --signal KILL {AGENT} || true")
 
     def send_agent_to(self, nobody):
-        """To nodes with that value of a label that none has; None: to where it belongs."""
+        """Moves the agent to nodes with that value of a label that no node has; None moves it
+        back."""
         self.cluster.kubectl("--namespace", v2_node.helm.NAMESPACE, "patch", "daemonset", "synergy-node-agent", "-p",
                              json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"nobody": nobody}}}}}))
 
     def stays_below(self, group, limit, looks=10):
-        """The most it uses in some seconds, once it has come down."""
+        """Returns the most that it uses in some seconds, once its usage has come down."""
         wait_for(f"{group} to come down to {limit >> 20} MiB", lambda: self.look(group)["usage"] < limit, PATIENCE)
         most = 0
         for _ in range(looks):
@@ -108,7 +110,7 @@ class MemoryTest(unittest.TestCase):
         return most
 
     def test_cache_is_kept_to_the_share_and_nothing_else_is_touched(self):
-        # 60 MiB of its own, 400 of data.
+        # 60 MiB of its own, 400 MiB of data.
         pod = managed_pod("strict", "160Mi", "--model-memory", "60Mi", "--data-set-size", "400Mi",
                           "--read-per-iteration", "1Mi", "--storage-bandwidth", "200M", enforcement="strict")
         group, = self.run_pods(pod)
@@ -118,7 +120,8 @@ class MemoryTest(unittest.TestCase):
         self.assertLess(most, 260 * MIB)
         self.assertGreater(before["anon"], 60 * MIB)
 
-        # A larger share is filled, a smaller one is reached again, both without the kubelet touching a control group.
+        # The pod fills a larger share and comes down to a smaller one; in both cases the kubelet
+        # touches no control group.
         self.resize("strict", "450Mi")
         wait_for("the larger share to fill", lambda: self.look(group)["usage"] > 360 * MIB, PATIENCE)
         self.resize("strict", "160Mi")
@@ -130,14 +133,14 @@ class MemoryTest(unittest.TestCase):
         self.assertGreaterEqual(after["anon"], before["anon"] - MIB)
         self.assertEqual((after["oom_kill"], after["max"], after["high"]), (0, 0, 0))
         self.assertEqual(after.get("workingset_refault_anon", 0), 0)
-        # Nothing that would outlast the agent.
+        # No limit is left that would outlast the agent.
         self.assertEqual(self.read(group, "memory.high", "memory.max", "memory.low").split(), ["max", "max", "0"])
 
     def test_memory_that_nobody_needs_stays_with_whoever_reads(self):
         group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi",
                                            "--storage-bandwidth", "200M"))
         wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, PATIENCE)
-        # Now somebody has a share that does not fit beside it.
+        # Now a pod has a share that does not fit beside it.
         free = int(on_node(self.cluster, "awk '/^MemFree/ {print $2}' /proc/meminfo")) * 1024
         self.create_idle(f"{free // MIB + 100}Mi")
         self.stays_below(group, 340 * MIB, looks=0)
@@ -156,7 +159,7 @@ class MemoryTest(unittest.TestCase):
         in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()),
                           PATIENCE)
         self.assertLess(in_use, 300 * MIB)
-        # By way of its status: the spec's generation is what it was.
+        # The change comes through its status: the spec's generation has not changed.
         self.assertEqual(self.get("told")["metadata"]["generation"], 1)
         fields = self.cluster.get("pod", "told")["metadata"]["managedFields"]
         managers = [m["manager"] for m in fields if "memory-in-use" in json.dumps(m)]
@@ -168,7 +171,7 @@ class MemoryTest(unittest.TestCase):
         return int(number) << {"": 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
 
     def speed(self, name, since):
-        """Iterations a second since then, by what the trainer printed."""
+        """Returns iterations per second since then, by the trainer's output."""
         found = re.findall(r"^time=([\d.]+) iterations=(\d+) .* touched=(\d+)", self.cluster.kubectl("logs", name),
                            re.M)
         samples = [(float(at), int(count), int(touched)) for at, count, touched in found if float(at) >= since]
@@ -179,7 +182,8 @@ class MemoryTest(unittest.TestCase):
         return float(on_node(self.cluster, "date +%s.%N"))
 
     def tell_speeds_without_the_agent(self, names, chance):
-        """For comparison; not asserted: what else runs on this machine changes it."""
+        """Prints the speeds for comparison; asserts nothing, because other load on this machine
+        changes them."""
         self.send_agent_to("has-this")
         self.addCleanup(wait_for, "the agent to be back", lambda: v2_node.daemons_are_ready(self.cluster), PATIENCE)
         self.addCleanup(self.send_agent_to, None)
@@ -195,7 +199,8 @@ class MemoryTest(unittest.TestCase):
                   f"{growth:.0f} MiB a second")
 
     def test_nobody_is_killed_or_stalled_whatever_happens(self):
-        """Anonymous memory grows and shrinks at random while shares change and the agent is killed."""
+        """Grows and shrinks anonymous memory at random while shares change and the agent is
+        killed."""
         chance = random.Random(SEED)
         groups = self.run_pods(
             managed_pod("breathing", "300Mi", "--breathing-memory", "350Mi", enforcement="strict"),
@@ -204,7 +209,7 @@ class MemoryTest(unittest.TestCase):
         names = ("breathing", "reading")
         before = {name: self.look(group) for name, group in zip(names, groups)}
         started, begin = self.now(), time.monotonic()
-        # A container that ends again and again is restarted later each time.
+        # Each further exit of a container delays its restart for longer.
         kills = [SECONDS * part for part in (0.15, 0.35, 0.7)]
         while time.monotonic() - begin < SECONDS:
             name = chance.choice(names)

@@ -13,15 +13,16 @@ import yaml
 from cluster import ROOT, wait_for
 
 
-# With nodeAgent.seeReads of the chart.
+# The capabilities of the chart's nodeAgent.seeReads.
 SEES_READS = "-all,+sys_ptrace,+dac_read_search"
 
 
 class Agent:
-    """synergy-node-agent as it runs in its DaemonSet: root without capabilities, with the shipped role's rights."""
+    """synergy-node-agent as in its DaemonSet: root without capabilities, with the rights of the
+    shipped role."""
 
     def __init__(self, cluster, folder, settings=""):
-        """`settings`: more of its configuration."""
+        """`settings`: more lines of its configuration."""
         self.capabilities = "-all"
         self.cluster = cluster
         self.folder = folder
@@ -73,12 +74,12 @@ class Agent:
         return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
 
     def child(self):
-        """The process id of the agent; its parent is the guardian of CPU quotas."""
+        """Returns the process id of the agent; its parent is the guardian of CPU quotas."""
         return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(
             encoding="utf-8"))
 
     def memory(self):
-        """Of both processes, in bytes; what they share is counted once."""
+        """Returns the memory of both processes in bytes; shared pages count once."""
         return sum(int(re.search(r"^Pss:\s+(\d+) kB",
                                  pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"),
                                  re.M).group(1)) * 1024 for pid in (self.process.pid, self.child()))

@@ -1,5 +1,5 @@
-"""The node agent on a real kubelet: page cache is given back where a memory limit is to shrink, and
-probes take CPU for a moment."""
+"""The node agent on a real kubelet: it releases page cache where a memory limit is to shrink, and
+gives pods less CPU for the length of a probe."""
 
 import contextlib
 import datetime
@@ -23,7 +23,8 @@ MIB = 1 << 20
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40" if tiers.IS_LONG else "10"))
 PATIENCE = 180  # a busy machine's, in seconds
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
-# With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the storage.
+# With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the
+# storage.
 TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M",
            "--cpu-per-iteration", "0.5", "--gpu-step", "5"]
 
@@ -56,22 +57,23 @@ def annotate_probe(cluster, name, asked, manager="synergy"):
 
 
 def probe(cluster, name, cpu, seconds):
-    """Writes on a pod, as synergy-controller does, that it is to have so little CPU for so long.
+    """Writes a probe on a pod, as synergy-controller does: this little CPU for so long.
 
-    The agent takes what it knows already for the same probe: another one differs in `cpu`, or by a second at least.
+    The agent ignores a probe that equals the last one: another one differs in `cpu`, or by at least
+    a second.
     """
     until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
     annotate_probe(cluster, name, {"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ")})
 
 
 def resize_pod(cluster, name, amounts):
-    """Asks for other resources of its only container: `requests` and `limits`."""
+    """Resizes its only container to these `requests` and `limits`."""
     container = cluster.get("pod", name)["spec"]["containers"][0]["name"]
     patch(cluster, f"{name}/resize", {"spec": {"containers": [{"name": container, "resources": amounts}]}})
 
 
 def probed_pod(name, limits):
-    """A managed pod, as the webhook leaves it, that uses all the CPU it gets."""
+    """Returns a managed pod, as the webhook leaves it, that uses all the CPU it gets."""
     made = trainer_pod(name, "64Mi")
     amounts = json.dumps({"cpu": "100m", "memory": "64Mi"})
     made["metadata"]["annotations"] = {f"synergy.io/{key}": value for key, value in (
@@ -90,7 +92,7 @@ class NodeAgentTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        # It is stopped with its child standing still, and then waits for so long.
+        # The container is stopped while its child is frozen, and then waits for so long.
         self.agent = Agent(self.cluster, self.cluster.folder, "shutdownGrace: 1s\n")
 
     def start_agent(self):
@@ -114,7 +116,7 @@ class NodeAgentTest(unittest.TestCase):
         resize_pod(self.cluster, pod, {"requests": {"memory": limit}, "limits": {"memory": limit}})
 
     def group(self, pod, of_container=True):
-        """The control group, below a hierarchy."""
+        """Returns the path of the control group below a hierarchy."""
         found = self.cluster.get("pod", pod)
         group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{found['metadata']['uid']}"
         if of_container:
@@ -122,7 +124,7 @@ class NodeAgentTest(unittest.TestCase):
         return group
 
     def kernel(self, pod, v1, v2):
-        """A number that the kernel has about the pod's container."""
+        """Returns a number that the kernel has about the pod's container."""
         root, group = pathlib.Path("/sys/fs/cgroup"), self.group(pod)
         file = root / "memory" / group / v1
         return int((file if file.exists() else root / group / v2).read_text(encoding="utf-8"))
@@ -144,13 +146,15 @@ class NodeAgentTest(unittest.TestCase):
         self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, PATIENCE)[0]["message"])
 
     def events(self, pod, reason):
-        """Of that very pod: events outlive pods, and others have had its name."""
+        """Returns events of that very pod: events outlive pods, and other pods had the same
+        name."""
         uid = self.cluster.get("pod", pod)["metadata"]["uid"]
         items = self.cluster.get("events", fieldSelector=f"involvedObject.uid={uid},reason={reason}")["items"]
         return [event["message"] for event in items]
 
     def missed(self, pod):
-        """The part of what it read that was not cached, in the last five seconds, as the trainer printed it."""
+        """Returns the part of its reads that was not cached, in the last five seconds, by the
+        trainer's output."""
         lines = self.cluster.kubectl("logs", pod, "--tail=5").splitlines()
         values = [float(re.search(r" missed=([\d.]+)", line).group(1)) for line in lines]
         return sum(values) / len(values)
@@ -168,7 +172,7 @@ class NodeAgentTest(unittest.TestCase):
         shrinking = ("cached", "not-ours", "anonymous")
         for pod in shrinking:
             self.await_cache(pod, 150 * MIB)
-        # As long as it still fills its cache, what it misses says nothing of its limit.
+        # While it still fills its cache, its misses say nothing about its limit.
         missed_before = wait_for("all of its data to be cached", lambda: (now := self.missed("cached")) < 0.1 and [now],
                                  PATIENCE)[0]
         for pod in shrinking:
@@ -184,7 +188,7 @@ class NodeAgentTest(unittest.TestCase):
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
 
-        # Memory in use stays, and an event says so.
+        # Memory in use stays, and an event reports it.
         message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"),
                            PATIENCE)[0]
         self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
@@ -197,13 +201,14 @@ class NodeAgentTest(unittest.TestCase):
         self.await_no_shrinks()
         self.assertEqual(self.shrinks("completed"), 1)
 
-        # What nobody asked it to look after is as it was, and the kubelet alone never comes to it.
+        # A container outside of the agent's care is unchanged, and the kubelet alone never shrinks
+        # it.
         self.await_refusal("not-ours")
         self.assertEqual(self.limit_in_force("not-ours"), "200Mi")
         self.assertGreater(self.usage("not-ours"), 150 * MIB)
         self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
 
-        # It misses as much as one that never had more. Speeds are not compared: what else runs on
+        # It misses as much as a pod that never had more. Speeds are not compared: other load on
         # this machine changes them.
         def like_small():
             missed, by_small = self.missed("cached"), self.missed("small")
@@ -236,7 +241,7 @@ class NodeAgentTest(unittest.TestCase):
         wait_for(f"{pod} to have the quota {quota}", lambda: int(file.read_text(encoding="utf-8")) == quota, PATIENCE)
 
     def throttled(self, pod):
-        """In how many periods its quota had it wait."""
+        """Returns in how many periods its quota throttled it."""
         return int(re.search(r"^nr_throttled (\d+)", self.cpu_file(pod, "cpu.stat").read_text(encoding="utf-8"),
                              re.M).group(1))
 
@@ -253,20 +258,21 @@ class NodeAgentTest(unittest.TestCase):
         self.run_probed("free", {})
         self.run_probed("limited", {"cpu": "200m"})
 
-        # The right to patch pods does not suffice to slow them down.
+        # The right to patch pods is not enough to slow them down.
         annotate_probe(self.cluster, "free", {"cpu": "50m", "until": "2100-01-01T00:00:00Z"}, manager="somebody")
         probe(self.cluster, "free", "75m", 110)
         self.await_quota("free", 7500)
         self.assertIn("at most 75m of CPU",
                       wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
         wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
-        # Another one in its place, which is over by itself. It was in force till then, or it would count as wiped.
+        # Another one in its place, which ends by itself. The first one was in force until then, or
+        # the agent would count it as wiped.
         probe(self.cluster, "free", "70m", 10)
         self.await_probes("done", 1)
         self.await_probes("ended_early", 1)
         self.assertEqual(self.quota("free"), -1)
 
-        # The kernel refuses a pod less than its container may have.
+        # The kernel refuses a pod's quota below that of its container.
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (20000, 20000))
         probe(self.cluster, "limited", "100m", 110)
         self.await_quota("limited", 10000, True)
@@ -274,7 +280,7 @@ class NodeAgentTest(unittest.TestCase):
         # A second one on the node.
         probe(self.cluster, "free", "75m", 110)
         self.await_probes("refused", 1)
-        # A resize has the kubelet write what it knows.
+        # A resize makes the kubelet write its own values.
         resize_pod(self.cluster, "limited", {"limits": {"cpu": "300m"}})
         self.await_quota("limited", 30000, True)
         probe(self.cluster, "limited", "50m", 0)
@@ -298,7 +304,7 @@ class NodeAgentTest(unittest.TestCase):
 
         self.agent.start()
         self.assertEqual(self.quota("probed"), -1, "what the last one died of is not begun again")
-        # Hence another one, which begins in the same second where all is fast.
+        # On a fast machine this probe begins in the same second, but is another one.
         begin(60)
         os.kill(self.agent.child(), signal.SIGSTOP)
         self.agent.process.send_signal(signal.SIGTERM)
@@ -318,7 +324,7 @@ class NodeAgentTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def no_api_server(self):
-        """It stands still, which is as good as gone, and goes on at once."""
+        """Freezes the API server, which is like losing it, and resumes it without delay."""
         record = self.cluster.state / "pids/kube-apiserver"
         process = int(record.read_text(encoding="utf-8").split()[0])
         os.kill(process, signal.SIGSTOP)
@@ -340,7 +346,7 @@ class NodeAgentTest(unittest.TestCase):
 
     def test_no_process_is_killed_that_grows_as_fast_as_the_kernel_can(self):
         """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the
-        limit. Limits change at random, never below what the process needs, and the agent is
+        limit. Limits change at random, never below the need of the process, and the agent is
         killed."""
         chance = random.Random(SEED)
         names = ("first", "second")
@@ -363,7 +369,7 @@ class NodeAgentTest(unittest.TestCase):
                 self.agent.process.wait()
                 self.agent.start()
             time.sleep(chance.uniform(0.5, 2))
-        # The last limit is below what its page cache alone fills, so that some of it has to be released.
+        # The last limit is below the page cache, so that the agent has to release some of it.
         for limit in ("1400Mi", "700Mi"):
             for name in names:
                 self.resize(name, limit)

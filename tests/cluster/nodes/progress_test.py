@@ -1,4 +1,5 @@
-"""Progress of trainings on a real kubelet: their logs as the container runtime writes them, and a counter."""
+"""Progress of trainings on a real kubelet: logs as the container runtime writes them, and a
+counter."""
 
 import contextlib
 import datetime
@@ -22,7 +23,7 @@ AMOUNTS = json.dumps({"cpu": "100m", "memory": "64Mi"})
 
 
 def pod(name, *flags, annotations=None):
-    """A managed pod, as the webhook leaves it."""
+    """Returns a managed pod, as the webhook leaves it."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
@@ -41,7 +42,7 @@ def pod(name, *flags, annotations=None):
 
 
 def unix_time(text):
-    """Of a time as the runtime writes it: 2026-01-02T03:04:05.123456789+00:00, in seconds."""
+    """Converts a time of the runtime, 2026-01-02T03:04:05.123456789+00:00, to seconds."""
     whole, _, rest = text.partition(".")
     zone = re.search(r"(Z|[+-]\d\d:\d\d)$", text).group(1)
     moment = datetime.datetime.fromisoformat(whole + zone.replace("Z", "+00:00"))
@@ -61,12 +62,14 @@ class ProgressTest(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(self.agent.end(), 0, "the agent has to end cleanly on SIGTERM"))
 
     def metrics(self, name, page=None):
-        """Pod -> value, of a metric that pods have; of the agent's page now, or of that one."""
+        """Returns pod -> value, of a metric of pods; from the agent's current page, or from that
+        page."""
         lines = re.findall(rf'^{name}{{.*pod="([^"]*)".*}} (.*)$', page or self.agent.get("/metrics"), re.M)
         return {pod: float(value) for pod, value in lines}
 
     def log(self, name, stream):
-        """What its container has written there, in pieces as the runtime read them: [(time, text)]."""
+        """Returns the output of its container, in pieces as the runtime read them: [(time,
+        text)]."""
         uid = self.cluster.get("pod", name)["metadata"]["uid"]
         file = self.cluster.state / f"node-1/log/pods/default_{name}_{uid}/train/0.log"
         # As bytes: carriage returns end no lines.
@@ -74,19 +77,21 @@ class ProgressTest(unittest.TestCase):
         return [(unix_time(at), text) for at, of, _, text in pieces if of == stream]
 
     def check_rate(self, name, stream, pattern, rate):
-        """The rate is a mean of some stretches of the log, whatever else runs on this machine: no
-        stretch is slower or faster than all."""
+        """Checks that the rate is a mean of stretches of the log, whatever else runs on this
+        machine: not all stretches are slower, and not all are faster."""
         pieces = self.log(name, stream)
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in pieces))]
         points = [(at, int(found[-1])) for at, text in pieces if (found := re.findall(pattern, text))]
-        # An update of a bar may be cut in two by the end of a piece, and is of the one or of the other.
+        # The end of a piece may cut an update of a bar in two, which may then count for either
+        # piece.
         cut = max(b - a for a, b in itertools.pairwise(counts)) if pieces[0][1].startswith("\r") else 0
         stretches = [(b - a, last - first) for (first, a), (last, b) in itertools.pairwise(points) if last > first]
         self.check_between(name, rate, [(done - cut) / time for done, time in stretches],
                            [(done + cut) / time for done, time in stretches])
 
     def check_counter(self, rate):
-        """By the trainer's own lines, one a second: the agent looks every ten. Either may be an iteration ahead."""
+        """Checks the counter against the trainer's own lines, one a second: the agent looks every
+        ten. Either may be an iteration ahead."""
         lines = re.findall(r"^time=([\d.]+) iterations=(\d+) ", self.cluster.kubectl("logs", "counter"), re.M)
         stretches = [(int(count) - int(before), float(at) - float(since))
                      for (since, before), (at, count) in itertools.pairwise(lines)]
@@ -100,8 +105,8 @@ class ProgressTest(unittest.TestCase):
         self.assertLess(rate, (1 + 1e-5) * max(most))
 
     def knows_all(self, page, name, stream, pattern):
-        """Whether the iterations there are those of its log, from the first line to the last. Of a
-        bar's last update there may be too little to go by."""
+        """Returns whether the agent has all iterations of the log, from the first line to the last.
+        The last update of a bar may be too short to count."""
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in self.log(name, stream)))]
         return self.metrics("synergy_pod_iterations_total", page)[name] in [last - counts[0] for last in counts[-2:]]
 
@@ -110,14 +115,14 @@ class ProgressTest(unittest.TestCase):
                    "synergy.io/progress-port": "8000"}
         own = {"synergy.io/progress-pattern": r"iterations=(?P<iteration>\d+) "}
         logs = {"bar": ("stderr", r"\| (\d+)/100000 \[\d"), "pattern": ("stdout", r"iterations=(\d+) ")}
-        # A bar without ends of lines reaches the log 16 KiB at a time: a wide one every 10 s or so.
+        # A bar without line ends reaches the log 16 KiB at a time: a wide one about every 10 s.
         self.cluster.create(pod("bar", "--gpu-step", "40", "--bar", "100000", "--bar-width", "100"),
                             pod("counter", "--gpu-step", "50", "--port", "8000", annotations=counter),
                             pod("pattern", "--gpu-step", "40", annotations=own),
                             pod("silent", "--gpu-step", "20"),
                             pod("misspelt", "--gpu-step", "20", annotations={"synergy.io/progress-pattern": "at ("}))
         measured = {*logs, "counter"}
-        # The bar by the times of the log, too, and not only by what it says of itself.
+        # The rate also follows from the times of the log, not only from the bar's own figure.
         wait_for("all to be measured", lambda: set(self.metrics("synergy_pod_iterations_per_second")) == measured
                  and len(self.log("bar", "stderr")) > 1, PATIENCE)
         with self.stopped(*measured):
@@ -137,7 +142,7 @@ class ProgressTest(unittest.TestCase):
             print(f"the agent: {self.agent.memory() / 2**20:.1f} MiB")
             self.assertLess(self.agent.memory(), 24 * 2**20)
 
-            # One that starts anew knows the rates from the logs, to which nothing is added now.
+            # An agent that starts again has the rates from the logs, to which nothing is added now.
             self.agent.process.kill()
             self.agent.process.wait()
             self.agent.start()
@@ -148,7 +153,7 @@ class ProgressTest(unittest.TestCase):
                 self.check_rate(name, *log, again[name])
 
     def told_of(self, names):
-        """Those of the pods of which somebody was told that their progress cannot be seen."""
+        """Returns the pods with an event that their progress cannot be seen."""
         uids = {self.cluster.get("pod", name)["metadata"]["uid"]: name for name in names}
 
         def told():
@@ -157,7 +162,7 @@ class ProgressTest(unittest.TestCase):
         return wait_for("the event", told, PATIENCE)
 
     def processes(self, name):
-        """Of the pod's containers, the sandbox's too: container -> process ids."""
+        """Returns container -> process ids, for the pod's containers and its sandbox."""
         uid = self.cluster.get("pod", name)["metadata"]["uid"]
         root = pathlib.Path("/sys/fs/cgroup")
         group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{uid}"
@@ -167,8 +172,8 @@ class ProgressTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def stopped(self, *names):
-        """These pods' processes stand still meanwhile, so that what the agent tells of them can be
-        compared, however late it looks."""
+        """Freezes the processes of these pods, so that the agent's figures can be compared however
+        late the test looks."""
         processes = [process for name in names for own in self.processes(name).values() for process in own]
         try:
             for process in processes:
@@ -179,8 +184,8 @@ class ProgressTest(unittest.TestCase):
                 os.kill(process, signal.SIGCONT)
 
     def reads(self, name):
-        """What the kernel says of the trainer's process: bytes that its read calls returned, and
-        bytes of that from storage."""
+        """Returns the kernel's figures of the trainer's process: the bytes that its read calls
+        returned, and the bytes of these that came from storage."""
         container = self.cluster.get("pod", name)["status"]["containerStatuses"][0]["containerID"].removeprefix(
             "containerd://")
         process, = self.processes(name)[container]
@@ -210,20 +215,19 @@ class ProgressTest(unittest.TestCase):
             return tuple(self.metrics(f"synergy_pod_{name}").get("reader")
                          for name in ("read_bytes_total", "fetched_bytes_total"))
 
-        # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
+        # Samples are drawn with replacement: drawing 4 times the data set misses all but 2 % of it.
         wait_for("it to have read nearly all of its data", lambda: own("read_bytes_total") > 4 * data, PATIENCE)
         read, missed = own("read_bytes_total"), own("missed_bytes_total")
         with self.stopped("reader"):
-            # Not the trainer's own count of what it missed: a sample of which one page was not
-            # cached counts whole there, and what the kernel takes away or leaves in the cache under
-            # pressure are pages.
+            # The trainer's own count of misses does not fit here: there a sample with one uncached
+            # page counts completely, while the kernel drops and keeps single pages.
             wait_for("what it has read to be told", lambda: told() == self.reads("reader"), PATIENCE)
             seen_read, seen_fetched = told()
             memory = self.metrics("synergy_pod_process_memory_bytes")["reader"]
         print(f"read {seen_read / 2**20:.1f} MiB, {seen_fetched / 2**20:.1f} of them from storage, by the "
               "trainer's own count "
               f"{read / 2**20:.1f} and {missed / 2**20:.1f} a moment before; process memory {memory / 2**20:.1f} MiB")
-        # Its own count is ahead by the sample that it reads just now.
+        # Its own count is ahead by the sample that it is reading.
         self.assertGreater(seen_read, read - 2**20)
         self.assertGreater(seen_fetched, data / 2)
         self.assertLess(seen_fetched, seen_read)

@@ -1,4 +1,5 @@
-"""A v2 node of the test cluster: its control groups, as systemd names them, and the shipped DaemonSets on it."""
+"""A v2 node of the test cluster: its control groups, as systemd names them, and the shipped
+DaemonSets on it."""
 
 import contextlib
 import json
@@ -17,28 +18,28 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
-# What the node agent takes for GPUs there: more pods than have one.
+# The agent's GPU resource there, which more pods have than there are GPUs.
 AGENTS_GPU = "synergy.test/gpu"
 PATIENCE = 480  # a slow machine's, in seconds
-# The DaemonSets' components -> programs. The gate's tests have no use for GPUs.
+# The DaemonSets' components -> programs. The gate's tests need no GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
 INVENTORY = "driverVersion: '550.54'\nsharedDeviceNodes: [/dev/nvidiactl]\ngpus:\n" + "".join(
     f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi, deviceNodes: [/dev/nvidia{number}]}}\n"
     for number in range(GPUS))
-# NVIDIA's device files, with no driver behind them: who may have one hears ENXIO, who may not
-# EPERM. Made again at each boot.
+# NVIDIA's device files without a driver: opening one fails with ENXIO if it is allowed, else with
+# EPERM. They are made again at each boot.
 DEVICE_FILES = "".join(f"c /dev/nvidia{name} 0666 root root - 195:{minor}\n"
                        for name, minor in [*((n, n) for n in range(GPUS)), ("ctl", 255)])
 
 
 @contextlib.contextmanager
 def v2_cluster():
-    """A cluster of its own with one such node, those DaemonSets and a stopped synergy-controller,
-    for all tests of v2 nodes."""
+    """A cluster of its own with one v2 node, those DaemonSets and a stopped synergy-controller, for
+    all tests of v2 nodes."""
     folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
     with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1",
                      "--controller", os.environ["SYNERGY_BIN"]) as cluster:
-        # It is started where it is asked for.
+        # The tests that need it start it.
         cluster.script("stop", "synergy-controller")
         if tiers.IS_LONG:
             trainers.load_image(cluster)
@@ -48,24 +49,25 @@ def v2_cluster():
 
 
 def on_node(cluster: Cluster, command):
-    """What a shell command prints on the node, as root."""
+    """Returns the output of a shell command on the node, as root."""
     return cluster.script("exec", NODE, command)
 
 
 def slice_weight(milli_cpu):
-    """The cpu.weight that the kubelet gives a pod's slice for its CPU requests: shares from 2 to
-    262144 become 1 to 10000, evenly."""
+    """Returns the cpu.weight of a pod's slice, which the kubelet derives from its CPU requests:
+    shares from 2 to 262144 become 1 to 10000, linearly."""
     return 1 + (milli_cpu * 1024 // 1000 - 2) * 9999 // 262142
 
 
 def scope_weight(milli_cpu):
-    """The one that runc from 1.3.2 on gives a container's scope: 1024 shares become 100."""
+    """Returns the cpu.weight of a container's scope, as runc from 1.3.2 on derives it: 1024 shares
+    become 100."""
     power = math.log2(milli_cpu * 1024 // 1000)
     return math.ceil(10 ** ((power * power + 125 * power) / 612 - 7 / 34))
 
 
 def pod_group(found):
-    """The control group of a pod, below the root of groups."""
+    """Returns the control group of a pod, below the root of groups."""
     quality = found["status"]["qosClass"].lower()
     uid = found["metadata"]["uid"].replace("-", "_")
     if quality == "guaranteed":
@@ -79,8 +81,8 @@ def container_group(found):
 
 
 def settings(cluster, group):
-    """File -> content, of the files below that group that somebody set or could have set; not what
-    the kernel counts."""
+    """Returns file -> content of the settings below that group; counters of the kernel are left
+    out."""
     names = "cpu.max cpu.weight memory.max memory.min memory.low memory.high pids.max"
     text = on_node(cluster, f"cd /sys/fs/cgroup/{group} && for name in {names}; do find . -name $name | sort | "
                    "xargs grep -H .; done")
@@ -100,7 +102,7 @@ def node_is_ready(cluster):
 
 
 def install_daemons(cluster):
-    """The DaemonSets as the chart makes them, images aside; returns when they are ready."""
+    """Creates the DaemonSets of the chart, images aside; returns when they are ready."""
     items = daemons()
     for program in DAEMONS.values():
         archive = cluster.folder / f"{program}.tar"
@@ -124,7 +126,8 @@ def image_of(program):
 
 
 def daemons(node_agent=None):
-    """What the chart renders of them, with these values for the node agent; they need no others."""
+    """Returns what the chart renders for them, with these values for the node agent; they need no
+    others."""
     items = [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
              if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
     for item in items:
@@ -132,7 +135,7 @@ def daemons(node_agent=None):
             item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(
                 f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")
         if item["kind"] == "DaemonSet":
-            # An emulated machine on a busy one may be still for longer than any real one.
+            # An emulated machine on a busy one may stand still for longer than any real one.
             item["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["failureThreshold"] = 100
     return items
 
@@ -153,7 +156,7 @@ def allocatable_gpus(cluster):
 
 
 def install_agent(cluster, **values):
-    """The node agent with these values of the chart, in place of the one that runs; returns when it is ready."""
+    """Replaces the node agent by one with these values of the chart; returns when it is ready."""
     agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet"
                  and item["metadata"]["name"] == "synergy-node-agent")
     cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(agent))
@@ -166,26 +169,26 @@ def metrics(cluster, component, port):
 
 
 def page(cluster, found, port):
-    """A pod's metrics. Asked on the node: pods' addresses are known there only."""
+    """Returns a pod's metrics. The node asks for them: only the node can reach pods' addresses."""
     address = found["status"]["podIP"]
     return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics "
                    "HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
 
 
 def registrations(cluster):
-    """How often the device plugin has registered with the kubelet."""
+    """Returns how often the device plugin has registered with the kubelet."""
     return sum(float(count) for count in re.findall(
         r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)',
         metrics(cluster, "device-plugin", 9410), re.M))
 
 
 def agent_metric(cluster, line):
-    """The node agent's metric that is spelled so, labels included."""
+    """Returns the node agent's metric with this spelling, labels included."""
     return float(re.search(rf"^{re.escape(line)} (\S+)", metrics(cluster, "node-agent", 9411), re.M).group(1))
 
 
 def probes(cluster, outcome):
-    """How many probes of pods have ended so, since the node agent started."""
+    """Returns how many probes of pods have ended in this way since the node agent started."""
     return agent_metric(cluster, f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
 
 

@@ -1,8 +1,9 @@
-"""A real kubelet on control groups v2 with systemd, as kubeadm sets nodes up: a QEMU machine, a cluster of its own.
+"""A real kubelet on control groups v2 with systemd, set up as kubeadm sets nodes up: a QEMU
+machine, in a cluster of its own.
 
 The node agent is in its DaemonSet, as the chart has it. Every run has one boot and CoreTest, which
-shows on one pod what only such a node can show. The long tier has the device plugin beside it, and
-the tests of memory. Times are told, not asserted: without KVM the machine is slow.
+shows on one pod what only such a node can show. The long tier adds the device plugin and the tests
+of memory. Times are printed, not asserted: without KVM the machine is slow.
 """
 
 import json
@@ -29,7 +30,7 @@ def sleeper(name, requests, limits=None, **spec):
 
 
 def managed_sleeper(name):
-    """Does nothing, and is kept to its share of memory, its request."""
+    """Returns an idle pod that is kept to its share of memory, its request."""
     made = managed_pod(name, "64Mi", enforcement="strict")
     container = made["spec"]["containers"][0]
     container.update(image="synergy.test/busybox:1", command=["sleep", "1000000"], args=[])
@@ -74,7 +75,7 @@ class V2Test(unittest.TestCase):
         return status["containerID"], status["restartCount"]
 
     def read(self, group, *files):
-        """What is in these files of a control group, one after the other."""
+        """Returns the contents of these files of a control group, one after the other."""
         return on_node(self.cluster, "cat " + " ".join(f"/sys/fs/cgroup/{group}/{file}" for file in files)).strip()
 
     def await_cpu_max(self, group, wanted):
@@ -82,7 +83,7 @@ class V2Test(unittest.TestCase):
 
 
 class CoreTest(V2Test):
-    """One pod for all: each test leaves it as large as it was."""
+    """One pod for all tests: each leaves its size unchanged."""
 
     @classmethod
     def setUpClass(cls):
@@ -112,7 +113,7 @@ class CoreTest(V2Test):
         self.resize("core", {"cpu": "500m"}, {"cpu": "900m"})
         for group, weight in ((self.container_group, 59), (self.pod_group, 20)):
             self.assertEqual(self.read(group, "cpu.max", "cpu.weight"), f"90000 100000\n{weight}", group)
-        # systemd knows of it, so that reloading its units does not undo it.
+        # systemd has the change, so that reloading its units keeps it.
         on_node(self.cluster, "systemctl daemon-reload")
         self.assertEqual(self.read(self.container_group, "cpu.max"), "90000 100000")
         self.assertEqual(self.cluster.kubectl("exec", "core", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(),
@@ -138,14 +139,15 @@ class CoreTest(V2Test):
         def dropped():
             return v2_node.agent_metric(self.cluster, "synergy_node_agent_cache_dropped_bytes_total")
         before = dropped()
-        # A file without content: reading it takes page cache and no disk. What is read while some
-        # is dropped counts as not dropped.
+        # A sparse file: reading it takes page cache and no disk. Reads during a release count as
+        # not dropped.
         self.cluster.kubectl("exec", "core", "--", "sh",
                              "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
         wait_for("the cache above the share to be dropped",
                  lambda: dropped() > before + 50 * MIB
                  and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
-        # By no limit, which would outlast the agent, and which a process that grows would meet.
+        # The agent sets no limit, which would outlast the agent, and which a growing process would
+        # hit.
         self.assertEqual(self.read(self.container_group, "memory.max", "memory.high", "memory.low").split(),
                          [str(512 * MIB), "max", "0"])
         events = dict(re.findall(r"(\w+) (\d+)", self.read(self.container_group, "memory.events")))
@@ -164,7 +166,7 @@ class V2NodeTest(V2Test):
             return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && "
                            "echo yes || echo no").strip()
         self.assertEqual(connects("10.96.0.1", 443), "yes")
-        # This machine, as QEMU's network shows it.
+        # This machine's address in QEMU's network.
         self.assertEqual(connects("10.96.0.2", etcd), "no")
 
     def test_a_pod_goes_on_while_the_kubelet_restarts(self):
@@ -176,7 +178,8 @@ class V2NodeTest(V2Test):
 
     def test_a_power_cut(self):
         self.run_pods(sleeper("back", {"cpu": "10m"}, restartPolicy="Always"))
-        # What the network plugin wrote in the last half minute would come back as empty files (docs/test-cluster.md).
+        # Files that the network plugin wrote in the last half minute would come back empty
+        # (docs/test-cluster.md).
         on_node(self.cluster, "sync")
         boot = self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"]
         started = time.monotonic()
@@ -234,11 +237,11 @@ class V2NodeTest(V2Test):
         done, wiped = (v2_node.probes(self.cluster, outcome) for outcome in ("done", "wiped"))
         probe(self.cluster, "probed", "75m", 60)
         self.await_cpu_max(group, "7500 100000")
-        # With its own quota till then, or it would count as wiped.
+        # With its own quota until then, or the agent would count it as wiped.
         wait_for("it to be over", lambda: v2_node.probes(self.cluster, "done") == done + 1, PATIENCE)
         self.assertEqual(self.read(group, "cpu.max"), free)
 
-        # systemd writes what it knows of a group, which is not this.
+        # systemd writes its own values of a group, which lack the probe.
         probe(self.cluster, "probed", "75m", 110)
         self.await_cpu_max(group, "7500 100000")
         self.resize("probed", {"cpu": "150m"})
@@ -248,8 +251,8 @@ class V2NodeTest(V2Test):
         self.assertEqual(self.read(group, "cpu.max"), free)
 
         # The child dies, and the guardian is there; then both die, and the next container has the
-        # record. Each probe is another one: the next agent does not begin again what the last one
-        # may have died of.
+        # record. Each probe differs: the next agent does not resume a probe that may have killed
+        # the last one.
         for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
             probe(self.cluster, "probed", f"{cpu}m", 110)
@@ -266,7 +269,8 @@ class V2NodeTest(V2Test):
         self.assertEqual(self.identity("probed"), before)
 
     def test_memory_and_what_is_read_are_told_where_they_may_be_seen(self):
-        """Each figure against what the trainer itself did. A slow machine, so few data; its disk is real to it."""
+        """Compares each figure with what the trainer did. The machine is slow, so the data set is
+        small; its disk is real to it."""
         v2_node.install_agent(self.cluster, seeReads=True)
         self.addCleanup(v2_node.install_agent, self.cluster)
         self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside it
@@ -275,7 +279,7 @@ class V2NodeTest(V2Test):
                                   "--data-set-size", str(data),
                                   "--model-memory", str(model), "--storage-bandwidth", "1G"))
         reader = self.get("reader")
-        # Its data are written first.
+        # It writes its data first.
         wait_for("it to train", lambda: "iterations=" in self.cluster.kubectl("logs", "reader"), PATIENCE)
 
         def own():
@@ -290,7 +294,7 @@ class V2NodeTest(V2Test):
                 "storage_wait_seconds_total")}
             return {name: float(value.group(1)) for name, value in found.items() if value}
 
-        # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
+        # Samples are drawn with replacement: drawing 4 times the data set misses all but 2 % of it.
         trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now,
                            PATIENCE)
         seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0)
@@ -300,14 +304,14 @@ class V2NodeTest(V2Test):
               {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
               "the trainer itself:",
               {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
-        # A sample of which one page was not cached counts whole as missed.
+        # A sample with one uncached page counts completely as missed.
         self.assertLess(abs(seen["fetched_bytes_total"] - after["missed_bytes_total"]), 0.05 * data)
         self.assertLess(abs(seen["page_cache_bytes"] - data), 0.1 * data)
         self.assertLess(seen["read_bytes_total"], after["read_bytes_total"] + 4 * MIB)
         self.assertGreater(seen["process_memory_bytes"], model)
         self.assertLess(seen["process_memory_bytes"], model + 16 * MIB, "the cache is none of it")
-        # As the kernel says, which goes on for what is still missed; reading takes an emulated CPU
-        # longer than its disk.
+        # Compared with the kernel's figure, which grows while misses continue. On an emulated CPU
+        # reading takes longer than the disk.
         waited = int(re.search(r"^some .*total=(\d+)", self.read(container_group(reader), "io.pressure"),
                                re.M).group(1)) / 1e6
         print(f"waited for storage by the kernel: {waited:.2f} s")
@@ -316,7 +320,7 @@ class V2NodeTest(V2Test):
         self.assertLess(seen["storage_wait_seconds_total"], after["missed_seconds_total"] + 0.5)
         self.assertGreater(seen["storage_wait_seconds_total"], 0)
 
-        # What is cached is read, and hardly anything fetched.
+        # The trainer reads from the cache, and hardly anything is fetched.
         more = wait_for("more to be read",
                         lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
         self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
@@ -329,7 +333,8 @@ class V2NodeTest(V2Test):
         self.run_pods(sleeper("one", {GPU: "1"}, {GPU: "1"}))
         before = v2_node.registrations(self.cluster)
         on_node(self.cluster, "systemctl restart kubelet")
-        # Until then the kubelet fails pods with GPUs (UnexpectedAdmissionError), whatever the Node object says.
+        # Until then the kubelet fails pods with GPUs (UnexpectedAdmissionError), whatever the Node
+        # object says.
         wait_for("a new registration", lambda: v2_node.registrations(self.cluster) > before, PATIENCE)
         wait_for("the GPUs again", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.run_pods(sleeper("two", {GPU: "1"}, {GPU: "1"}))
@@ -383,13 +388,15 @@ MAY, MAY_NOT = "No such device or address", "Operation not permitted"
 
 @tiers.long
 class DevicesTest(V2Test):
-    """Whether a container keeps its devices through what changes its control group, by how it has got them."""
+    """Whether a container keeps its devices when its control group changes, by the way in which it
+    got them."""
 
     def setUp(self):
         self.cluster.clear()
 
     def opens(self, name, device):
-        """The kernel's answer to a process of the pod that opens the device, which has no driver."""
+        """Returns the kernel's answer to a process of the pod that opens the device, which has no
+        driver."""
         return wait_for("an answer", lambda: self.cluster.kubectl(
             "exec", name, "--", "sh", "-c", f"exec 2>&1; : <{device}", check=False).strip().rpartition(": ")[2],
                         PATIENCE)
@@ -400,7 +407,7 @@ class DevicesTest(V2Test):
         self.assertEqual(json.loads(reading)["safety"], safety, reading)
 
     def changes(self, name):
-        """Makes one change after the other that has systemd, runc or the kubelet write to the
+        """Makes one change after the other after which systemd, runc or the kubelet writes to the
         container's control group."""
         amounts = {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m", "memory": "512Mi"}
         for kind, resource, value in ((0, "cpu", "300m"), (1, "cpu", "500m"), (0, "memory", "96Mi"),
@@ -417,7 +424,8 @@ class DevicesTest(V2Test):
         yield "the last resize"
 
     def run_own(self):
-        """A pod whose device our plugin has put into the container's specification, and its device nodes."""
+        """Runs a pod whose device our plugin has put into the container's specification, and
+        returns its device nodes."""
         wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         made = managed_sleeper("own")
         container = made["spec"]["containers"][0]
@@ -430,7 +438,8 @@ class DevicesTest(V2Test):
         return devices
 
     def test_a_device_of_the_container_s_own_specification_stays(self):
-        """No link in /dev/char leads to it, which some runcs need: docs/device-plugin.md."""
+        """The device has no link in /dev/char, which some versions of runc need:
+        docs/device-plugin.md."""
         self.assertEqual(on_node(self.cluster, "find /dev -path '/dev/char/195:*'"), "")
         devices = self.run_own()
         before = self.identity("own")

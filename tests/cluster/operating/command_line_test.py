@@ -1,4 +1,5 @@
-"""kubectl synergy against a real API server: what an administrator sees, and what somebody sees who may see little."""
+"""kubectl synergy against a real API server: the view of an administrator, and that of a user with
+few rights."""
 
 import contextlib
 import json
@@ -17,7 +18,7 @@ SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
 
 
 def merged(target, patch):
-    """JSON Merge Patch (RFC 7386) of an object."""
+    """Returns the JSON Merge Patch (RFC 7386) of an object, applied."""
     result = dict(target or {})
     for name, value in patch.items():
         if value is None:
@@ -28,7 +29,7 @@ def merged(target, patch):
 
 
 class Page:
-    """`synergy ui`, asked as its page asks: for the state, and then for what has changed of it."""
+    """`synergy ui`, asked as its page asks: for the state, and then for its changes."""
 
     def __init__(self, environment):
         self.process = subprocess.Popen([SYNERGY, "ui"], env=environment, stdout=subprocess.PIPE, text=True)
@@ -121,7 +122,7 @@ class CommandLineTest(FungibleTest):
         self.assertEqual(page.state["nodes"].keys(), nodes)
 
         def in_the_api():
-            """Node and CPU of each pod that has a node; None of one that waits."""
+            """Returns node and CPU of each pod that has a node; None for a pod that waits."""
             return {item["metadata"]["uid"]: [item["spec"]["nodeName"],
                                               item["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
                     if "nodeName" in item["spec"] else None for item in self.cluster.pods().values()}
@@ -152,7 +153,7 @@ class CommandLineTest(FungibleTest):
         self.cluster.delete("pod", "bert-1")
         wait_for("the gang to be gone", lambda: "default/bert" not in page.follow().get("gangs", {}))
         wait_until_it_shows("two again")
-        # All of that was told as differences; and nothing was made up of the Kueue that is not there.
+        # All of that came as differences, and nothing was invented about Kueue, which is absent.
         self.assertGreater(page.patches, 3)
         self.assertNotIn("queues", page.state)
         self.assertEqual(page.follow()["pods"], page.ask()["state"]["pods"])

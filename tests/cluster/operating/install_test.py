@@ -43,7 +43,7 @@ INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
 GPUS = 2
 ROUND = 5  # seconds
-# Bounds a failure, and no success, however busy the machine is.
+# Bounds a failure, never a success, however busy the machine is.
 LIMIT = 300  # seconds
 PATIENCE = f"{LIMIT}s"
 wait_for = functools.partial(wait_for, seconds=LIMIT)
@@ -57,33 +57,34 @@ VALUES = {
     "tests": {"gpuPod": {"enabled": True}},
     "metrics": {"authorization": True},
     "progress": {"readers": [{"kind": "ServiceAccount", "name": "reader", "namespace": "default"}]},
-    # A machine of two cores: a pod more would find all the CPU it needs there, and nobody would have to be cut.
+    # On a machine of two cores, one more pod would find all the CPU it needs, and no pod would have
+    # to be cut.
     "nodeHeadroom": {"cpu": "0"},
 }
-# Program -> where it runs.
+# Program -> the workload and the container that run it.
 CONTAINERS = {
     "synergy-extender": ("deployment/synergy-scheduler", "extender"),
     "synergy-controller": ("deployment/synergy-controller", "controller"),
     "synergy-node-agent": ("daemonset/synergy-node-agent", "agent"),
     "synergy-device-plugin": ("daemonset/synergy-device-plugin", "device-plugin"),
 }
-# Counters that begin to exist with the first fault: of these no story has any.
+# Counters that appear with their first fault, which does not happen here.
 NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
            "synergy_gpu_xid_errors_total"}
-# What only a driver tells of GPUs; here they are told by a file.
+# Metrics that only a driver has; here a file has the GPUs.
 OF_A_DRIVER = {"synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts", "synergy_gpu_temperature_celsius",
                "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total", "synergy_pod_gpu_memory_used_bytes",
                "synergy_pod_gpu_utilization_ratio"}
-# What only queues of Kueue's have.
+# Metrics that only queues of Kueue have.
 OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_total", "synergy_rounds_workloads"}
-# Alerts that nothing here makes fire; promtool alone judges them.
+# Alerts that nothing here fires; promtool alone checks them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
                 "SynergyTunerWithTwoLeaders": "the Lease rules it out",
                 "SynergyMeasurementsNotKept": "nothing trains for long enough to be measured",
                 "SynergyBindInDoubt": "the API server would have to fall silent for minutes in the middle of a bind"}
-# Those whose faults take long to bring about.
+# Alerts whose faults take long.
 OF_THE_LONG_TIER = {"SynergyResizesFail", "SynergyMemoryStuck", "SynergyMemoryKill", "SynergyExtenderSlow"}
-# What a role allows although no call of it was seen here, and what it is for.
+# Rights of a role that no call here used, and their purpose.
 NOT_SEEN = {
     "synergy-extender": {
         ("", "pods", "get"): "what became of a bind whose answer was lost",
@@ -118,10 +119,10 @@ NOT_SEEN = {
 class Installation(Cluster):
     """A cluster whose real node has the images, and Helm for it."""
 
-    audited = 0  # what the audit log had when the installation that counts began
+    audited = 0  # lines of the audit log when the installation that counts began
 
     def __init__(self):
-        # A state of its own beside the shared cluster's.
+        # A state of its own beside that of the shared cluster.
         os.environ["SYNERGY_TEST_STATE"] += "/install"
         self.folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -160,7 +161,7 @@ class Installation(Cluster):
 
 
 def training_pod(name, profile=None, command=("sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; sleep 600")):
-    # The label asks for management, also where it names no profile.
+    # The label asks for management, even without a profile's name.
     metadata = {"name": name, "labels": {"test": "install", "synergy.io/profile": profile or ""}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {
         "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{
@@ -179,7 +180,7 @@ def restarts(pod):
 
 
 class InstallTest(unittest.TestCase):
-    fired = set()  # alerts
+    fired = set()  # names of alerts that fired
 
     @classmethod
     def setUpClass(cls):
@@ -207,15 +208,16 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], version)
 
     def test_1_the_api_server_takes_every_object(self):
-        """Of all combinations of values, by --dry-run=server; as another release, so that nothing is there yet."""
+        """Creates the objects of all combinations of values by --dry-run=server, as another
+        release, so that none exists yet."""
         self.cluster.kubectl("create", "namespace", "elsewhere")
         self.cluster.kubectl("apply", "--filename", str(helm.CHART / "crds"))
-        # Combinations have most objects in common: each is asked about once.
+        # Most objects are the same in several combinations: each is created once.
         different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
                      for item in helm.template(values, release="other", namespace="elsewhere")}
         kinds = foreign_kinds.definitions(foreign_kinds.OF_THE_CHART)
         self.cluster.create(*kinds)
-        # kubectl's own wait ends with an error where nobody has looked at a kind yet.
+        # kubectl's own wait fails while the API server has not looked at a kind yet.
         for name in (*(kind["metadata"]["name"] for kind in kinds),
                      "trainingprofiles.synergy.io", "roundpolicies.synergy.io"):
             wait_for(f"{name} to be served", lambda name=name: any(
@@ -234,7 +236,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
     def test_1_whoever_may_not_install_it_is_told_what_is_missing(self):
-        """By these words docs/troubleshooting.md says what to do."""
+        """docs/troubleshooting.md gives the cure for these messages."""
         self.cluster.kubectl("create", "namespace", "theirs")
         self.addCleanup(self.cluster.kubectl, "delete", "namespace", "theirs", "--wait=false")
         self.cluster.kubectl("--namespace", "theirs", "create", "rolebinding", "owner", "--clusterrole=admin",
@@ -249,7 +251,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.cluster.get("secrets", namespace="theirs")["items"], [], "no half of a release is left")
 
     def test_1_unseen_it_tells_where_it_would_have_put_a_pod(self):
-        """Shadow mode. Nobody plugs devices in yet: the node is told of its GPUs by hand."""
+        """Shadow mode. No device plugin runs yet: the test advertises the node's GPUs itself."""
         resource = f"/status/capacity/{GPU.replace('/', '~1')}"
 
         def patch(**change):
@@ -272,12 +274,13 @@ class InstallTest(unittest.TestCase):
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
         self.cluster.clear()
         if tiers.IS_LONG:
-            # Seen enough: the rest comes by an upgrade. Without the device plugin, whose labels would stay on the node.
+            # The rest is tested by an upgrade. Without the device plugin, whose labels would stay
+            # on the node.
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE,
                               values={**VALUES, "devicePlugin": {"enabled": False}})
             self.assertGreater(len(self.cluster.system_pods()), 3)
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
-        # Programs that end lose their rights before they have ended.
+        # Helm removes the rights of programs before these have ended.
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         self.cluster.audited = len(self.cluster.audit_lines())
         patch(op="remove")
@@ -290,7 +293,7 @@ class InstallTest(unittest.TestCase):
                                   "--timeout", PATIENCE, values=VALUES)
         print(f"helm install --wait took {time.monotonic() - started:.0f} s", file=sys.stderr)
         self.assertIn("kubectl delete crd trainingprofiles.synergy.io", notes)
-        # Helm lets a DaemonSet have one pod less, which is all of them on one node.
+        # Helm counts a DaemonSet as ready with one pod less, which is all of them on one node.
         pods = wait_for("all pods to be ready",
                         lambda: all(map(is_ready, self.cluster.system_pods())) and self.cluster.system_pods())
         self.assertEqual(len(pods), 6)
@@ -311,7 +314,7 @@ class InstallTest(unittest.TestCase):
         wait_for("the node's labels",
                  lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
-        # As the images' HEALTHCHECK does, with the setting that their configurations have.
+        # As the images' HEALTHCHECK does, with the setting of their configurations.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}",
@@ -333,8 +336,8 @@ class InstallTest(unittest.TestCase):
         self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):
-        """What `kubectl synergy top pods` complains of to that service account, which may see pods;
-        to the administrator without one."""
+        """Returns the warnings of `kubectl synergy top pods` for that service account, which may
+        see pods; for the administrator without one."""
         environment = self.cluster.environment
         if account:
             self.cluster.kubectl("create", "serviceaccount", account)
@@ -397,7 +400,8 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual([status(address, given) for given in (reader, stranger, "")], [200, 403, 401])
 
     def ask_agent(self, pod, shown):
-        """What a pod of the node agent answers to whoever shows the certificate in that Secret."""
+        """Returns the answer of a node agent's pod to a client with the certificate in that
+        Secret."""
         def content(secret, key):
             file = self.cluster.folder / f"{secret}-{key}"
             file.write_bytes(base64.b64decode(self.cluster.get("secret", secret, namespace=NAMESPACE)["data"][key]))
@@ -454,7 +458,7 @@ class InstallTest(unittest.TestCase):
         for profile in ("hungry", "modest"):
             wait_for("the controllers to know the profile",
                      lambda profile=profile: self.admitted_with_its_profile(profile))
-        # It tells of its progress, as an example of PyTorch's does.
+        # It logs its progress as an example of PyTorch does.
         says = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
         self.cluster.create(training_pod("hungry", "hungry",
                                          ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {says}")))
@@ -479,9 +483,9 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_4_rounds_begin_in_a_queue_of_kueues(self):
-        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and
-        has it again. The chart's admission check is answered, too, though no policy there chooses
-        GPU types."""
+        """Runs two jobs that checkpoint, in a queue for one of them: each has its turn, loses it,
+        and has it again. The chart's admission check is answered, too, though no policy there
+        chooses GPU types."""
         jobs = []
         for name in ("first", "second"):
             item = training_pod(name, command=("sh", "-c", "exec sleep 600"))
@@ -509,8 +513,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_4_rounds_give_a_worker_of_an_elastic_job_to_another(self):
-        """By the rights of the chart's service account, which its admission policy knows by name.
-        With the flavor of the test before."""
+        """Uses the rights of the chart's service account, which its admission policy names. The
+        flavor is that of the test before."""
         def job(name, workers):
             spec = training_pod(name, command=("sh", "-c", "exec sleep 600"))["spec"]
             return elastic.elastic(name, "elastic", workers,
@@ -533,7 +537,7 @@ class InstallTest(unittest.TestCase):
 
     @tiers.long
     def test_4_trainers_have_what_they_can_use(self):
-        """With the profiles of the test before. How fast they are is told, not asserted:
+        """Uses the profiles of the test before. Speeds are printed, not asserted:
         end_to_end_test.py has the machine for itself."""
         trainers.load_image(self.cluster)
         fair, demand, little = (milli(point["cpu"]) for point in (
@@ -545,7 +549,8 @@ class InstallTest(unittest.TestCase):
         self.measure("Synergy", demand, {}, {}, {"hungry": demand, "modest": little})
 
     def measure(self, way, demand, labels, resources, expected):
-        """Two trainers: they get the CPU that is expected; their speed, in iterations per second, is printed."""
+        """Runs two trainers: asserts the CPU that they get, and prints their speed in iterations
+        per second."""
         arguments = {
             "hungry": ["--workers", "2", "--cpu-per-iteration", "10", "--gpu-step", str(9500 / demand)],
             "modest": ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
@@ -565,7 +570,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def every_query_has_data(self):
-        """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
+        """Checks all panels of all dashboards and all series of the alerts, after everything else,
+        with a pod running."""
         for dashboard, panel, expression, _ in dashboards.queries():
             if (OF_A_DRIVER | OF_A_QUEUE) & set(dashboards.metric_names(expression)):
                 continue
@@ -578,7 +584,8 @@ class InstallTest(unittest.TestCase):
                         wait_for(f"data of {name}", lambda n=name: self.prometheus.query(n))
 
     def admitted_with_its_profile(self, profile):
-        """By each replica of the controller, which are asked in turn: three times in a row."""
+        """Returns whether each replica of the controller has admitted the pod: the API server asks
+        them in turn, three times in a row here."""
         for _ in range(3):
             made = self.cluster.called("POST", PODS + "?dryRun=All", training_pod("asks", profile))
             if made["metadata"].get("annotations", {}).get("synergy.io/profile") != profile:
@@ -586,18 +593,18 @@ class InstallTest(unittest.TestCase):
         return True
 
     def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
-        """Of everything but the device plugin: while that is replaced, its node, here the only one,
-        has no GPUs to give."""
+        """Upgrades everything but the device plugin: while that is replaced, its node, here the
+        only one, has no GPUs."""
         certificate = self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"]
         made, stop = [], threading.Event()
 
         def make():
             while not stop.wait(1.0):
-                # On a busy machine no more than it gets through.
+                # A busy machine limits how many jobs there are at once.
                 if sum(not job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]) > 4 * GPUS:
                     continue
                 name = f"job-{len(made)}"
-                # Small ones. Two schedulers that give a full node's last cores away at once: the
+                # Small pods. If two schedulers give away a full node's last cores at once, the
                 # kubelet refuses one of the pods.
                 pod = training_pod(name, "modest", command=("true",))
                 self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
@@ -640,9 +647,9 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_6_rights_are_what_is_needed(self):
-        """What the API server's audit log has of the service accounts: nothing was denied, and what
-        no call used is explained. Programs that an upgrade takes away lose their rights before they
-        have ended, so this comes before such upgrades."""
+        """Checks the API server's audit log of the service accounts: nothing was denied, and each
+        right that no call used has a reason. Programs that an upgrade removes lose their rights
+        before they have ended, so this comes before such upgrades."""
         used, denied = {}, set()
         for call in self.cluster.audit():
             what = call.get("objectRef", {})
@@ -664,7 +671,7 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual(allowed - used.get(name, set()) - set(reasons), set(), "allowed and not called")
 
     def allowed(self, name):
-        """(API group, resource, verb) of a program's ClusterRole, and of its Role."""
+        """Returns (API group, resource, verb) of a program's ClusterRole and Role."""
         items = [self.cluster.get("clusterrole", name)]
         if name == "synergy-controller":
             items.append(self.cluster.get("clusterrole", "synergy-rounds"))
@@ -674,8 +681,8 @@ class InstallTest(unittest.TestCase):
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
     def test_7_other_values_fire_alerts(self):
-        """A certificate that ends soon, GPUs that cannot be given away and no node agents; then no
-        driver; then no device plugin."""
+        """Sets a certificate that ends soon, GPUs that cannot be allocated, and no node agents;
+        then no driver; then no device plugin."""
         name = f"synergy-controller.{NAMESPACE}.svc"
         certificate, key = self.cluster.folder / "given.crt", self.cluster.folder / "given.key"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -689,7 +696,7 @@ class InstallTest(unittest.TestCase):
         first, second = VALUES["devicePlugin"]["inventory"].split("80Gi}\n", 1)
         inventory = (first + "80Gi, unhealthy: marked by the test}\n" +
                      second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]") +
-                     # A node without a GPU to give would need no agent.
+                     # A node without GPUs would need no agent.
                      "- {uuid: GPU-2, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}\n")
         self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"inventory": inventory},
                       "nodeAgent": {"enabled": False}})
@@ -700,14 +707,14 @@ class InstallTest(unittest.TestCase):
         self.fires("SynergyDevicePluginNotReady")
         self.cluster.kubectl("delete", "daemonset", "synergy-device-plugin", "--namespace", NAMESPACE)
         self.fires("SynergyDevicePluginAbsent")
-        # Helm makes again what somebody has deleted.
+        # Helm creates again what an administrator has deleted.
         self.upgrade({})
         self.ends(*alerts, "SynergyDevicePluginNotReady", "SynergyDevicePluginAbsent")
         wait_for("reviews under the chart's certificate", lambda: self.admitted_with_its_profile("hungry"))
         self.cluster.kubectl("delete", "secret", "given", "--namespace", NAMESPACE)
 
     def upgrade(self, values):
-        """The release as it was installed, but for these values."""
+        """Upgrades the release to the installed values and these."""
         self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE,
                           values={**VALUES, **values})
 
@@ -814,7 +821,8 @@ class InstallTest(unittest.TestCase):
             self.cluster.create(training_pod(name, "hungry"))
             wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)))
         used = milli_cpu(self.cluster.get("pod", "first"))
-        # Younger than the pod, which it would not have let in: no change of it is taken any more.
+        # The LimitRange is younger than the pod, which it would not have admitted: the API server
+        # takes no change of the pod any more.
         self.cluster.create({"apiVersion": "v1", "kind": "LimitRange",
                              "metadata": {"name": "tight", "namespace": "default"},
                              "spec": {"limits": [{"type": "Pod", "min": {"cpu": "1k"}}]}})
@@ -826,10 +834,11 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def shrink_memory_in_use(self):
-        """Where a buffer of 48 MiB waits for somebody who never reads it."""
+        """Shrinks the memory of a pod whose buffer of 48 MiB waits for a reader that never
+        reads."""
         hold = "mkfifo /queue; sleep 600 < /queue & dd if=/dev/zero of=/queue bs=48M"
         pod = training_pod("full", "hungry", command=("sh", "-c", hold))
-        # Only a limit that somebody wrote is ever above another one.
+        # The limit exceeds the request only if the pod's author writes it.
         pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "100Mi"
         self.cluster.create(pod)
         wait_for("the pod", lambda: is_ready(self.cluster.get("pod", "full")))
@@ -846,8 +855,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def lose_a_container(self):
-        """What a kubelet says of an OOM kill is put into its mouth, about a pod that got more
-        memory than its floor when it was bound."""
+        """Writes a kubelet's report of an OOM kill, about a pod that got more memory than its floor
+        when it was bound."""
         self.cluster.create(training_pod("plain"))
         fair = json.loads(wait_for("the webhook",
                                    lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
@@ -857,7 +866,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.create({
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
             "metadata": {"name": "roomy", "namespace": "default"},
-            # Only memory that is known to be cache changes hands.
+            # Only memory that is known to be cache is reassigned.
             "spec": {"processMemory": "64Mi", "points": [{"cpu": "50m", "memory": fair["memory"], "throughput": 1},
                                                          {"cpu": "50m", "memory": str(more), "throughput": 2}]}})
         wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("roomy"))
@@ -868,7 +877,7 @@ class InstallTest(unittest.TestCase):
             annotations = self.cluster.get("pod", "roomy")["metadata"]["annotations"]
             return json.loads(annotations["synergy.io/change"])["to"]["memory"] != json.loads(
                 annotations["synergy.io/floor"])["memory"]
-        # At its bind, or a moment later where the pod before it was still counted.
+        # At its bind, or a moment later if the pod before it was still counted.
         wait_for("the roomy pod to have more than its floor", has_more)
         # The node agent may write this, by its right and by the policy.
         wait_for("what it has in use",
@@ -887,7 +896,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def bind_slowly(self):
-        # The API server connects to it, and waits for an answer until its patience ends.
+        # The API server connects to it, and waits for an answer until its timeout.
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.cluster.create({
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
@@ -906,7 +915,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def send_garbage(self):
-        """To the webhook, and to the extender, which listens to nothing but kube-scheduler beside it."""
+        """Sends garbage to the webhook, and to the extender, which listens only to the
+        kube-scheduler beside it."""
         controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
                        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller" and is_ready(pod)]
         unchecked = ssl.create_default_context()
@@ -939,7 +949,8 @@ class InstallTest(unittest.TestCase):
         self.fired.update(alerts)
 
     def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
-        # docs/operating.md: Kueue keeps a check that a queue has, and Helm waits for it in vain.
+        # docs/operating.md: Kueue keeps an admission check while a queue uses it, and Helm waits in
+        # vain.
         self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json",
                              "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
@@ -951,7 +962,7 @@ class InstallTest(unittest.TestCase):
             return self.cluster.kubectl("get", kinds, "--all-namespaces",
                                         "--selector=app.kubernetes.io/part-of=synergy", "-o", "name").split()
 
-        # Kubernetes' own controllers take those of a Service away, a moment after it.
+        # Kubernetes' own controllers delete a Service's endpoints a moment after it.
         wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
         self.assertEqual(left(), [])
         inside = self.cluster.get(kinds, namespace=NAMESPACE)["items"]
@@ -959,7 +970,7 @@ class InstallTest(unittest.TestCase):
                  for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
         self.assertTrue(self.cluster.get("trainingprofile", "hungry"))
-        # Pods are created as ever.
+        # Pods can be created as before.
         self.cluster.create({**training_pod("after"),
                              "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
         wait_for("a pod without Synergy", lambda: is_ready(self.cluster.get("pod", "after")))

@@ -1,5 +1,5 @@
-"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): trainings that are faster the more workers
-they have, and what size they are."""
+"""Elastic Jobs in a Kueue queue (docs/optimus.md): trainings that more workers make faster, and
+their sizes over time."""
 
 import collections
 
@@ -11,7 +11,8 @@ LEAST, MOST = "synergy.io/min-workers", "synergy.io/max-workers"
 
 
 def elastic(name, queue, workers, template, least=1, most=4, loss=None):
-    """A Job of such pods that may have other workers; `loss`: at which it is done."""
+    """Returns a Job of such pods whose number of workers may change; `loss`: the loss at which it
+    is done."""
     wanted = {} if loss is None else {"synergy.io/target-loss": str(loss)}
     template["metadata"].setdefault("annotations", {})["synergy.io/checkpoint"] = "true"
     return {"apiVersion": "batch/v1", "kind": "Job",
@@ -23,9 +24,9 @@ def elastic(name, queue, workers, template, least=1, most=4, loss=None):
 
 
 def training(name, queue, workers, iterations, folder, step, exchange=2, most=4, half_loss=0, **wanted):
-    """On a real node; one of its iterations takes `step` milliseconds, divided among its workers,
-    and `exchange` for each. Its checkpoint is in that folder. After `half_loss` iterations its loss
-    is half of what it was."""
+    """Returns a Job for a real node. One of its iterations takes `step` milliseconds, divided among
+    its workers, and `exchange` for each. Its checkpoint is in that folder. After `half_loss`
+    iterations its loss has halved."""
     template = turns.template(name, 0, folder, name)
     (folder / f"team-{name}").mkdir()
     template["spec"]["containers"][0]["args"] = [
@@ -38,11 +39,11 @@ def training(name, queue, workers, iterations, folder, step, exchange=2, most=4,
 
 
 class Watcher(queues.Watcher):
-    """With the sizes of Jobs, too."""
+    """Watches the sizes of Jobs, too."""
 
     def __init__(self, cluster, queue):
         super().__init__(cluster, queue)
-        self.sizes = collections.defaultdict(list)  # of each Job, as they came
+        self.sizes = collections.defaultdict(list)  # each Job's sizes, in order
 
     def __enter__(self):
         self.watch("jobs")

@@ -1,5 +1,5 @@
-"""Gavel's policies in Kueue's queues (docs/gavel.md): on which of three GPU products a job has its turn, on simulated
-nodes, and how fast a training on a real one is seen to be."""
+"""Gavel's policies in Kueue queues (docs/gavel.md): the GPU product, of three, on which a job has
+its turn, on simulated nodes; and the speed measured for a training on a real node."""
 
 import datetime
 import re
@@ -14,14 +14,15 @@ import turns
 from cluster import GPU, wait_for
 from queues import CHECK, QUEUE
 
-# Seconds of a round for the policy. The test begins each itself: moves take longer on a busy machine.
+# Seconds of a round for the policy. The test begins each round itself: moves take longer on a busy
+# machine.
 ROUND = 2
-# Within which all are where they belong, in seconds. The limit only bounds a failure: a policy is
+# Seconds within which all jobs reach their product. The limit only bounds a failure: a policy is
 # asked again after 6.4 rounds, and then Kueue takes some seconds for a move.
 SETTLING = 240
 PRODUCT = "nvidia.com/gpu.product"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
-# Iterations a second: one kind that loses much without a V100, and one that hardly does.
+# Iterations per second: one kind loses much without a V100, the other one hardly anything.
 SPEEDS = {"steep": {"V100": 6, "P100": 2, "K80": 1}, "flat": {"V100": 2, "P100": 1.9, "K80": 1.8}}
 
 
@@ -33,7 +34,7 @@ def profile(workload, product, speed):
 
 
 def training(name, workload, queue="typed", checkpoints=True, **spec):
-    """A Job of one GPU that trains for ever."""
+    """Returns a Job of one GPU that trains without end."""
     annotations = {"synergy.io/checkpoint": "true"} if checkpoints else {}
     container = {"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: "1"}}}
     template = {"metadata": {"labels": {"synergy.io/workload": workload}, "annotations": annotations},
@@ -44,7 +45,7 @@ def training(name, workload, queue="typed", checkpoints=True, **spec):
 
 
 def real_training(name, product, workload):
-    """On the real node, with its own progress."""
+    """Returns a Job for the real node, with its own progress."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / turns.PER_SECOND),
                  "--lines", "10"]
     labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared", "synergy.io/workload": workload}
@@ -56,7 +57,7 @@ def real_training(name, product, workload):
 
 
 def due(job, **after):
-    """With a deadline so long from now."""
+    """Returns a deadline so long from now."""
     moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(**after)
     job["spec"]["template"]["metadata"]["annotations"]["synergy.io/deadline"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
     return job
@@ -79,10 +80,10 @@ class GavelTest(queues.QueueTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # That is another test's, and would have a fourth product.
+        # This node belongs to another test, and would be a fourth product.
         cls.cluster.patch("node", fungible.NODE, {"spec": {"unschedulable": True}})
         cls.addClassCleanup(cls.cluster.patch, "node", fungible.NODE, {"spec": {"unschedulable": None}})
-        # Without GPUs so far.
+        # These nodes have no GPUs so far.
         for node in cls.cluster.get("nodes", labelSelector="synergy.test/node=real")["items"]:
             cls.cluster.patch("node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: "T4"}}})
             cls.addClassCleanup(cls.cluster.patch, "node", node["metadata"]["name"],
@@ -98,7 +99,7 @@ class GavelTest(queues.QueueTest):
         wait_for(f"the pods of {name} to be gone", lambda: name not in self.products())
 
     def products(self):
-        """Of each job that runs, on which product."""
+        """Returns job -> product, for each job that runs."""
         nodes = {item["metadata"]["name"]: item["metadata"]["labels"].get(PRODUCT)
                  for item in self.cluster.get("nodes")["items"]}
         return {pod["metadata"]["labels"]["job-name"]: nodes[pod["spec"]["nodeName"]]
@@ -106,48 +107,49 @@ class GavelTest(queues.QueueTest):
                 if pod["spec"].get("nodeName")}
 
     def answer(self, job):
-        """What the check says of the job's Workload."""
+        """Returns the check's state in the job's Workload."""
         checks = self.workload(job).get("status", {}).get("admissionChecks", [])
         return next((check for check in checks if check["name"] == CHECK), {})
 
     def start(self, *jobs):
-        """The first ones of a policy. It has been asked, and rounds begin only where the test wants one."""
+        """Creates the first jobs of a policy and waits until it has been asked. From then on rounds
+        begin only where the test wants one."""
         self.create(*jobs)
         wait_for("the policy to be asked",
                  lambda: any(self.answer(job["metadata"]["name"]).get("podSetUpdates") for job in jobs))
         self.begin_round("typed")
 
     def is_settled(self):
-        """Whether all that have quota run, and none of them is about to move."""
+        """Returns whether all jobs with quota run, and none is about to move."""
         admitted = [item for item in self.cluster.get("workloads")["items"] if item.get("status", {}).get("admission")]
         ready = [check["state"] == "Ready" for item in admitted for check in item["status"].get("admissionChecks", [])]
         return all(ready) and {queues.job_of(item) for item in admitted} == set(self.products())
 
     def go_on(self, what, check):
-        """Begins one round after the other, each when all are where the one before wanted them,
-        until `check` gives something true."""
+        """Begins one round after the other until `check` returns something true. Each begins when
+        all jobs are where the round before wanted them."""
         def passed():
             if not self.is_settled():
                 return False
             if check():
                 return True
             self.begin_round("typed")
-            time.sleep(2)  # until its answers are there
+            time.sleep(2)  # the answers need this long
             return False
         wait_for(what, passed, SETTLING)
 
     def are(self, **wanted):
-        """Whether these jobs run on these products."""
+        """Returns whether these jobs run on these products."""
         products = self.products()
         return {name: products.get(name) for name in wanted} == wanted
 
     def have(self, **wanted):
-        """Waits until they do."""
+        """Waits until these jobs run on these products."""
         wait_for(f"{wanted}", lambda: self.are(**wanted), SETTLING)
 
     def test_each_job_has_the_product_on_which_it_is_worth_most(self):
         self.follow()
-        # Who comes first has the best, until a round begins.
+        # The first job has the best product until a round begins.
         self.start(*(training(f"flat-{number}", "flat") for number in range(4)))
         self.create(*(training(f"steep-{number}", "steep") for number in range(2)))
         wait_for("all to run", lambda: len(self.products()) == 6)
@@ -162,7 +164,7 @@ class GavelTest(queues.QueueTest):
             item["job"]: item["gpuProduct"] for item in self.told("queue", "typed")[0]["workloads"]} == self.products())
         self.assertIn("GPU type V100: its turn is on V100; speeds: V100 6, P100 2, K80 1",
                       self.synergy("explain", "job", "steep-0"))
-        # They are where they ought to be: nobody moves for nothing.
+        # All jobs are where they should be: none moves without need.
         before = {name: pod["metadata"]["uid"] for name, pod in self.cluster.pods().items()}
         with queues.Watcher(self.cluster, "typed") as watcher:
             for _ in range(3):
@@ -192,7 +194,7 @@ class GavelTest(queues.QueueTest):
         self.assertEqual(self.products()["slow"], "K80")
 
     def test_jobs_that_are_as_good_take_turns_on_what_is_too_little(self):
-        """Seven for six GPUs: nobody waits for ever."""
+        """Seven jobs share six GPUs, and none waits for ever."""
         self.follow()
         names = [f"steep-{number}" for number in range(7)]
         self.start(*(training(name, "steep") for name in names))
@@ -212,7 +214,7 @@ class GavelTest(queues.QueueTest):
         self.assertNotIn("podSetUpdates", self.answer("plain"))
         check = self.cluster.get("admissioncheck", CHECK)
         self.assertIn(("Active", "True"), [(entry["type"], entry["status"]) for entry in check["status"]["conditions"]])
-        # What the controller relies on: with an old resource version, as it writes them, a Retry
+        # The controller relies on this: a Retry with an old resource version, as it writes them,
         # never meets an eviction by Kueue.
         workload = self.workload("plain")
         answer = workload["status"]["admissionChecks"][0] | {"state": "Retry", "requeueAfterSeconds": 1}
@@ -262,7 +264,7 @@ class GavelTest(queues.QueueTest):
         self.follow()
         self.stop_controller()
         self.addCleanup(self.cluster.delete, "lease", queues.CONTROLLER, namespace="synergy-system")
-        # Somebody who has died has the lease for long.
+        # A dead leader holds the lease for long.
         held = {"holderIdentity": "dead", "leaseDurationSeconds": 3600, "renewTime": "2026-01-01T00:00:00.000000Z"}
         self.cluster.patch("lease", queues.CONTROLLER, {"spec": held}, namespace="synergy-system")
         self.start_controller()
@@ -270,18 +272,18 @@ class GavelTest(queues.QueueTest):
         wait_for("it to run", lambda: "orphan" in self.products())
         self.assertIn("it may use any", self.answer("orphan")["message"])
         self.assertNotIn("podSetUpdates", self.answer("orphan"))
-        # Whoever leads again moves it where it belongs.
+        # The next leader moves it where it belongs.
         self.cluster.delete("lease", queues.CONTROLLER, namespace="synergy-system")
         self.have(orphan="V100")
 
     def test_deadlines_are_kept_at_the_least_cost_and_one_that_cannot_be_is_said(self):
-        """One V100 and two K80s are left. Each needs an hour on a V100, or twice that on a P100,
-        for want of progress."""
+        """One V100 and two K80s are left. Each job needs an hour on a V100, or twice that on a
+        P100, because it reports no progress."""
         both = training("both", "flat", "plain", **on("P100"))
         both["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU] = "2"
         self.create(both, training("one", "flat", "plain", **on("V100")))
         self.have(both="P100", one="V100")
-        # All are there before anything is decided.
+        # All are there before the first decision.
         self.hold("Hold")
         self.create(due(training("far", "steep"), hours=15), due(training("near", "steep"), minutes=65),
                     due(training("lost", "steep", **on("K80")), minutes=30))
@@ -303,7 +305,7 @@ class GavelTest(queues.QueueTest):
         trainers.advertise_gpus(self.cluster)
         self.addCleanup(trainers.advertise_gpus, self.cluster, 0)
         self.follow()
-        # Its kind is new to the cluster.
+        # The cluster has not seen its kind before.
         workload = f"new-{time.time_ns()}"
         self.start(real_training("first", "T4", workload))
         self.have(first="T4")
@@ -314,7 +316,7 @@ class GavelTest(queues.QueueTest):
             rates.update(pod["rate"] for pod in self.progress() if pod.get("rate"))
             return rates
         wait_for("its progress to be known", known)
-        # As a round begins it is learnt, and told to whoever is given its type from then on.
+        # The beginning of a round fits the speed, and answers after that have the new one.
         self.begin_round("typed")
         known()
         self.create(real_training("second", "T4", workload))

@@ -1,6 +1,7 @@
-"""Synergy beside Kueue: single Pods that Kueue manages keep what they were created with, since Kueue deletes them when
-their containers change; pods of Jobs that it manages are like all others; RoundPolicies say whose turn it is. On a
-simulated node; and trainings that write checkpoints take turns on a real one."""
+"""Synergy beside Kueue: single Pods that Kueue manages keep their created size, because Kueue
+deletes them when their containers change; pods of its Jobs are like all others; RoundPolicies
+decide whose turn it is. On a simulated node; and trainings that write checkpoints take turns on a
+real one."""
 
 import json
 import re
@@ -22,8 +23,8 @@ ROUND = 3  # seconds
 ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
-REAL_ROUND = 8  # seconds, where rounds begin by themselves: containers take some of them to start
-TEAM = 10  # the value of a class of priority
+REAL_ROUND = 8  # seconds, where rounds begin by themselves: containers need some of them to start
+TEAM = 10  # the value of a priority class
 SAVES = fungible.profile("saves", (1, 1), (3, 3))
 SAVES["spec"]["checkpoints"] = True
 
@@ -34,15 +35,16 @@ def queued(item, name="queue"):
 
 
 def training(name, annotations, queue="turns", **spec):
-    """A Job of one GPU that trains for ever, in the queue of which one has its turn, or in that one."""
+    """Returns a Job of one GPU that trains without end, in the queue in which one Job has its turn,
+    or in that one."""
     template = fungible.pod("x", "sensitive", annotations, **spec)
     return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
                    "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, queue)
 
 
 def filler(cpu):
-    """A pod that keeps what it asks for, so that the others have no room for more. Nor has it a say
-    in their fair share."""
+    """Returns a pod that keeps its request, so that the others have no room to grow. It does not
+    change their fair share either."""
     item = fungible.pod("filler", "")
     item["spec"]["containers"][0]["resources"]["requests"] = {"cpu": cpu}
     return item
@@ -73,12 +75,12 @@ class KueueTest(queues.QueueTest):
         wait_for(f"{name} to have {amount} CPU", lambda: cpu(self.pod(name)) == amount)
 
     def await_divisions(self):
-        """Until the tuner has begun and ended one of every node."""
+        """Waits until the tuner has begun and ended one division of every node."""
         before = self.metric("synergy_tuner_rounds_total")
         wait_for("the node to be divided again", lambda: self.metric("synergy_tuner_rounds_total") >= before + 2)
 
     def counted(self, item):
-        """What Kueue has admitted the pod or Job for."""
+        """Returns the resources for which Kueue has admitted the pod or Job."""
         workload = next(entry for entry in self.cluster.get("workloads")["items"]
                         if entry["metadata"]["ownerReferences"][0]["uid"] == item["metadata"]["uid"])
         self.assertIn(("Admitted", "True"),
@@ -87,7 +89,7 @@ class KueueTest(queues.QueueTest):
 
     def test_a_single_pod_keeps_what_it_was_created_with_while_its_neighbour_grows(self):
         self.cluster.create(queued(fungible.pod("kueues", "sensitive")))
-        # On a node with room for its demand.
+        # The node has room for its demand.
         item = self.running("kueues")["kueues"]
         self.assertEqual((item["metadata"]["labels"][MANAGED], item["spec"]["schedulerName"]),
                          ("true", "synergy-scheduler"))
@@ -105,7 +107,7 @@ class KueueTest(queues.QueueTest):
         after = self.pod("kueues")
         self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")),
                          (item["metadata"]["uid"], SHARE, None))
-        # What it is spared.
+        # Without this rule Kueue would delete the pod:
         self.cluster.kubectl("patch", "pod", "kueues", "--subresource", "resize", "--patch",
                              json.dumps({
                                  "spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
@@ -145,7 +147,7 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(self.counted(job), {GPU: "1"})
 
     def on_turn(self, queue="turns"):
-        """The Jobs that are not suspended."""
+        """Returns the Jobs that are not suspended."""
         return {item["metadata"]["name"] for item in self.cluster.get("jobs")["items"]
                 if item["metadata"]["labels"][QUEUE] == queue and not item["spec"]["suspend"]}
 
@@ -157,7 +159,7 @@ class KueueTest(queues.QueueTest):
 
     def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
         jobs = [training("a", CHECKPOINTS), training("b", {})]
-        # Of the second its profile says it.
+        # The profile of the second one says that it checkpoints.
         jobs[1]["spec"]["template"]["metadata"]["labels"] = {"synergy.io/profile": SAVES["metadata"]["name"]}
         for job in jobs:
             job["metadata"]["labels"][CLASS] = "team"
@@ -175,7 +177,7 @@ class KueueTest(queues.QueueTest):
         had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
                for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
-        # Who has its turn, who is next, and what both have waited for.
+        # The job that has its turn, the next one, and the waits of both.
         shown = self.told("queue", "turns")[0]
         self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
                          [(holder, "runs", None), (other, "next", 1)])
@@ -183,7 +185,7 @@ class KueueTest(queues.QueueTest):
                         and any(event["reason"] == "SynergyTurnLost" for event in told["events"]) and told)
         self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
         self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had[other])
-        # The first turn does not count where the other job was chosen before the first one had run.
+        # The first turn does not count if the other job was chosen before the first one had run.
         self.assertIn(told["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
         self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
         lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
@@ -191,7 +193,7 @@ class KueueTest(queues.QueueTest):
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
-        # Nobody decides: who has its turn keeps it, for as long as it takes.
+        # Without a leader, a job keeps its turn for as long as that takes.
         self.stop_controller()
         self.cluster.patch("roundpolicy", "turns", {"spec": {"roundSeconds": ROUND}})
         with self.watcher() as watcher:
@@ -199,7 +201,7 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(watcher.turns, {holder: 1}, "somebody was suspended though nobody knows whose turn it is")
         self.start_controller()
         self.await_turn(other)
-        # What they have had is not forgotten.
+        # Their service is not lost.
         for name, item in self.workloads("turns").items():
             self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
         self.begin_round("turns")
@@ -222,7 +224,7 @@ class KueueTest(queues.QueueTest):
         self.create(training("later", CHECKPOINTS, "two"))
         wait_for("all to be known", lambda: self.priorities("two") == {"stays": 1, "plain": 1, "later": 0})
         with self.watcher("two") as watcher:
-            # By the controller's own account, which looks once a second.
+            # The controller's own account, which looks once a second, measures the time.
             waited = 'synergy_rounds_delay_seconds_total{cluster_queue="two",delay="fair_share"}'
             before = self.metric(waited)
             wait_for("two rounds to pass", lambda: self.metric(waited) >= before + 2 * ROUND)
@@ -239,7 +241,8 @@ class KueueTest(queues.QueueTest):
         before = []
 
         def goes_on():
-            """Whether one of its waits has gone on since the look before, and the other one has not."""
+            """Returns whether one of its waits has grown since the look before, and the other one
+            has not."""
             told = self.told("explain", "job", "nowhere")["job"]
             service = told["service"] or {}
             waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
@@ -252,7 +255,8 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(told["podsWithoutNode"], list(self.cluster.pods()))
 
     def train(self, **work):
-        """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns their folder."""
+        """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns
+        their folder."""
         folder = self.cluster.folder / "checkpoints"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -261,7 +265,8 @@ class KueueTest(queues.QueueTest):
 
     @tiers.long  # training_operators_test.py has the same with a JobSet among them
     def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
-        # Three rounds each: in the second one, or the third, each of the first two has had more than another one.
+        # Three rounds each: in the second round, or the third, each of the first two has had more
+        # service than another one.
         seconds = 3 * REAL_ROUND
         work = dict.fromkeys("abc", seconds)
         self.create(queues.round_policy("real", "las", REAL_ROUND))
@@ -273,7 +278,7 @@ class KueueTest(queues.QueueTest):
         for history in histories:
             self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
-        # Who came last did not wait for another one's end, and more than one was interrupted.
+        # The last one did not wait for the end of another one, and more than one was interrupted.
         self.assertLess(max(history[0][0][0] for history in histories),
                         min(history[-1][1][-1][0] for history in histories))
         self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
@@ -282,7 +287,8 @@ class KueueTest(queues.QueueTest):
         print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
 
     def knows_its_end(self, name):
-        """Whether the controller has heard from the node, for some seconds, how long it still needs."""
+        """Returns whether the controller has had, for some seconds, the node's figure of the
+        remaining time."""
         return any(pod["name"].startswith(name + "-") and pod.get("remaining")
                    and pod["iteration"] >= 5 * turns.PER_SECOND
                    for pod in self.progress())
@@ -291,7 +297,7 @@ class KueueTest(queues.QueueTest):
         self.order("real", "srtf")
         folder = self.train(short=25, long=300)
         wait_for("both to be known", lambda: self.knows_its_end("short") and self.knows_its_end("long"))
-        # Its user stops the short one, and another one takes its GPU.
+        # The user stops the short one, and another one takes its GPU.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(turns.training("later", "real", 300, folder))
@@ -302,12 +308,12 @@ class KueueTest(queues.QueueTest):
                         lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
         wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
-        # By its log, too.
+        # Its log shows it, too.
         again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
                                                    for count in re.findall(r": (\d+) iterations are repeated",
                                                                            message)])
         self.assertEqual(again, [0])
-        # One of the long ones gave way, and goes on where it was.
+        # One of the long ones gave way, and resumed where it was.
         long = [turns.runs(folder, name) for name in ("long", "later")]
         gave_way = [history[0] for history in long if history[0][1]]
         self.assertEqual(len(gave_way), 1)

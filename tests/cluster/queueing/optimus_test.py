@@ -1,5 +1,5 @@
-"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): workers go from those that run to one that
-arrives and to those that gain by them, and never to more than the quota. On a simulated node, and
+"""Elastic Jobs in a Kueue queue (docs/optimus.md): workers go from running jobs to one that arrives
+and to those that gain by them, and never to more than the quota. On a simulated node, and with
 trainings that write checkpoints on a real one."""
 
 import collections
@@ -20,25 +20,26 @@ STEP = 200  # milliseconds of one worker's GPU for an iteration
 
 
 def endless(name, workers, **bounds):
-    """On a simulated node."""
+    """Returns a Job for the simulated node."""
     pod = fungible.pod("x", "sensitive")
     return elastic.elastic(name, "simulated", workers, {"metadata": {}, "spec": pod["spec"]}, **bounds)
 
 
 def training(name, seconds, folder):
-    """On the real node, with work for so long for one worker, with which it comes."""
+    """Returns a Job for the real node, with work for so long for the one worker with which it
+    comes."""
     return elastic.training(name, "real", 1, round(seconds * 1000 / STEP), folder, STEP)
 
 
 class OptimusTest(queues.QueueTest):
-    """Trainer is not there, though the controller's settings say so: nobody's turn may hang on it."""
+    """Trainer is absent, though the controller's settings name it: no turn may depend on it."""
 
     gpus = GPUS
     objects = (queues.FLAVOR, *queues.of_turns("simulated", GPUS), *queues.of_turns("real", GPUS), fungible.SENSITIVE,
                turns.PROFILE)
 
     def folder(self, name):
-        """Empty, for checkpoints."""
+        """Returns an empty folder for checkpoints."""
         folder = self.cluster.folder / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -48,7 +49,7 @@ class OptimusTest(queues.QueueTest):
         return {item["metadata"]["name"]: item for item in self.cluster.get("jobs")["items"]}
 
     def running(self):
-        """Workers of each Job that is not suspended, once that many pods of it run."""
+        """Returns the workers of each Job that is not suspended, once that many of its pods run."""
         pods = [item for item in self.cluster.get("pods")["items"] if trainers.is_running(item)
                 and not item["metadata"].get("deletionTimestamp")]
         count = collections.Counter(item["metadata"]["labels"].get("batch.kubernetes.io/job-name") for item in pods)
@@ -68,7 +69,8 @@ class OptimusTest(queues.QueueTest):
         with elastic.Watcher(self.cluster, "simulated") as watcher:
             self.create(endless("c", 2))
             self.await_ordered("simulated", 3)
-            # Nobody knows how fast they are: each has its least, and what is left over who came first keeps.
+            # Their speeds are unknown: each has its least size, and the first keeps what is left
+            # over.
             self.by_a_round("simulated", "all to run", lambda: self.running() == {"a": 2, "b": 1, "c": 1})
             self.begin_round("simulated")
             self.begin_round("simulated")
@@ -80,7 +82,7 @@ class OptimusTest(queues.QueueTest):
         told = wait_for("it to be told",
                         lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
         self.assertEqual(len(told), 1)
-        # Who runs is protected again.
+        # A running job is protected again.
         self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
 
     def test_what_a_user_makes_of_a_job_stays_and_kueue_goes_on_while_nobody_decides(self):
@@ -93,7 +95,7 @@ class OptimusTest(queues.QueueTest):
         self.begin_round("simulated")
         self.begin_round("simulated")
         self.assertEqual(self.running(), {"a": 3})
-        # As if it had been killed with what it wrote last.
+        # As if the controller had been killed after its last write.
         self.stop_controller()
         self.cluster.patch("job", "a", {"spec": {"suspend": True, "parallelism": 1, "completions": 1}})
         self.await_workers(a=1)
@@ -121,7 +123,8 @@ class OptimusTest(queues.QueueTest):
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
 
     def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
-        """Both count to the same number of iterations, and are as fast; their logs tell the same losses."""
+        """Both count to the same number of iterations, and are equally fast; their logs show the
+        same losses."""
         folder = self.folder("losses")
         self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"),
                     *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)

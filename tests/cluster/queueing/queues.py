@@ -1,5 +1,5 @@
-"""Queues of Kueue's with RoundPolicies, as a user makes them (docs/queues.md); who has their quota;
-and a test with them."""
+"""Kueue queues with RoundPolicies, as a user makes them (docs/queues.md); the jobs that have their
+quota; and a test with them."""
 
 import collections
 import json
@@ -34,7 +34,8 @@ def priority_class(name, value):
 
 
 def queue(name, quotas=None, **spec):
-    """A ClusterQueue with more than enough, or these quotas, and a LocalQueue of the same name."""
+    """Returns a ClusterQueue with more than enough quota, or with these quotas, and a LocalQueue of
+    the same name."""
     quotas = ENOUGH | (quotas or {})
     flavor = {"name": "any", "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()]}
     groups = [{"coveredResources": list(quotas), "flavors": [flavor]}]
@@ -44,17 +45,17 @@ def queue(name, quotas=None, **spec):
 
 
 def of_turns(name, gpus, **spec):
-    """One whose jobs can lose their turns."""
+    """Returns a queue whose jobs can lose their turns."""
     return queue(name, {GPU: str(gpus)}, preemption={"withinClusterQueue": "LowerPriority"}, **spec)
 
 
-# By which Synergy gives a job its GPU type.
+# The admission check by which Synergy chooses a job's GPU type.
 CHECK = "synergy-rounds"
 CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
 
 
 def round_policy(name, order, seconds, least=1, cost=1, **spec):
-    """Of the queue of that name."""
+    """Returns the RoundPolicy of the queue of that name."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": name},
             "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least,
                      "restartCostSeconds": cost} | spec}
@@ -66,19 +67,20 @@ FOR_EVER = 31622400
 
 
 def job_of(workload):
-    """The name of the job, or pod, that it stands for."""
+    """Returns the name of the job or pod of the Workload."""
     return workload["metadata"]["ownerReferences"][0]["name"]
 
 
 class Watcher:
-    """Who has quota of a queue, change by change as the API server has it: nothing in between is
-    missed. It has been seen once the `with` is over, or after look()."""
+    """Records which jobs have quota of a queue, change by change as the API server has it, so that
+    no state in between is missed. The record is complete once the `with` is over, or after
+    look()."""
 
     def __init__(self, cluster, queue):
         self.cluster, self.queue = cluster, queue
         self.most = 0  # GPUs that were admitted at once
         self.holders = []  # sets of jobs that were admitted at once, one after the other
-        self.turns = collections.Counter()  # of each job: how often it was admitted
+        self.turns = collections.Counter()  # job -> how often it was admitted
         self.watches = {}
 
     def watch(self, kind):
@@ -120,14 +122,15 @@ class Watcher:
 
 
 class QueueTest(unittest.TestCase):
-    """A test with Kueue, an extender and the queues of its class. What it makes is gone afterwards."""
+    """A test with Kueue, an extender and the queues of its class. Afterwards all of its objects are
+    deleted."""
 
     gpus = 0  # of the real node
     objects = ()  # of all its tests
 
     @classmethod
     def setUpClass(cls):
-        """On the cluster that such tests share, whose real node has the trainers' image."""
+        """Uses the cluster that such tests share, whose real node has the trainers' image."""
         cls.cluster = Cluster()
         cls.prepare()
 
@@ -151,7 +154,7 @@ class QueueTest(unittest.TestCase):
     def remove_all(cls):
         for item in reversed(cls.objects):
             cls.cluster.delete(item["kind"], item["metadata"]["name"])
-        # Kueue lets go of them one after the other.
+        # Kueue releases them one after the other.
         wait_for("what the tests share to be gone", lambda: not any(
             cls.cluster.called("GET", cls.cluster.api.kind(item["kind"]).path(name=item["metadata"]["name"]),
                                absent=True) for item in cls.objects))
@@ -172,21 +175,21 @@ class QueueTest(unittest.TestCase):
         wait_for("all workloads to be gone", lambda: not self.cluster.get("workloads")["items"])
 
     def order(self, queue, policy, **spec):
-        """By a RoundPolicy whose rounds begin where the test wants it: see begin_round()."""
+        """Creates a RoundPolicy whose rounds begin where the test wants it: see begin_round()."""
         self.create(round_policy(queue, policy, FOR_EVER, **spec))
         wait_for("the queue to be ordered",
                  lambda: self.cluster.get("roundpolicy", queue).get("status", {}).get("queues", [{}])[0].get("ready"))
 
     def await_ordered(self, queue, count):
-        """Until the controller orders so many jobs there."""
+        """Waits until the controller orders so many jobs there."""
         wait_for(f"{count} jobs of {queue} to be ordered", lambda: count == sum(
             self.metric(f'synergy_rounds_workloads{{band="{band}",cluster_queue="{queue}"}}')
             for band in ("runs", "next", "waits")))
 
     def begin_round(self, queue):
-        """One begins at once, and none after it but by this, so that nothing hangs on how busy the
-        machine is. Returns when the controller has decided."""
-        # Rounds begin at multiples of their length: with another length another one is on.
+        """Begins a round at once. No further round begins by itself, so that a busy machine changes
+        nothing. Returns when the controller has decided."""
+        # Rounds begin at multiples of their length, so a change of the length begins another round.
         seconds = self.cluster.get("roundpolicy", queue)["spec"]["roundSeconds"]
         other = FOR_EVER - 1 if seconds == FOR_EVER else FOR_EVER
         generation = self.cluster.patch("roundpolicy", queue,
@@ -195,9 +198,9 @@ class QueueTest(unittest.TestCase):
                  lambda: self.cluster.get("roundpolicy", queue)["status"].get("observedGeneration") == generation)
 
     def by_a_round(self, queue, what, check):
-        """Begins a round and waits until `check` gives something true, which is returned. Where the
-        leader of that round was gone before it had decided, which costs a busy machine a round,
-        another one begins."""
+        """Begins a round and waits until `check` returns something true, which is returned. If the
+        leader of that round was gone before it had decided, which a busy machine can cause, begins
+        another one."""
         begun = -math.inf
 
         def passed():
@@ -210,7 +213,7 @@ class QueueTest(unittest.TestCase):
         return wait_for(what, passed, 120)
 
     def workloads(self, queue):
-        """Those in that queue, by their jobs' names."""
+        """Returns job -> Workload, for the Workloads in that queue."""
         return {job_of(item): item
                 for item in self.cluster.get("workloads")["items"] if item["spec"]["queueName"] == queue}
 
@@ -222,12 +225,13 @@ class QueueTest(unittest.TestCase):
         return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
 
     def ask(self, path):
-        """The controller, over HTTP."""
+        """Returns the controller's page, over HTTP."""
         with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + path, timeout=10) as answer:
             return answer.read().decode()
 
     def metric(self, line):
-        """The value of the controller's metric that is spelled so, labels included; 0 when it is not there."""
+        """Returns the value of the controller's metric with this spelling, labels included; 0
+        without it."""
         values = [text.rsplit(" ", 1)[1] for text in self.ask("/metrics").splitlines() if text.startswith(line + " ")]
         return float(values[0]) if values else 0.0
 
@@ -243,11 +247,12 @@ class QueueTest(unittest.TestCase):
         return json.loads(self.synergy(*arguments, "--output", "json"))
 
     def refusal(self, method, kind, name, body=None):
-        """Returns what the API server complains of when the controller does that; empty: it does it."""
+        """Returns the API server's complaint about a call of the controller; empty if the
+        controller may make it."""
         return self.cluster.complaint(method, kind, name, body, user=CONTROLLER)
 
     def may(self, verb, group, resource):
-        """Whether the controller has that right."""
+        """Returns whether the controller has that right."""
         spec = {"user": CONTROLLER,
                 "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource}}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
@@ -255,7 +260,7 @@ class QueueTest(unittest.TestCase):
                                    review)["status"]["allowed"]
 
     def stop_controller(self):
-        """As if its machine were gone; it is back when the test ends."""
+        """Stops it as if its machine were gone; it is back when the test ends."""
         self.addCleanup(self.cluster.script, "start", CONTROLLER)
         self.cluster.script("stop", CONTROLLER, "KILL")
 

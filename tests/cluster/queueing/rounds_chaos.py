@@ -1,16 +1,16 @@
-"""Many jobs that take turns in a queue of Kueue's, on simulated nodes, while the controller is
-killed again and again. Every job finishes, the quota is never exceeded, and what a job has had is
-never forgotten. scripts/bench.sh rounds-chaos runs it.
+"""Runs many jobs that take turns in a Kueue queue, on simulated nodes, while the controller is
+killed again and again. Every job finishes, the quota is never exceeded, and no job's service is
+lost. scripts/bench.sh rounds-chaos runs it.
 
   rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--least N] [--gpus N] [--nodes N] [--seed N]
                   [--instance N] [--json FILE]
 
-A leader that was killed has a successor after ten seconds, and a round that would have begun
-meanwhile is left out: with rounds as long as it is from one kill to the next, or one and a half
-times as long, none may begin at all.
+A killed leader has a successor after ten seconds, and a round that would have begun meanwhile is
+skipped: if rounds are as long as the time between two kills, or one and a half times as long, none
+may begin at all.
 
-Simulated pods do nothing, so this program keeps their checkpoints: a job's pod is ended when the
-job's pods have run for as long as its work takes, all turns together.
+Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pod when the
+job's pods have run for as long as its work takes, over all turns.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def moment(text):
 def job(name, gpus):
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: "chaos"}},
             "spec": {"template": {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}}, "spec": {
-                # Named, because the webhook, which does it otherwise, is down at times.
+                # The pod names its scheduler, because the webhook that would set it is down at
+                # times.
                 "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
                 "tolerations": [{"operator": "Exists"}], "nodeSelector": {"synergy.test/node": "simulated"},
                 "containers": [{"name": "train", "image": "synergy.test/busybox:1",
@@ -56,11 +57,11 @@ class Course:
         self.ran = {}  # job -> pod -> seconds
         self.ended = set()
         self.finished = set()
-        self.served = {}  # job -> GPU-seconds, as Synergy noted them
-        self.noted = {}  # job -> (noted, as its pods ran), when it last waited
+        self.served = {}  # job -> GPU-seconds, by Synergy's record
+        self.noted = {}  # job -> (recorded, as its pods ran), when it last waited
         self.quota_since = {}
-        self.turns = []  # seconds, of those that were lost
-        self.lost_turns = {}  # job -> how many were taken from it, as Synergy noted them
+        self.turns = []  # seconds of lost turns
+        self.lost_turns = {}  # job -> lost turns, by Synergy's record
         self.kills = self.looks = self.most = 0
         self.violations = []
 
@@ -78,7 +79,7 @@ class Course:
         held = 0
         for pod in pods:
             name, metadata = pod["metadata"]["labels"]["job-name"], pod["metadata"]
-            # One that is being deleted holds no quota: whoever got it has pods on other GPUs.
+            # A pod that is being deleted holds no quota: the next job has pods on other GPUs.
             if pod["status"].get("phase") != "Running" or metadata.get("deletionTimestamp"):
                 continue
             held += self.gpus[name]
@@ -136,7 +137,7 @@ class Course:
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def run(self):
-        """Half of the jobs come at once, the others during the first half of the time."""
+        """Creates half of the jobs at once, and the others during the first half of the time."""
         coming = sorted(0 if self.random.random() < 0.5 else self.random.uniform(0, self.options.seconds / 2)
                         for _ in self.gpus)
         names, helpers, second, started = list(self.gpus), [], 0, time.monotonic()
@@ -151,9 +152,9 @@ class Course:
             try:
                 self.look()
             except ApiError as error:
-                if error.status != 404:  # a pod that had just gone
+                if error.status != 404:  # the pod had just gone
                     raise
-            # However late a busy machine looks.
+            # The times of the kills are fixed, however late a busy machine looks.
             if self.kills < min(all_kills, elapsed // self.options.kill_every):
                 helpers.append(self.kill())
             if second % 30 == 0:
@@ -192,7 +193,7 @@ def options_of(arguments=None):
 
 
 def run(cluster, options):
-    """On a cluster with the queue `chaos` and an extender."""
+    """Uses a cluster with the queue `chaos` and an extender."""
     cluster.create(queues.round_policy("chaos", "las", options.round, options.least, options.least // 2))
     wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", "chaos").get("status", {}).get("conditions"))
     return Course(cluster, options).run()

@@ -1,7 +1,7 @@
 """JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue:
-their jobs are gangs without a label, are suspended and go on, and take turns with others.
-PyTorchJobs and MPIJobs, whose operators are not run: pods written as theirs are. On simulated
-nodes; and a JobSet that writes checkpoints on a real one."""
+their jobs are gangs without a label, are suspended and resumed, and take turns with others.
+PyTorchJobs and MPIJobs have no operator here: the test writes pods as their operators do. On
+simulated nodes; and a JobSet that writes checkpoints on a real one."""
 
 import datetime
 import json
@@ -27,14 +27,14 @@ SIZE = "synergy.io/gang-size"
 NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
-READY = 15  # seconds in which Kueue wants pods to be ready, where it does
+READY = 15  # seconds within which Kueue wants pods to be ready, if it does
 LONG = 120  # seconds; only bounds a failure
 REAL_GPUS = 2
 
 
 def template(gpus, **spec):
     item = pod("x", gpus, "1", "10G", nodeSelector=HERE, **spec)
-    # Of pods without GPUs nobody asks the extender; of the others the webhook sees that it is asked.
+    # Pods without GPUs do not reach the extender; for the others the webhook sets the scheduler.
     del item["spec"]["schedulerName"]
     return {"metadata": {"annotations": CHECKPOINTS if gpus else {}}, "spec": item["spec"]}
 
@@ -51,7 +51,8 @@ def job_set(name, *jobs, queue=None, **spec):
 
 
 def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=("node",), labels=None):
-    """Its image is nobody's, which a simulated node does not see. Pods of these replicated jobs have the labels."""
+    """Returns a TrainJob; its image does not exist, which a simulated node does not notice. Pods of
+    these replicated jobs have the labels."""
     return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
             "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"runtimeRef": {"name": runtime},
@@ -63,7 +64,7 @@ def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=(
 
 
 def patch_of(jobs, template):
-    """A patch of the runtime that changes the pods of these replicated jobs."""
+    """Returns a patch of the runtime that changes the pods of these replicated jobs."""
     patches = [{"name": job, "template": {"spec": {"template": template}}} for job in jobs]
     return {"manager": "synergy.test/tests", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": patches}}}}
 
@@ -75,7 +76,7 @@ def elastic_train_job(name, nodes, least=1, most=4):
 
 
 def is_member(item):
-    """Whether that pod asks for GPUs, and stays."""
+    """Returns whether that pod asks for GPUs, and is not being deleted."""
     return not item["metadata"].get("deletionTimestamp") and any(
         GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
 
@@ -96,12 +97,13 @@ class TrainingOperatorsTest(queues.QueueTest):
             folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"],
             "--agents", "--kueue", "--training-operators"))
         trainers.load_image(cls.cluster)
-        # Early: the garbage collector takes half a minute to hear of new kinds, and no job of theirs is gone before.
+        # The kinds come early: the garbage collector takes half a minute to find new kinds, and
+        # deletes no job of them before.
         cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
         cls.prepare()
 
     def members(self, *names):
-        """The GPU pods of each of those jobs that are there, as they all were at one moment."""
+        """Returns the GPU pods of each of those jobs, all as they were at one moment."""
         pods = {key: item for key, item in self.cluster.pods().items() if is_member(item)}
         return [{key: item for key, item in pods.items() if key.startswith(name + "-")} for name in names]
 
@@ -114,7 +116,7 @@ class TrainingOperatorsTest(queues.QueueTest):
 
     def one_alone(self, names, size, of=None):
         """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`.
-        No two may run in parts at any moment."""
+        At no moment may two run in parts."""
         def whole():
             found = self.members(*names)
             counts = [count_bound(members) for members in found]
@@ -125,7 +127,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         return name
 
     def race(self, kind, size, *items):
-        """Of two jobs on the node one runs whole and, when that is gone, the other one."""
+        """Checks that one of two jobs on the node runs whole and, when that is gone, the other
+        one."""
         names = [item["metadata"]["name"] for item in items]
         with PodWatch(self.cluster.api) as watch:
             self.create(*items)
@@ -141,7 +144,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.assertEqual(self.one_alone([second], size), second)
 
     def test_of_two_jobsets_one_runs_whole_and_their_drivers_are_no_members(self):
-        # The workers are made when the driver is ready: were it one of them, it would wait for them.
+        # The workers are created when the driver is ready: if it were a member, it would wait for
+        # them.
         workers = {"replicas": 2, "pods": 3, "gpus": 1}
         self.race("jobset", 6,
                   job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers),
@@ -173,8 +177,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
 
     def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
-        # Trainer has it created when the nodes are ready. Labels that make one gang of both would
-        # have both wait for ever.
+        # Trainer has it created when the nodes are ready. Labels that made one gang of both would
+        # make both wait for ever.
         together = {"synergy.io/gang": "together", SIZE: "3"}
         for name, labels, sizes in (("apart", {}, {"2"}), ("together", together, {"1"})):
             self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
@@ -187,8 +191,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
-        """A job of that kind, and its pods as its operator makes them: each a type, an index and
-        how many GPUs it has."""
+        """Returns a job of that kind, and its pods as its operator creates them: each has a type,
+        an index and its number of GPUs."""
         name = kind.lower()
         replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}}
                     for each, count in pods.items()}
@@ -248,8 +252,9 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
 
     def tell_progress(self, name, remaining):
-        """As Trainer's status server does for the training, with its feature gate TrainJobStatus.
-        That server runs in pods alone: it takes the issuer of tokens from its own."""
+        """Writes the training's progress as Trainer's status server does, with its feature gate
+        TrainJobStatus. That server runs only in pods: it takes the issuer of tokens from its
+        own."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         told = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
         self.cluster.patch("trainjob", name, {"status": {"trainerStatus": told}}, "status")
@@ -257,23 +262,23 @@ class TrainingOperatorsTest(queues.QueueTest):
     def test_trainjobs_say_by_their_status_how_long_they_need(self):
         self.order("turns", "srtf")
         self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
-        # What a training says counts once all of its pods run.
+        # A training's report counts once all of its pods run.
         wait_for("both to run", lambda: self.running("long", "short") == [2, 2], LONG)
         self.await_ordered("turns", 2)
         for name, remaining in (("long", 7200), ("short", 600)):
             self.tell_progress(name, remaining)
         status = self.told("explain", "job", "short")["trainerStatus"]
         self.assertEqual((status["progressPercentage"], status["remainingSeconds"]), (40, 600))
-        # Once for the controller to see it, and once to decide by it.
+        # One round for the controller to see it, and one to decide by it.
         for _ in range(2):
             self.begin_round("turns")
-        # Its user stops the short one, and another one takes its place.
+        # The user stops the short one, and another one takes its place.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(train_job("later", 2, 1, queue="turns"))
         wait_for("the later one to run", lambda: self.running("later") == [2], LONG)
         self.tell_progress("later", 3600)
-        # It was noted once before, when it was raised.
+        # It was recorded once before, when the priority was raised.
         remaining = wait_for("how long the short one still needs to be noted", lambda: json.loads(
             self.workload("short")["metadata"]["annotations"]["synergy.io/rounds"]).get("remaining"))
         self.assertLessEqual(remaining, 600)
@@ -290,13 +295,13 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
         wait_for("it to be told", lambda: any("Kubeflow Trainer does not allow changes of a TrainJob's number of "
                                               "nodes" in text for text in self.cluster.events("rigid")))
-        # That is so.
+        # Trainer does so:
         self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid",
                                                           {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
 
     def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
-        # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six
-        # others leave. The launcher wants to be beside them, so it comes after them.
+        # Its workers have at least 3 CPU and could use 9 each: all of the 18 that six others leave.
+        # The launcher must be beside them, so it comes after them.
         fillers = [fungible.pod(f"filler-{number}", "insensitive") for number in range(6)]
         self.cluster.create(*fillers)
         wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
@@ -320,14 +325,15 @@ class TrainingOperatorsTest(queues.QueueTest):
                 wait_for("the launcher to run",
                          lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
             else:
-                # Nobody holds anything for one that is no member: the workers have grown into its room.
+                # No room is held for a pod that is no member: the workers have grown into its room.
                 wait_for("the launcher to be refused",
                          lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
                 self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
             self.cluster.delete("jobset", name, wait=True)
 
     def wait_for_pods_ready(self, limit):
-        """Has Kueue evict whose pods are not ready in time, and deactivate it after so many evictions."""
+        """Makes Kueue evict workloads whose pods are not ready in time, and deactivate them after
+        so many evictions."""
         file = self.cluster.state / "kueue/etc/kueue/config.yaml"
         before = file.read_text(encoding="utf-8")
 
@@ -345,7 +351,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.extender.start()
 
     def wait_for_nodes(self, seconds):
-        """Has gangs wait so long for room on one node."""
+        """Makes gangs wait so long for room on one node."""
         self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
 
     def condition(self, name, kind):
@@ -353,11 +359,11 @@ class TrainingOperatorsTest(queues.QueueTest):
                     {})
 
     def requeued(self, name):
-        """How often Kueue has put it back because its pods were not ready in time."""
+        """Returns how often Kueue has put it back because its pods were not ready in time."""
         return self.workload(name)["status"].get("requeueState", {}).get("count", 0)
 
     def hold(self, how):
-        """Has Kueue admit nothing more to the queue."""
+        """Makes Kueue admit nothing more to the queue."""
         self.cluster.patch("clusterqueue", "ready", {"spec": {"stopPolicy": how}})
 
     def await_spread(self, name):
@@ -370,7 +376,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         return all(self.extender.metric(f"synergy_extender_{name}") == 0 for name in names)
 
     def put_back_once(self):
-        """A gang that waits too long for a node once, and then runs with shorter waits."""
+        """Runs a gang that waits too long for a node once, and then runs with shorter waits."""
         self.wait_for_pods_ready(1)
         self.addCleanup(self.restart_extender)
         self.wait_for_nodes(300)
@@ -386,26 +392,26 @@ class TrainingOperatorsTest(queues.QueueTest):
                                                       for name in self.members("gang")[0]
                                                       for text in self.cluster.events(name)))
         self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
-        # It comes again only once there are shorter waits.
+        # It comes again only once the waits are shorter.
         self.addCleanup(self.hold, "None")
         self.hold("Hold")
         wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1)
         wait_for("nothing of it to be held", self.holds_nothing)
-        # Its next pods have waits that fit.
+        # The waits of its next pods fit.
         self.wait_for_nodes(1)
         self.hold("None")
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 1, "Kueue has forgotten that")
 
     def lose_turn_to(self, name):
-        """Has the gang lose its turn to another job, which comes."""
+        """Makes the gang lose its turn to another job, which it creates."""
         self.create(job_set(name, replicated("workers", 1, 1, 1), queue="ready"))
         self.await_ordered("ready", 2)
         self.by_a_round("ready", "the other one to have its turn", lambda: self.bound(name) == 1)
 
     def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
         self.put_back_once()
-        # A turn that it loses is no such eviction.
+        # A lost turn is no such eviction.
         self.lose_turn_to("other")
         self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")),
                          (1, True, 0))
@@ -414,7 +420,7 @@ class TrainingOperatorsTest(queues.QueueTest):
     @tiers.long  # it takes long
     def test_a_gang_that_kueue_gives_up_is_left_alone_until_it_has_another_workload(self):
         self.put_back_once()
-        # What is in its way then counts with what was before.
+        # A later obstacle adds to the evictions before.
         self.wait_for_nodes(300)
         self.lose_turn_to("other")
         self.cluster.delete("jobset", "other")
@@ -426,7 +432,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         told = wait_for("it to be stopped",
                         lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
         self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
-        # Synergy leaves it alone: were it in the queue it would come after this one, which has had less.
+        # Synergy leaves it alone: in the queue it would come after this one, which has had less
+        # service.
         priority = self.workload("gang")["spec"]["priority"]
         self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
         wait_for("the later one to run",
@@ -435,7 +442,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
         self.cluster.delete("jobset", "later")
         self.wait_for_nodes(1)
-        # Kueue 0.15 leaves it out for good once it has given it up, active or not. It makes another Workload.
+        # Kueue 0.15 leaves a Workload that it has given up out for good, active or not. Once that is
+        # deleted, it creates another one.
         given_up = self.workload("gang")["metadata"]
         self.cluster.delete("workload", given_up["name"])
         wait_for("another Workload",
@@ -463,7 +471,8 @@ class TrainingOperatorsTest(queues.QueueTest):
         for history in ranks + singles:
             self.assertEqual(history[-1][1][-1][1], work * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
-        # Both pods of the JobSet lost their turn, and had another one; and the GPUs were of the JobSet or of others.
+        # Both pods of the JobSet lost their turn, and had another one; and the GPUs always belonged
+        # to one of the two jobs.
         self.assertEqual([len(history) for history in ranks + singles], [2, 2, 1, 1])
         self.assertEqual(watcher.turns, {"set": 2, "a": 1, "b": 1})
         self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1],

@@ -1,5 +1,5 @@
-"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs and JobSets that write
-checkpoints, what their runs were, and when the simulator ends them."""
+"""Trainings that take turns in a Kueue queue, on real nodes: Jobs and JobSets that write
+checkpoints, the runs of each, and the times at which the simulator ends them."""
 
 import csv
 import os
@@ -16,13 +16,13 @@ from queues import QUEUE
 PER_SECOND = 20  # iterations
 PROFILE = trainers.profile("insensitive") | {"metadata": {"name": "takes-turns"}}
 RUN = re.compile(r"^time=(\S+) (began|saved)=(\d+)$", re.M)
-# Of the reference's models one that no CPU makes faster.
+# A model of the reference that CPU does not make faster.
 MODEL, ITERATION = "bert", 0.011
 
 
 def template(name, seconds, folder, file):
-    """Of a pod with one GPU and work for so long, which keeps its checkpoint in that file of the
-    folder, which all nodes see."""
+    """Returns the template of a pod with one GPU and work for so long, which keeps its checkpoint
+    in that file of the folder. All nodes see the folder."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND),
                  "--lines", str(PER_SECOND // 2),
                  "--iterations", str(round(seconds * PER_SECOND)), "--checkpoint-file", f"/checkpoints/{file}"]
@@ -36,14 +36,14 @@ def template(name, seconds, folder, file):
 
 
 def training(name, queue, seconds, folder):
-    """A Job of one such pod."""
+    """Returns a Job of one such pod."""
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}},
             "spec": {"template": template(name, seconds, folder, name)}}
 
 
 def job_set(name, queue, seconds, folder, size=2):
-    """A JobSet of so many such pods, which train together; job_of() is their Job, and rank_of()
-    their checkpoints' files."""
+    """Returns a JobSet of so many such pods, which train together; job_of() names their Job, and
+    rank_of() their checkpoints' files."""
     workers = {"name": "workers", "replicas": 1, "template": {"spec": {
         "completions": size, "parallelism": size,
         "template": template(name, seconds, folder, rank_of(name, "$(JOB_COMPLETION_INDEX)"))}}}
@@ -60,7 +60,8 @@ def rank_of(name, rank):
 
 
 def runs(folder, name):
-    """Of each run of that training: when and at which iteration it began, and its checkpoints, in the same way."""
+    """Returns the runs of that training: the time and iteration at which each began, and those of
+    its checkpoints."""
     result = []
     file = folder / name
     for moment, what, count in RUN.findall(file.read_text(encoding="utf-8") if file.exists() else ""):
@@ -73,13 +74,14 @@ def runs(folder, name):
 
 
 def lost_iterations(history):
-    """Of each run but the first: how many iterations before its end the last checkpoint of the one
-    before it was. A run that wrote none has lost all."""
+    """Returns, for each run but the first, how many iterations before its end the run before wrote
+    its last checkpoint. A run without a checkpoint has lost all."""
     return [(saved[-1] if saved else began)[1] - after[1] for (began, saved), (after, _) in zip(history, history[1:])]
 
 
 def idle_gaps(histories, created, gpus):
-    """How long a GPU stood idle before each run, from the end of the one before it, or from the trainings' creation."""
+    """Returns how long a GPU stood idle before each run, since the end of the run before it, or
+    since the trainings' creation."""
     free = [created] * gpus
     ended = sorted(saved[-1][0] for history in histories for _, saved in history if saved)
     gaps = []
@@ -91,7 +93,8 @@ def idle_gaps(histories, created, gpus):
 
 
 def completion_times(cluster, names):
-    """Seconds from a Job's creation to its end, of those that have ended, by the API server's clock."""
+    """Returns the seconds from creation to end of the Jobs that have ended, by the API server's
+    clock."""
     def moment(text):
         return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
@@ -102,14 +105,14 @@ def completion_times(cluster, names):
 
 
 def all_completed(cluster, names):
-    """These times, once all have ended."""
+    """Returns these times, once all have ended."""
     found = completion_times(cluster, names)
     return len(found) == len(names) and found
 
 
 def simulated(folder, works, gpus, order, round_seconds, restart_cost):
-    """Completion times of trainings that come at once, by synergy-lab rounds. Each work: its
-    seconds, and its GPUs where it has more than one."""
+    """Returns the completion times, by synergy-lab rounds, of trainings that come at once. Each
+    work is its seconds, and its GPUs if it has more than one."""
     trace, ends = folder / "trace.csv", folder / "simulated.csv"
     sizes = [work if isinstance(work, tuple) else (work, 1) for work in works]
     rows = [f"{number},{MODEL},0,{round(seconds / ITERATION)},{own}" for number, (seconds, own) in enumerate(sizes)]
@@ -127,7 +130,7 @@ def simulated(folder, works, gpus, order, round_seconds, restart_cost):
 
 
 def beside_simulator(folder, histories, real, works, created, gpus, order, round_seconds):
-    """Completion times, sorted, with what the simulator says where a start costs what it cost here:
-    [(real, simulated)], and that cost."""
+    """Returns [(real, simulated)] of the sorted completion times, where a simulated start costs
+    what it cost here, and that cost."""
     cost = statistics.mean(idle_gaps(histories, created, gpus))
     return list(zip(sorted(real), sorted(simulated(folder, works, gpus, order, round_seconds, cost)))), cost

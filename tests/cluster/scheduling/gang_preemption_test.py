@@ -1,6 +1,7 @@
 """Gangs of higher priority replace gangs and pods of lower priority, as a whole or not at all.
 
-The controller evicts, by the API server's Eviction API; kube-scheduler's own pre-emption is told that it helps nobody.
+The controller evicts through the API server's Eviction API; kube-scheduler's own preemption gets
+the answer that no victims help.
 """
 
 import unittest
@@ -41,7 +42,7 @@ class GangPreemptionTest(ClusterTest):
         wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE, seconds)
 
     def low_job(self):
-        """A gang of priority 0, whose Job makes new pods for those that are evicted."""
+        """Returns a gang of priority 0, whose Job replaces evicted pods."""
         self.cluster.create(indexed_job("low", subdomain="low", **on(self.node)))
         self.run_whole("low")
         return self.bound("low-")
@@ -75,9 +76,9 @@ class GangPreemptionTest(ClusterTest):
                 for name, item in self.cluster.pods().items() if name.startswith(prefix) and replay.unschedulable(item)}
 
     def wait_until_considered(self, **sizes):
-        """The controller has looked whom it could evict for these gangs: of equals the one that has
-        waited longest is first, and one that has begun to wait later runs in the place of another
-        pod."""
+        """Waits until the controller has looked for victims for these gangs. Of equal gangs the one
+        that has waited longest comes first, and a gang that begins to wait later gets the place of
+        another pod."""
         wait_for("the gangs to be refused", lambda: all(
             len(self.refused(name.replace("_", "-") + "-")) == size for name, size in sizes.items()))
         self.cluster.create(pod("in-the-way", SIZE, "1", "10G", **on(self.other)))

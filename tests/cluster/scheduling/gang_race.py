@@ -1,7 +1,8 @@
-"""Two gangs of eight that want the eight GPUs of one node, created interleaved, with single pods
-between and members lost.
+"""A race of two gangs of eight for the eight GPUs of one node, created interleaved, with single
+pods between them and members that are lost.
 
-Exactly one runs whole, at no moment are pods of both bound, nothing waits for ever, and nothing stays held.
+Exactly one gang runs whole, pods of both are never bound at the same time, nothing waits for ever,
+and nothing stays held.
 """
 
 import random
@@ -9,7 +10,7 @@ import time
 
 from cluster import pod, wait_for
 
-SIZE = 8  # members, of one GPU each: a node's
+SIZE = 8  # members, one for each GPU of a node
 
 
 def on(node):
@@ -17,7 +18,7 @@ def on(node):
 
 
 def gang(name, size=SIZE, gpus=1, members=None, **spec):
-    """The pods of a gang; of the first `members`, where not all of them are meant."""
+    """Returns the pods of a gang, or its first `members`."""
     pods = []
     for number in range(size if members is None else members):
         member = pod(f"{name}-{number}", gpus, "1", "10G", **spec)
@@ -27,7 +28,7 @@ def gang(name, size=SIZE, gpus=1, members=None, **spec):
 
 
 class GangRace:
-    """`node`: the one that is wanted; `other`: where singles run beside."""
+    """`node`: the contested one; `other`: the one on which single pods run."""
 
     def __init__(self, cluster, extender, node, other, seed):
         self.cluster, self.extender, self.node, self.other = cluster, extender, node, other
@@ -40,7 +41,7 @@ class GangRace:
             "synergy_extender_vacant_places")
 
     def runs(self, *names):
-        """How many members of each gang are bound."""
+        """Returns how many members of each gang are bound."""
         bound = self.cluster.bound()
         return [sum(pod_name.startswith(name + "-") for pod_name in bound) for name in names]
 
@@ -51,7 +52,7 @@ class GangRace:
         self.delete(*[f"{name}-{number}" for number in range(size)])
 
     def one_alone(self, names, seconds=120):
-        """Waits for one of the gangs to run whole. No two may run in parts at any moment."""
+        """Waits for one of the gangs to run whole. At no moment may two run in parts."""
         def whole():
             counts = self.runs(*names)
             self.looks += 1
@@ -61,7 +62,7 @@ class GangRace:
         return wait_for(f"one of {names} to run whole", whole, seconds)
 
     def lose_one(self, gangs):
-        """A member of one of them is deleted, whatever it is doing, and comes again."""
+        """Deletes a member of one of the gangs in whatever state it is, and creates it again."""
         time.sleep(self.chance.uniform(0, 1))
         member = self.chance.choice(self.chance.choice(gangs))
         self.delete(member["metadata"]["name"])
@@ -72,7 +73,7 @@ class GangRace:
     def run(self, number, loses):
         names = [f"a{number}", f"b{number}"]
         gangs = [gang(name, **on(self.node)) for name in names]
-        # Some singles want what the gangs want; those of another node are not concerned.
+        # Some single pods want the contested node; those of another node are not affected.
         greedy = sorted(self.chance.sample(range(SIZE), self.chance.randrange(3)))
         between = [pod(f"single{number}-{i}", 1, "1", "10G", **on(self.node if i in greedy else self.other))
                    for i in range(SIZE)]

@@ -1,4 +1,4 @@
-"""Gangs on a real control plane: whole or not at all, whatever comes between.
+"""Gangs on a real control plane: each runs whole or not at all, whatever happens in between.
 
 SYNERGY_GANG_ROUNDS (2, in the long tier 6) says how often the race of two gangs is run,
 SYNERGY_SEED (5) what comes between.
@@ -19,14 +19,14 @@ from gang_race import SIZE, GangRace, gang, on
 
 
 def indexed_job(name, size=SIZE, labels=None, **spec):
-    """A Job of which no pod says how many they are."""
+    """Returns a Job whose pods do not state the gang's size."""
     template = {"metadata": {"labels": labels or {}}, "spec": pod(name, 1, "1", "10G", **spec)["spec"]}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
             "spec": {"completionMode": "Indexed", "completions": size, "parallelism": size, "template": template}}
 
 
 class OneNodeTest(ClusterTest):
-    """Of gangs that want the GPUs of one node."""
+    """Tests of gangs that want the GPUs of one node."""
 
     def setUp(self):
         super().setUp()
@@ -41,7 +41,7 @@ class OneNodeTest(ClusterTest):
     def held(self):
         return self.extender.metric("synergy_extender_held_gangs")
 
-    # kube-scheduler alone looks at pod affinity: the last member passes for nobody.
+    # Only kube-scheduler checks pod affinity, which no node satisfies for the last member.
     NOBODY = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"labelSelector": {"matchLabels": {"nobody": "has-it"}}, "topologyKey": "kubernetes.io/hostname"}]}}}
 
@@ -144,7 +144,8 @@ class GangsTest(OneNodeTest):
         names = ["one", "two", "tasks", "alone"]
         self.addCleanup(self.cluster.delete, "job", *names, wait=True)
         self.cluster.create(*[indexed_job(name, subdomain=name, **on(self.node)) for name in names[:2]])
-        # No gangs, though of more pods than the node has GPUs: independent tasks, and one that says so.
+        # Jobs with more pods than the node has GPUs that are no gangs: independent tasks, and one
+        # whose label says so.
         self.cluster.create(indexed_job("tasks", SIZE + 2, **on(self.other)))
         first = self.one_alone(names[:2])
         second = names[first == names[0]]
@@ -169,13 +170,13 @@ class GangsTest(OneNodeTest):
         group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "plain"},
                  "spec": {"schedulingPolicy": {"gang": {"minCount": SIZE}},
                           "schedulingConstraints": {"topology": [{"key": "kubernetes.io/hostname"}]}}}
-        # No subdomain: by itself an array of tasks.
+        # Without a subdomain this is an array of tasks.
         job = indexed_job("planned", **on(self.node))
         job["spec"]["scheduling"] = {"schedulingPolicy": {"gang": {}}}
         members = [pod(f"plain-{number}", 1, "1", "10G", schedulingGroup={"podGroupName": "plain"}, **on(self.node))
                    for number in range(SIZE)]
         self.cluster.create(group, *members[:-1], job)
-        # The extender's answer, and what the controller says of the topology.
+        # The extender's answer, and the controller's statement about the topology.
         wait_for("the group to wait for its last pod",
                  lambda: f"{SIZE - 1} of {SIZE} members exist" in self.explain("plain-0"))
         self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
@@ -194,7 +195,7 @@ class GangsTest(OneNodeTest):
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.delete("job", "planned", wait=True)
         self.assertEqual(self.one_alone(["plain"]), "plain")
-        # A later minCount goes for new gangs alone.
+        # A later minCount applies to new gangs only.
         self.cluster.patch("podgroups.scheduling.k8s.io", "plain",
                            {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
 
@@ -202,12 +203,12 @@ class GangsTest(OneNodeTest):
             self.delete("plain-0")
             made, = self.cluster.create(members[0])
             return "synergy.io/gang-size" not in made["metadata"].get("labels", {})
-        # The controller's answer goes for two seconds.
+        # The controller's answer is used for two seconds.
         wait_for("a pod to be of no gang", is_alone, 30)
         self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain("plain-0"))
 
     def end_badly(self, name):
-        """As a kubelet says it of a pod whose process has ended badly."""
+        """Writes the status that a kubelet writes for a pod whose process has failed."""
         failed = {"status": {"phase": "Failed", "reason": "Error", "message": "the training crashed"}}
         self.cluster.patch("pod", name, failed, "status")
 
@@ -217,14 +218,14 @@ class GangsTest(OneNodeTest):
                               capture_output=True, text=True).stdout
 
     def on_node(self, prefix):
-        """Names of the pods that are on the node and neither failed nor succeeded."""
+        """Returns the pods that are on the node and have neither failed nor succeeded."""
         return {name for name, each in self.cluster.pods().items()
                 if name.startswith(prefix) and each["spec"].get("nodeName") == self.node
                 and each["status"].get("phase") not in ("Failed", "Succeeded")}
 
     def test_the_place_of_a_failed_member_waits_for_its_replacement(self):
         self.addCleanup(self.cluster.delete, "job", "train", wait=True)
-        # No size is asked of the controller, which is not there.
+        # The label gives the size, because the controller is absent.
         self.cluster.create(indexed_job("train", labels={"synergy.io/gang-size": str(SIZE)}, subdomain="train",
                                         **on(self.node)))
         wait_for("the gang to run", lambda: len(self.on_node("train-")) == SIZE)
@@ -234,7 +235,8 @@ class GangsTest(OneNodeTest):
         members = self.on_node("train-")
         failed = sorted(members)[3]
         self.end_badly(failed)
-        # The Job waits for ten seconds before it makes another: the GPU is free for as long, but for the hold.
+        # The Job waits for ten seconds before it creates another pod: without the hold, the GPU
+        # would be free for as long.
         wait_for("the failed pod's event",
                  lambda: any("is reserved for its replacement" in text for text in self.cluster.events(failed)))
         wait_for("the rival to be told",
@@ -254,7 +256,7 @@ class GangsTest(OneNodeTest):
         self.cluster.create(*gang("done", **on(self.node)))
         self.one_alone(["done"])
         self.cluster.create(pod("next", 1, "1", "10G", **on(self.node)))
-        # Whoever plays the kubelet would write Running over it.
+        # kwok, as the kubelet, would overwrite it with Running.
         wait_for("a member to run", lambda: self.cluster.get("pod", "done-2")["status"].get("phase") == "Running")
         self.cluster.patch("pod", "done-2", {"status": {"phase": "Succeeded"}}, "status")
         wait_for("the next pod to run where a member has done its work", lambda: "next" in self.cluster.bound())

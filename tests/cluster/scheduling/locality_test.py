@@ -1,7 +1,8 @@
-"""How near each other the pods of a gang are, on a real control plane: a node, then a rack, then anywhere.
+"""The distance between the pods of a gang, on a real control plane: one node, then one rack, then
+any nodes.
 
-Three nodes, a in one rack, b and c in another, each with a pod on half of its GPUs: a gang of two
-halves fits on no node.
+There are three nodes, a in one rack, b and c in another, each with a pod on half of its GPUs: a
+gang of two halves fits on no node.
 """
 
 import datetime
@@ -57,13 +58,14 @@ class ThreeNodesTest(ClusterTest):
         self.cluster.create(*pods)
 
     def places(self, name):
-        """The nodes of both pods, once they have them."""
+        """Returns the nodes of both pods, once they have them."""
         names = {f"{name}-0", f"{name}-1"}
         wait_for(f"{name} to run", lambda: names <= set(self.cluster.bound()))
         return sorted(node for each, node in self.cluster.bound().items() if each in names)
 
     def waited(self, name):
-        """Seconds from its creation, by the API server's clock and kube-scheduler's, which are the machine's."""
+        """Returns the seconds since its creation, by the clocks of the API server and of
+        kube-scheduler, which are the machine's."""
         pods = self.cluster.pods()
         created = min(moment(pods[f"{name}-{number}"]["metadata"]["creationTimestamp"]) for number in (0, 1))
         scheduled = [condition["lastTransitionTime"] for number in (0, 1)
@@ -72,7 +74,7 @@ class ThreeNodesTest(ClusterTest):
         return max(map(moment, scheduled)) - created
 
     def waits(self, name):
-        """What its events say that it waits for: tier -> until when, at the latest."""
+        """Returns tier -> the latest end of the wait for it, by its events."""
         found = [(moment(until), tier) for number in (0, 1) for message in self.cluster.events(f"{name}-{number}")
                  for tier, until in UNTIL.findall(message)]
         return {tier: until for until, tier in sorted(found)}
@@ -88,7 +90,7 @@ class WaitsThatEndTest(ThreeNodesTest):
         self.create("near")
         self.wait_for_node("near")
         until = self.waits("near")["node"]
-        # So late that a wait that began anew would end seconds later.
+        # The check is so late that a wait that began again would end seconds later.
         wait_for("half of the wait", lambda: time.time() > until - WAIT / 2)
         self.extender.end(signal.SIGKILL)
         self.extender.start()
@@ -100,7 +102,7 @@ class WaitsThatEndTest(ThreeNodesTest):
         self.fill(self.b)
         self.create("far")
         self.assertEqual(self.places("far"), [self.a, self.c])
-        # kube-scheduler may pass over the seconds in which the rack is waited for.
+        # kube-scheduler may skip the seconds of the wait for the rack.
         self.assertIn("node", self.waits("far"))
         self.assertGreaterEqual(self.waited("far"), 2 * WAIT - 1)
 

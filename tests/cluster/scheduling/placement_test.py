@@ -1,4 +1,5 @@
-"""Where pods go, on a real control plane: kube-scheduler asks the extender, the API server tells the outcome."""
+"""Placement of pods on a real control plane: kube-scheduler asks the extender, and the API server
+has the outcome."""
 
 import random
 import os
@@ -14,20 +15,20 @@ from trainers import milli_cpu
 
 
 class BestFitModel:
-    """docs/extender.md's ranking once more, in its simplest form."""
+    """The ranking of docs/extender.md again, in its simplest form."""
 
     def __init__(self, nodes):
         self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r]))
                                               for r in (GPU, "cpu", "memory")]
                       for n in nodes if GPU in n["status"]["allocatable"]}
         self.free = {name: list(size) for name, size in self.nodes.items()}
-        # What would be free if everybody had its demand: what is ranked by.
+        # The free amounts if each pod had its demand, by which nodes are ranked.
         self.unclaimed = {name: list(size) for name, size in self.nodes.items()}
         self.largest = [max(size[d] for size in self.nodes.values()) for d in range(3)]
         self.least = [float("inf")] * 2
 
     def place(self, requests, demand):
-        """The node for a pod, which is then counted there; None when it fits nowhere."""
+        """Returns the node for a pod, and counts the pod there; None when it fits nowhere."""
         gpus = requests[0]
         self.least = [min(least, requests[d + 1] / gpus) for d, least in enumerate(self.least)]
         ranks = []
@@ -51,7 +52,7 @@ class BestFitModel:
 
 class PlacementTest(ClusterTest):
     def jobs(self, count, seed):
-        """Random pods: (name, requests, demand) with whole cores and gigabytes."""
+        """Returns random pods: (name, requests, demand) with whole cores and gigabytes."""
         chance = random.Random(seed)
         for number in range(count):
             gpus = chance.choice([1, 1, 1, 2, 4])
@@ -77,23 +78,24 @@ class PlacementTest(ClusterTest):
             self.assertEqual(node, model.place(*bytes_of), f"{name} {requests} {demand}")
 
     def test_pods_all_at_once_land_where_best_fit_says(self):
-        # kube-scheduler takes them in the order of creation and does not wait for one's bind before
-        # it asks about the next.
+        # kube-scheduler takes them in the order of creation, and asks about the next pod before it
+        # has bound the last one.
         seed = int(os.environ.get("SYNERGY_SEED", "11"))
         print("seed", seed)
         jobs = list(self.jobs(60, seed))
-        # The reserve is learned from all pods that wait, so with all of them at once it is that of the whole set.
+        # The reserve follows from all waiting pods, so with all of them at once it is that of the
+        # whole set.
         model = self.model()
         for _, requests, _ in jobs:
             model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0])
                            for d, least in enumerate(model.least)]
         asked = 'synergy_extender_request_duration_seconds_count{verb="filter"}'
-        # On a very busy machine a call takes too long now and then, and its pod comes once more,
-        # after others: another order.
+        # On a very busy machine a call sometimes takes too long, and its pod comes again after
+        # others, in another order.
         for _ in range(5):
             before = self.extender.metric(asked)
             self.cluster.clear()
-            # All of them have to be there before the first is looked at.
+            # All of them must exist before kube-scheduler sees the first.
             self.cluster.script("stop", "synergy-scheduler")
             self.cluster.create(*[self.pod(*job) for job in jobs])
             self.cluster.script("start", "synergy-scheduler")
@@ -108,7 +110,8 @@ class PlacementTest(ClusterTest):
                                                 [i for i in items if i["kind"] == "Pod"]))
 
     def test_what_a_pod_prefers_decides_among_nearly_equal_nodes_alone(self):
-        # The pods like the last node as much as Kubernetes lets them: 100 points of preferred node affinity, times 2.
+        # The pods prefer the last node as strongly as Kubernetes allows: 100 points of preferred
+        # node affinity, times 2.
         nodes = sorted(self.model().nodes)
         best, other = nodes[0], nodes[-1]
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
@@ -117,7 +120,7 @@ class PlacementTest(ClusterTest):
         self.cluster.create(pod("picky", affinity=affinity))
         self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), other,
                          "all are empty")
-        # Where little is left for two GPUs, one of them goes first.
+        # Filling a node so that little is left for two GPUs makes it the first choice.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": best}))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
         self.cluster.create(pod("likes-another", affinity=affinity))
@@ -131,7 +134,7 @@ class PlacementTest(ClusterTest):
             made["metadata"]["labels"] = {"app": "notebook"}
             return made
 
-        # It is a little fuller than the others, so the best for a pod that asks for no spread.
+        # It is a little fuller than the others, so it is best for a pod that asks for no spread.
         best = sorted(self.model().nodes)[0]
         self.cluster.create(notebook("first", gpus=0, cpu="10m", memory="1M",
                                      nodeSelector={"kubernetes.io/hostname": best}))
@@ -192,7 +195,7 @@ class ShadowTest(ClusterTest):
         model = BestFitModel(self.cluster.get("nodes")["items"])
         first = sorted(model.nodes)[0]
         elsewhere = {"scheduler": "default-scheduler"}
-        # Nobody has a choice about the first. The second fits beside it to the core; the default
+        # The first pod has one possible node. The second fits beside it to the core; the default
         # scheduler spreads pods.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": first}, **elsewhere))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
@@ -209,7 +212,7 @@ class ShadowTest(ClusterTest):
         self.assertIn(f"scheduler=default-scheduler went_to={went_to} choice={first} agrees=no", told[0])
         placed_pods = self.cluster.pods()
         for name, placed in placed_pods.items():
-            # kwok plays the node agent.
+            # kwok acts as the node agent.
             annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use",
                                                                             "synergy.io/devices"}
             self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
@@ -222,7 +225,8 @@ class ShadowTest(ClusterTest):
 
 
 class PromisedRoomTest(FungibleTest):
-    """kube-scheduler promises a pod its node while the pod's volume is being made; here the test makes it."""
+    """kube-scheduler nominates a node for a pod while the pod's volume is being created; here the
+    test creates the volume."""
 
     STORAGE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
                "provisioner": "synergy.test/late", "volumeBindingMode": "WaitForFirstConsumer"}
@@ -244,13 +248,13 @@ class PromisedRoomTest(FungibleTest):
         wait_for("kube-scheduler's promise",
                  lambda: self.cluster.pods()["loader"]["status"].get("nominatedNodeName") == fungible.NODE)
         self.assertNotIn("loader", self.cluster.bound())
-        # It would have 9 cores, and 4 are not promised.
+        # It would have 9 cores, but only 4 are not promised.
         self.cluster.create(fungible.pod("trainer", "sensitive"))
         wait_for("the trainer to be bound", lambda: self.cluster.bound().get("trainer"))
         self.assertLessEqual(milli_cpu(self.cluster.pods()["trainer"]), 4000)
         self.assertNotIn("loader", self.cluster.bound(), "the race is over before it was run")
         self.cluster.create(self.VOLUME)
-        # So that the claim has it now, and not after the volume controller's next look at all claims, up to 15 s later.
+        # The claim has it at once: the volume controller's next look may be 15 s away.
         wait_for("the volume to be known", lambda: self.cluster.get("pv", "late")["status"].get("phase") == "Available")
         self.cluster.patch("pvc", "late", {"spec": {"volumeName": "late"}})
         self.assertEqual(wait_for("the loader to be bound", lambda: self.cluster.bound().get("loader")), fungible.NODE)

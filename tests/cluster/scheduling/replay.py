@@ -1,7 +1,7 @@
-"""The same jobs on a real control plane and by `synergy simulate`, from the same cluster: what both make of them.
+"""The same jobs on a real control plane and in `synergy simulate`, from the same cluster.
 
-Pods run on simulated nodes, so a trainer here does their work: it goes by the profile's throughput
-for what a pod's status says is in force, and deletes the pod when the work is done.
+Pods run on simulated nodes, so a trainer here does their work: it uses the profile's throughput for
+the amounts in force by the pod's status, and deletes the pod when the work is done.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ TRACE = ROOT / "tests/data/synergy/static_100job.csv"
 MEASURED = json.loads((ROOT / "tests/data/synergy/reference/profiles.json").read_text(encoding="utf-8"))
 # On servers with 3 CPUs for each GPU.
 MODELS = {model: gpus["1"]["tput"] for model, gpus in MEASURED["3"].items() if "1" in gpus}
-# As fast with anything: its pods end when they are meant to, whatever they are given.
+# Equally fast with any amounts: its pods end when the test wants it, whatever they are given.
 STEADY = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "steady"},
           "spec": {"gpus": 1, "processMemory": "1Mi", "points": [{"cpu": 1, "memory": "20G", "throughput": 1},
                                                                  {"cpu": 9, "memory": "60G", "throughput": 1}]}}
@@ -33,7 +33,8 @@ STEP = 60  # simulated seconds between two arrivals
 
 
 def points(model):
-    """(CPU, GB, throughput) with one GPU. A shorter row lacks the smallest memory amounts."""
+    """Yields (CPU, GB, throughput) with one GPU. A shorter row lacks the smallest memory
+    amounts."""
     for cpu, row in zip(MEASURED["_doc"]["rows_cpu_per_gpu"], MODELS[model]):
         memories = MEASURED["_doc"]["cols_mem_gb_per_gpu"][-len(row):]
         yield from ((cpu, memory, throughput) for memory, throughput in zip(memories, row))
@@ -60,7 +61,8 @@ def pod(name, model, gpus, enforcement):
 
 @contextlib.contextmanager
 def prepared(cluster, nodes, recording=None):
-    """The models' profiles are there, rounds are short, and of the simulated nodes `nodes` take pods.
+    """Creates the models' profiles, shortens rounds, and leaves `nodes` of the simulated nodes
+    schedulable.
 
     The controller records its decisions in the file `recording`.
     """
@@ -96,7 +98,8 @@ def synergy(cluster, *arguments):
 
 
 def made_again(*recordings):
-    """What `synergy replay` says of each recording: whether its decisions, made again, are the same."""
+    """Returns the result of `synergy replay` for each recording: whether its decisions, made again,
+    are the same."""
     program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
     done = subprocess.run([str(program), "replay", "--output", "json", *map(str, recordings)],
                           capture_output=True, text=True, check=False)
@@ -117,11 +120,11 @@ def write_trace(file, jobs):
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# ---- what a pod has
+# ---- a pod's amounts
 
 
 def in_force(item):
-    """(CPU, memory) by the kubelet; None before it says so."""
+    """Returns (CPU, memory) by the kubelet; None before it reports them."""
     container = managed(item)
     statuses = item["status"].get("containerStatuses", []) if container else []
     given = next((s.get("resources", {}).get("requests") for s in statuses if s["name"] == container["name"]), None)
@@ -134,7 +137,7 @@ def requested(item):
 
 
 def bound_with(item):
-    """What the extender has chosen, of a pod that has just been bound."""
+    """Returns the extender's choice for a pod that has just been bound."""
     change = json.loads(annotation(item, "change") or "{}")
     if change.get("kind", "").lower() == "allocated":
         return quantity(change["to"]["cpu"]), quantity(change["to"]["memory"])
@@ -158,7 +161,7 @@ def is_settled(item):
 
 
 def place(item):
-    """(node, CPU, memory) as a simulation's file of changes words it."""
+    """Returns (node, CPU, memory) as a simulation's file of changes spells it."""
     if not item["spec"].get("nodeName"):
         return None
     cpu, memory = requested(item)
@@ -166,7 +169,8 @@ def place(item):
 
 
 def wait_until_quiet(cluster, seconds=180):
-    """The pods, once all are settled and nothing about them has changed while the tuner divided all nodes twice."""
+    """Returns the pods once all are settled and none has changed while the tuner divided all nodes
+    twice."""
     seen, since = None, 0
 
     def quiet():
@@ -175,7 +179,8 @@ def wait_until_quiet(cluster, seconds=180):
         pods = cluster.pods()
         versions = {name: item["metadata"]["resourceVersion"] for name, item in pods.items()}
         if versions != seen or not all(is_settled(item) for item in pods.values()):
-            # The next round may have begun already, and what the last one decides is to be seen when there is one more.
+            # The next round may have begun already, and the decisions of the last one are visible
+            # after one more.
             seen, since = versions, rounds + 3
         return [pods] if rounds >= since else None
     return wait_for("quiet", quiet, seconds)[0]
@@ -185,7 +190,7 @@ def wait_until_quiet(cluster, seconds=180):
 
 
 def mixed_jobs(count, seed):
-    """(name, model, GPUs), every fifth one to leave again when it is quiet."""
+    """Returns (name, model, GPUs); every fifth pod leaves again when the cluster is quiet."""
     chance = random.Random(seed)
     for number in range(count):
         model = "steady" if number % 5 == 4 else chance.choice(sorted(MODELS))
@@ -193,14 +198,15 @@ def mixed_jobs(count, seed):
 
 
 class OneByOne:
-    """Each pod is created when all is quiet."""
+    """Creates each pod when the cluster is quiet."""
 
     def __init__(self, cluster, folder, count, seed):
         self.cluster, self.folder = cluster, folder
         self.jobs = list(mixed_jobs(count, seed))
 
     def run(self):
-        """[(moment, pod, what, real, simulated)] of all that was compared: (node, CPU, memory), or None for nowhere."""
+        """Returns [(moment, pod, what, real, simulated)] of everything that was compared: (node,
+        CPU, memory), or None for nowhere."""
         save_cluster(self.cluster, self.folder / "cluster.json")
         real = self.run_really()
         simulated = self.simulate()
@@ -221,7 +227,7 @@ class OneByOne:
         moments, self.bound = [], {}
         for number, (name, model, gpus) in enumerate(self.jobs):
             self.cluster.create(pod(name, model, gpus, "shared"))
-            # The very change that binds it: a look a moment later may find what the tuner has made of it.
+            # The change that binds it: a moment later the tuner may have changed it.
             _, first = watch.first(lambda item, name=name: item["metadata"]["name"] == name
                                    and (item["spec"].get("nodeName") or unschedulable(item)))
             pods = wait_until_quiet(self.cluster)
@@ -270,17 +276,17 @@ def difference_text(what, name, real, simulated):
     return f"{what}: {name} is on {text(real)}, by the simulator on {text(simulated)}"
 
 
-# ---- running free
+# ---- free runs
 
 
 class Profile:
-    """docs/companion.md's interpolation of a measured grid of one GPU."""
+    """The interpolation of docs/companion.md for a measured grid of one GPU."""
 
     def __init__(self, model):
         self.cells = {(cpu, memory * 1e9): throughput for cpu, memory, throughput in points(model)}
         self.cpus = sorted({cpu for cpu, _ in self.cells})
         self.memories = sorted({memory for _, memory in self.cells})
-        for i, cpu in enumerate(self.cpus):  # less never makes faster
+        for i, cpu in enumerate(self.cpus):  # less is never faster
             for j, memory in enumerate(self.memories):
                 before = [self.cells[self.cpus[i - 1], memory]] if i else []
                 before += [self.cells[cpu, self.memories[j - 1]]] if j else []
@@ -288,7 +294,7 @@ class Profile:
 
     @staticmethod
     def locate(axis, amount):
-        """(index, part of the way to the next, factor)"""
+        """Returns (index, part of the way to the next, factor)."""
         if amount >= axis[-1]:
             return len(axis) - 1, 0, 1
         if amount < axis[0]:
@@ -331,8 +337,8 @@ class Training:
 
 
 def recorded_jobs(count, compression):
-    """(number, model, arrival, GPUs, seconds) of the recorded static trace, which all arrive at
-    once: as fast as they can be made."""
+    """Returns (number, model, arrival, GPUs, seconds) of the recorded static trace, whose jobs all
+    arrive at once: as fast as they can be created."""
     with open(TRACE, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[:count]
     return [(int(row["job_id"]), row["model"], 0.03 * number, int(row["gpus"]),
@@ -341,18 +347,18 @@ def recorded_jobs(count, compression):
 
 
 class FreeRun:
-    """The jobs as they come, each ended when its work is done.
+    """Creates the jobs as they arrive, and ends each when its work is done.
 
-    Calls are made by threads of their own: who waits for an answer would not see the next job end.
+    Threads make the calls: a thread that waits for an answer would miss the end of the next job.
     """
 
     def __init__(self, cluster, jobs, fair_share):
         self.cluster, self.jobs = cluster, jobs
         self.own = threading.local()
-        self.deletions = []  # seconds that each took
+        self.deletions = []  # seconds of each call
         self.trainings = {f"job-{number}-0": Training(model, gpus, seconds, fair_share)
                           for number, model, _, gpus, seconds in jobs}
-        self.asked = {}  # pod -> (since, what its spec asks for)
+        self.asked = {}  # pod -> (since, the amounts of its spec)
         self.resizes = []
         self.seen = 0
 
@@ -380,7 +386,7 @@ class FreeRun:
         wait_for("all pods to be gone", lambda: not self.cluster.pods())
 
     def api(self):
-        """Of this thread: calls share a connection."""
+        """Returns this thread's client: its calls share a connection."""
         if not hasattr(self.own, "api"):
             self.own.api = Api(self.cluster)
         return self.own.api
@@ -422,7 +428,7 @@ class FreeRun:
         self.asked[name] = (since if asked == wanted else moment, wanted)
 
     def end_finished(self):
-        """The names of those that have just finished."""
+        """Returns the names of the pods that have just finished."""
         now = time.monotonic()
         for name, training in self.trainings.items():
             if training.started is None or training.ended is not None:
@@ -436,21 +442,22 @@ class FreeRun:
         return [training.ended - training.created for training in self.trainings.values()]
 
     def course(self):
-        """Pod name -> seconds since the first was created, when it was bound, ran and ended."""
+        """Returns pod name -> seconds since the first pod's creation at which it was bound, ran and
+        ended."""
         first = min(training.created for training in self.trainings.values())
         return {name: [round(moment - first, 3) for moment in (t.bound, t.started, t.ended)]
                 for name, t in self.trainings.items()}
 
 
 def fair_share(cluster):
-    """(CPU, memory) of one GPU of the simulated nodes, which are alike."""
+    """Returns (CPU, memory) of one GPU of the simulated nodes, which are alike."""
     node = cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"][0]["status"]["allocatable"]
     gpus = int(node[GPU])
     return float(quantity(node["cpu"])) / gpus, float(quantity(node["memory"])) / gpus
 
 
 def measured_latencies(runs):
-    """What `--latency` takes, in seconds, from what the watches of these runs have seen."""
+    """Returns the value of `--latency` in seconds, by the watches of these runs."""
     schedule, bind, start, resize = [], [], [], []
     for run in runs:
         known = sorted((t for t in run.trainings.values()), key=lambda t: t.bound)

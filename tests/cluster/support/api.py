@@ -1,5 +1,5 @@
-"""The API server, asked without kubectl in between: for what is timed, for many calls, and for
-pods' changes as they come."""
+"""The API server without kubectl: for timed calls, for many calls, and for changes of pods as they
+come."""
 
 import atexit
 import contextlib
@@ -15,14 +15,14 @@ import weakref
 
 PODS = "/api/v1/namespaces/default/pods"
 MERGE_PATCH = "application/merge-patch+json"
-# The API server closes a connection on which nothing was asked for 90 s, in the midst of the next
-# request if that comes then.
+# The API server closes a connection without requests after 90 s, even in the middle of the next
+# request.
 IDLE = 45
 STRATEGIC = "application/strategic-merge-patch+json"  # what kubectl patch sends
 
 
 def causes_in(text):
-    """The reasons in a Status's details."""
+    """Returns the reasons in a Status's details."""
     try:
         return [cause.get("reason") for cause in json.loads(text)["details"]["causes"]]
     except (ValueError, KeyError, TypeError):
@@ -30,8 +30,8 @@ def causes_in(text):
 
 
 class ApiError(Exception):
-    """The server is away, or has refused; `status` is 0 in the first case. `causes`: what it calls
-    the reasons, if it names any."""
+    """The server is away (`status` is 0), or has refused the call. `causes`: its names of the
+    reasons, if it has any."""
 
     def __init__(self, status, message, causes=()):
         super().__init__(message)
@@ -40,7 +40,7 @@ class ApiError(Exception):
 
 
 def said(text):
-    """What the API server complains of: a Status's message, or what it has sent instead."""
+    """Returns the API server's complaint: a Status's message, or the raw answer."""
     try:
         return json.loads(text)["message"]
     except (ValueError, KeyError, TypeError):
@@ -54,13 +54,14 @@ class Kind(typing.NamedTuple):
     namespaced: bool
 
     def path(self, namespace="default", name=None):
-        """Of one object, or of all; without a namespace, of all namespaces."""
+        """Returns the path of one object, or of all; without a namespace, of all namespaces."""
         within = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         return f"{self.folder}{within}/{self.resource}" + (f"/{name}" if name else "")
 
 
 class Api:
-    """As the administrator, who may speak for any user, or by a token. A connection for each thread."""
+    """A client with the rights of the administrator, who may impersonate any user, or with a token.
+    Each thread has its own connection."""
 
     def __init__(self, cluster):
         config = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "--output", "json"))
@@ -116,7 +117,7 @@ class Api:
             connection.close()
 
     def open(self, path):
-        """A connection of its own, and its answer, to be read as it comes."""
+        """Returns a connection of its own and its answer, to be read as it comes."""
         connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=600)
         connection.request("GET", path)
         return connection, connection.getresponse()
@@ -125,7 +126,8 @@ class Api:
         return self.call("GET", path)["items"]
 
     def kind(self, name):
-        """By any of its names: "pods", "pod", "po", "Pod", "deployments.apps"."""
+        """Returns the kind with any of its names: "pods", "pod", "po", "Pod",
+        "deployments.apps"."""
         if name.lower() not in self.kinds:
             self.kinds = self.discover()
         if name.lower() not in self.kinds:
@@ -138,7 +140,7 @@ class Api:
             for group in self.call(
                 "GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
                 group_name = group["metadata"].get("name", "")
-                # The preferred one is the first; some kinds are in others alone.
+                # The preferred version comes first; some kinds are in others alone.
                 for version, entry in ((version, entry) for version in group["versions"]
                                        for entry in version.get("resources", [])):
                     folder = (f"{root}/{group_name}/{version['version']}" if group_name
@@ -147,7 +149,7 @@ class Api:
                                 entry["scope"] == "Namespaced")
                     names = [entry["resource"], entry.get("singularResource"), kind.name, *entry.get("shortNames", [])]
                     for name in filter(None, names):
-                        # Core kinds come first: "events" are theirs.
+                        # Core kinds come first: "events" means theirs.
                         kinds.setdefault(name.lower(), kind)
                         kinds.setdefault(f"{name}.{group_name}".lower(), kind)
         return kinds
@@ -160,8 +162,8 @@ class Api:
 
 
 class Watch:
-    """Every object of a path as it changes, with the time at which we heard of it: the API server's
-    own times are whole seconds.
+    """Records every object of a path as it changes, with the time of receipt: the API server's own
+    times are whole seconds.
 
     with Watch(api, PODS) as watch: moment, pod = watch.first(lambda pod: ...)
     """
@@ -185,8 +187,8 @@ class Watch:
             pass  # closed
 
     def first(self, check, since=0.0, seconds=60):
-        """(time, object) of the first event not before `since` for whose object `check` is true.
-        The limit only bounds a failure."""
+        """Returns (time, object) of the first event not before `since` whose object satisfies
+        `check`. The limit only bounds a failure."""
         deadline = time.monotonic() + seconds
         seen = 0
         with self.news:
@@ -199,8 +201,8 @@ class Watch:
                     raise AssertionError(f"waited {seconds} s in vain for a change of {self.path}")
 
     def until_now(self, seconds=60):
-        """All events, once that of the last change is among them of each object that is there now.
-        The limit only bounds a failure."""
+        """Returns all events, once they include the last change of each object that exists now. The
+        limit only bounds a failure."""
         wanted = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"])
                   for item in self.api.items(self.path)}
         deadline = time.monotonic() + seconds
@@ -216,7 +218,7 @@ class Watch:
         return self
 
     def __exit__(self, *_):
-        # Ends the read that the thread waits in.
+        # Ends the read for which the thread waits.
         self.connection.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(10)
         self.answer.close()

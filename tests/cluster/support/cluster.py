@@ -1,7 +1,8 @@
-"""What the cluster tests say: a running cluster of scripts/cluster.sh, pods on it, and an extender beside it.
+"""The vocabulary of the cluster tests: a running cluster of scripts/cluster.sh, pods on it, and an
+extender beside it.
 
-The test run's environment names the cluster's state folder (SYNERGY_TEST_STATE), the port that its
-synergy-scheduler calls (in that folder) and the folder of our programs (SYNERGY_BIN).
+The environment of the test run names the cluster's state folder (SYNERGY_TEST_STATE), which has the
+port that its synergy-scheduler calls, and the folder of our programs (SYNERGY_BIN).
 """
 
 import contextlib
@@ -27,10 +28,11 @@ GPU = "nvidia.com/gpu"
 
 
 def wait_for(what, check, seconds=120):
-    """Polls `check` until it gives something true, which is returned. The limit only bounds a failure.
+    """Polls `check` until it returns something true, which is returned. The limit only bounds a
+    failure.
 
-    At first often, for most things come soon, then five times a second. At most half of the time is
-    spent on looking: other tests need the CPU.
+    It polls often at first, because most events come soon, then five times a second. It spends at
+    most half of the time on polling: other tests need the CPU.
     """
     began = time.monotonic()
     while True:
@@ -45,13 +47,14 @@ def wait_for(what, check, seconds=120):
 
 
 def script(state, *arguments):
-    """scripts/cluster.sh, for the cluster in the folder `state`."""
+    """Runs scripts/cluster.sh for the cluster in the folder `state`."""
     command = [str(ROOT / "scripts/cluster.sh"), "--state", str(state), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def metric(text, line):
-    """Returns the value of the metric that is spelled so in that text, labels included; 0 when it is not there."""
+    """Returns the value of the metric with this spelling in that text, labels included; 0 without
+    it."""
     return next((float(found.rsplit(" ", 1)[1]) for found in text.splitlines() if found.startswith(line + " ")), 0.0)
 
 
@@ -63,11 +66,11 @@ def free_port():
 
 @contextlib.contextmanager
 def own_cluster(folder, instance, *options):
-    """A cluster that no other test sees, in that folder, started with these options of `up`. There
+    """A cluster that no other test uses, in that folder, started with these options of `up`. There
     is a port for its extender."""
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / "cluster"
-    # What an interrupted run left must not count as this one.
+    # The leftovers of an interrupted run must not count as this one.
     script(state, "down")
     port = free_port()
     (folder / "extender-port").write_text(str(port), encoding="utf-8")
@@ -91,7 +94,8 @@ class Cluster:
             self.environment[name] = value
 
     def instance(self):
-        """Which of the clusters that can be side by side on this machine; the names of its control groups have it."""
+        """Returns which of the clusters that can be side by side on this machine it is; the names
+        of its control groups have this number."""
         return re.search(r"^INSTANCE=(\d+)$", (self.state / "settings").read_text(encoding="utf-8"), re.M).group(1)
 
     def script(self, *arguments):
@@ -117,12 +121,14 @@ class Cluster:
             self.script("stop", "synergy-controller")
 
     def controller_metric(self, line):
-        """The value of the controller's metric that is spelled so, labels included; 0 when it is not there."""
+        """Returns the value of the controller's metric with this spelling, labels included; 0
+        without it."""
         with urllib.request.urlopen(self.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
             return metric(answer.read().decode(), line)
 
     def progress(self):
-        """What the controller tells its reader of pods. Its certificate is the cluster's own."""
+        """Returns the controller's answer to the reader of progress. Its certificate is the
+        cluster's own."""
         token = self.kubectl("create", "token", "synergy-controller-progress", "--namespace=synergy-system",
                              "--audience=progress.synergy.io").strip()
         request = urllib.request.Request(self.environment["SYNERGY_PROGRESS_URL"], headers={"Synergy-Token": token})
@@ -142,22 +148,23 @@ class Cluster:
         return Api(self)
 
     def get(self, kinds, name=None, *, namespace="default", **query):
-        """An object; or all of these kinds ("nodes,pods"), with `items`. The query's names are the
-        API's, as in labelSelector.
+        """Returns an object, or all objects of these kinds ("nodes,pods") as `items`. The query's
+        names are the API's, as in labelSelector.
 
-        Not through kubectl: each of its runs takes a fifth of a second of CPU or more, and tests look often.
+        It does not use kubectl: each run of that takes a fifth of a second of CPU or more, and
+        tests poll often.
         """
         query = urllib.parse.urlencode(query)
         found = [self.called("GET", self.api.kind(kind).path(namespace, name) + (query and f"?{query}"))
                  for kind in kinds.split(",")]
         if name:
             return found[0]
-        # A list's items do not say what they are.
+        # The items of a list lack their kind.
         return {"items": [{"apiVersion": of_kind["apiVersion"], "kind": of_kind["kind"].removesuffix("List"), **item}
                           for of_kind in found for item in of_kind["items"]]}
 
     def create(self, *objects):
-        """Returns them as the API server has made them."""
+        """Creates the objects; returns them as the API server has them."""
         created = []
         for item in objects:
             path = self.api.kind(item["kind"]).path(item["metadata"].get("namespace", "default"))
@@ -165,15 +172,15 @@ class Cluster:
         return created
 
     def patch(self, kind, name, change, subresource="", namespace="default"):
-        """Changes an object by a JSON merge patch, and returns what it is then."""
+        """Changes an object by a JSON merge patch; returns the result."""
         path = self.api.kind(kind).path(namespace, name) + (subresource and f"/{subresource}")
         return self.called("PATCH", path, change, MERGE_PATCH)
 
     def delete(self, kinds, *names, namespace="default", wait=False):
-        """Deletes these objects of a kind at once, or without names all of these kinds
-        ("jobs,pods"); passes over what is not there.
+        """Deletes these objects of a kind at once, or without names all objects of these kinds
+        ("jobs,pods"); ignores those that do not exist.
 
-        `wait`: returns when they and all that they own are gone.
+        `wait`: returns when the objects and everything that they own are gone.
         """
         policy = "Foreground" if wait else "Background"
         paths = [self.api.kind(kind).path(namespace, name) for kind in kinds.split(",") for name in names or (None,)]
@@ -186,8 +193,8 @@ class Cluster:
 
     def complaint(self, method, kind, name=None, body=None, *, subresource="", manager=None, content_type=None,
                   **caller):
-        """Returns what the API server complains of; empty where it does as asked. A patch is
-        merged. `caller`: a user or a token."""
+        """Returns the API server's complaint; empty if it accepts the call. A patch is merged.
+        `caller`: a user or a token."""
         query = ({"fieldValidation": "Strict"} if method == "POST" else {"gracePeriodSeconds": 0} if method == "DELETE"
                  else {})
         query |= {"fieldManager": manager} if manager else {}
@@ -203,9 +210,10 @@ class Cluster:
         return ""
 
     def called(self, *call, absent=False, **options):
-        """Calls once more where the API server had closed the connection meanwhile, as when it was started again.
+        """Repeats a call once if the API server had closed the connection meanwhile, as after its
+        restart.
 
-        `absent`: returns None for what is not there.
+        `absent`: returns None for an object that does not exist.
         """
         for again in (True, False):
             try:
@@ -221,7 +229,7 @@ class Cluster:
         return {pod["metadata"]["name"]: pod for pod in self.get("pods")["items"]}
 
     def bound(self):
-        """Pod name -> node name, of the pods that have one."""
+        """Returns pod name -> node name, for the pods that have a node."""
         return {name: pod["spec"]["nodeName"] for name, pod in self.pods().items() if pod["spec"].get("nodeName")}
 
     def clear(self):
@@ -230,7 +238,8 @@ class Cluster:
         self.cleared = int(empty["metadata"]["resourceVersion"])
 
     def events(self, pod):
-        """Returns what was said of pods of that name since the last clear(): other tests' pods have the same names."""
+        """Returns the messages of events about pods of that name since the last clear(): other
+        tests' pods have the same names."""
         items = self.get("events", fieldSelector=f"involvedObject.name={pod}")["items"]
         return [event["message"]
                 for event in items if event.get("message") and int(event["metadata"]["resourceVersion"]) > self.cleared]
@@ -305,11 +314,11 @@ class Extender:
             return False
 
     def metric(self, line):
-        """The value of the metric that is spelled so, labels included; 0 when it is not there."""
+        """Returns the value of the metric with this spelling, labels included; 0 without it."""
         return metric(self.get("/metrics"), line)
 
     def end(self, how=signal.SIGTERM):
-        """Its exit status. One that was frozen goes on first."""
+        """Ends it; returns its exit status. A frozen process is resumed first."""
         if self.process.poll() is None:
             self.process.send_signal(how)
             self.process.send_signal(signal.SIGCONT)
@@ -332,7 +341,8 @@ class ClusterTest(unittest.TestCase):
         self.cluster.clear()
         self.extender = Extender(self.cluster, self.recording, shadow=self.shadow, settings=self.settings)
         self.addCleanup(self.extender.log.close)
-        # Before it starts: one that is left behind would keep the port from all tests that follow.
+        # Registered before it starts: one that is left behind would occupy the port for all tests
+        # that follow.
         self.addCleanup(self.stop)
         self.extender.start()
 

@@ -1,5 +1,5 @@
-"""How long each test on a cluster takes, and what the cluster looks like at the moment one fails:
-one folder for each failure, in $SYNERGY_FAILURES."""
+"""Prints how long each test on a cluster takes, and keeps the state of the cluster at the moment of
+a failure: one folder for each failure, in $SYNERGY_FAILURES."""
 
 import os
 import pathlib
@@ -8,12 +8,13 @@ import subprocess
 import time
 import unittest
 
-LINES = 300  # of a log
-SECONDS = 30  # for each thing that is asked
+LINES = 300  # lines of a log
+SECONDS = 30  # seconds for each query
 
 
 def write(folder, name, make):
-    """What `make` gives, or why it could not be had: a failure must not hide another one."""
+    """Writes the result of `make`, or the error that it raised: a failure must not hide another
+    one."""
     try:
         text = make()
     except Exception as problem:  # pylint: disable=broad-except
@@ -26,7 +27,8 @@ def end_of(log):
 
 
 def keep(cluster, folder):
-    """Events, objects, the ends of all logs, and what `kubectl synergy` says of pods that do not run."""
+    """Keeps events, objects, the ends of all logs, and the explanations of `kubectl synergy` for
+    pods that do not run."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def asked(*command):
@@ -37,7 +39,7 @@ def keep(cluster, folder):
     synergy = str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy")
 
     def explained():
-        # Foreign to a cluster without an API server: the line below is the reason then.
+        # A cluster may have no API server: the line below is the reason then.
         waiting = [pod["metadata"]["name"]
                    for pod in cluster.get("pods")["items"] if pod["status"].get("phase") != "Running"]
         return "".join(f"== {name}\n{asked(synergy, 'explain', 'pod', name)}" for name in waiting[:10])
@@ -55,7 +57,7 @@ def keep(cluster, folder):
 class Result(unittest.TextTestResult):
     """Keeps the cluster's state before clean-ups change it."""
 
-    started = 0.0  # the test that runs
+    started = 0.0  # the running test
 
     def startTest(self, test):
         super().startTest(test)
@@ -91,5 +93,5 @@ class Runner(unittest.TextTestRunner):
 
 
 def main(**options):
-    """As unittest.main, for tests that have a `cluster`."""
+    """Acts as unittest.main, for tests that have a `cluster`."""
     unittest.main(testRunner=Runner, verbosity=2, **options)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A cluster that several tests share: fixture.sh up FOLDER INSTANCE [queues], and fixture.sh down FOLDER. With `queues` it is that of
-# the tests of Kueue's queues.
+# A cluster that several tests share: fixture.sh up FOLDER INSTANCE [queues], and fixture.sh down
+# FOLDER. With `queues` it is that of the tests of Kueue queues.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scripts=$(cd "$here/../../../scripts" && pwd)
@@ -10,13 +10,14 @@ source "$scripts/lib/extender.sh"
 
 cluster() { "$scripts/cluster.sh" --state "$folder/cluster" "$@"; }
 
-# up OPTIONS...: with these of cluster.sh's besides.
+# up OPTIONS...: brings it up with these further options of cluster.sh.
 up() {
   cluster up --instance "$instance" --real-nodes 1 --scheduler-config "$folder/scheduler-config.yaml" \
     --extender "http://127.0.0.1:$(<"$folder/extender-port")" --controller "$SYNERGY_BIN" "$@"
 }
 
-# Divisions of nodes, and answers where nobody leads, as fast as a test needs them. Trainer is not there, as after it was removed.
+# Nodes are divided, and checks are answered without a leader, as fast as a test needs it. Trainer
+# is absent, as after its removal.
 set_up_queues() {
   "$here/trainer/image.sh" "$SYNERGY_TRAINER" "$folder/trainer.tar"
   cluster load-image "$folder/trainer.tar"
@@ -29,26 +30,27 @@ set_up_queues() {
 
 case $command in
   up)
-    # What an interrupted run left must not count as the cluster of this one.
+    # The leftovers of an interrupted run must not count as the cluster of this one.
     [[ ! -e $folder/cluster/settings ]] || cluster down
     mkdir -p "$folder"
-    # Nor may a bridge whose cluster was killed and its folder removed keep this one from its addresses.
+    # Nor may a bridge keep this cluster from its addresses, if a cluster was killed and its folder
+    # removed.
     bridge=syn$instance-br1
     [[ -e /sys/class/net/$bridge ]] || ip link add "$bridge" type bridge
     ip address replace "10.$((244 - instance)).1.1/24" dev "$bridge"
     ip link set "$bridge" up
     free_port >"$folder/extender-port"
-    # As shipped, but a pod that was refused is looked at again after a second: the tests wait for many such looks, which by
-    # default are up to ten seconds apart. Clusters of tests that have their own are as shipped.
+    # As shipped, but a refused pod is tried again after a second: the tests wait for many retries,
+    # which by default are up to ten seconds apart. Clusters of single tests are as shipped.
     { cat "$scripts/../manifests/scheduler-config.yaml" && echo "podMaxBackoffSeconds: 1"; } >"$folder/scheduler-config.yaml"
     if [[ $kind == queues ]]; then
       up --shape "$here/shapes/queues.yaml" --agents --kueue
       set_up_queues
     else
-      # Kubernetes' own PodGroups are for the tests of gangs, and nothing to the others.
+      # Kubernetes' own PodGroups are for the tests of gangs, and do not affect the others.
       [[ -n ${SYNERGY_KUBERNETES-} ]] || more=(--pod-groups api)
       up --simulated-nodes 16 "${more[@]}"
-      # It has its own tests; those of the extender say themselves what their pods ask for.
+      # The controller has tests of its own; in those of the extender each pod states its requests.
       cluster stop synergy-controller
     fi
     ;;

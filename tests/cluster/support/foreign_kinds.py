@@ -1,7 +1,7 @@
-"""The kinds of others' operators that are not run in the tests: those that the chart writes objects
-of (cert-manager's, the Prometheus operator's), and those whose pods are gangs (PyTorchJob, MPIJob).
+"""Kinds of other projects' operators that do not run in the tests: those of objects in the chart
+(of cert-manager and the Prometheus operator), and those whose pods are gangs (PyTorchJob, MPIJob).
 
-Their definitions come out of the operators' Go modules, so that they are fetched, checked and kept
+Their definitions come from the operators' Go modules, so that they are fetched, checked and cached
 as other modules are.
 """
 
@@ -31,7 +31,7 @@ OF_GANGS = {
 
 
 def definitions(modules):
-    """CustomResourceDefinitions, as kubectl takes them."""
+    """Returns CustomResourceDefinitions, as kubectl takes them."""
     found = []
     for module, (version, checksum, files) in modules.items():
         done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True,
@@ -41,7 +41,7 @@ def definitions(modules):
         for file in files:
             definition = yaml.load((pathlib.Path(answer["Dir"]) / file).read_text(encoding="utf-8"),
                                    Loader=yaml.CSafeLoader)
-            # Labels and annotations are for the operator's own chart to fill in.
+            # The operator's own chart would fill in labels and annotations.
             definition["metadata"] = {"name": definition["metadata"]["name"]}
             found.append(definition)
     return found

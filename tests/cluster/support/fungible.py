@@ -1,4 +1,5 @@
-"""Pods whose CPU and memory change hands, on one simulated node: for tests with the controller."""
+"""Pods whose CPU and memory Synergy changes, on one simulated node: for tests with the
+controller."""
 
 from cluster import GPU, ClusterTest, wait_for
 
@@ -11,7 +12,7 @@ def profile(name, *points):
         "apiVersion": "synergy.io/v1alpha1",
         "kind": "TrainingProfile",
         "metadata": {"name": name},
-        # Next to none of their memory is the processes'.
+        # Hardly any of their memory belongs to processes.
         "spec": {"processMemory": "1Mi",
                  "points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
     }

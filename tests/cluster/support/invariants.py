@@ -1,8 +1,9 @@
-"""What must hold on the API server at every moment. As a program: checks a cluster until told to stop.
+"""The invariants that must hold on the API server at every moment. As a program: checks a cluster
+until it is stopped.
 
   invariants.py [--kubeconfig FILE] [--seconds N] [--every SECONDS]
 
-Exit status 1 and a line per violation when something does not hold.
+The exit status is 1 if an invariant does not hold; each violation is one line.
 """
 
 import argparse
@@ -25,7 +26,8 @@ def quantity(text):
 
 
 def requests(pod):
-    """What a pod of plain containers takes: the most of what it asks for, was allocated and is in force."""
+    """Returns what a pod of plain containers takes: the most of its requests, its allocated amounts
+    and those in force."""
     total = {}
     statuses = {s["name"]: s for s in pod.get("status", {}).get("containerStatuses", [])}
     for container in pod["spec"]["containers"]:
@@ -43,12 +45,13 @@ def annotation(pod, name):
 
 
 def amounts(text):
-    """An annotation's CPU and memory."""
+    """Returns an annotation's CPU and memory."""
     return {name: quantity(value) for name, value in json.loads(text).items()}
 
 
 def managed(pod):
-    """The container whose CPU and memory Synergy changes; None where it leaves them alone."""
+    """Returns the container whose CPU and memory Synergy changes; None where it leaves them
+    alone."""
     name = annotation(pod, "container")
     return next((c for c in pod["spec"]["containers"] if c["name"] == name), None) if annotation(pod, "floor") else None
 
@@ -57,7 +60,7 @@ def running(pod):
     return bool(pod["spec"].get("nodeName")) and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
 
-# A cut is recorded after it is made; by the next leader, where the one that made it did not come to that.
+# A cut is recorded after it is made; by the next leader, if the one that made it ended in between.
 RECORDED_WITHIN = 60
 
 
@@ -67,7 +70,8 @@ def resized_by_synergy_alone(pod):
 
 
 def allocation_violations(pod, may_be_unrecorded=False):
-    """Of a pod that has a node: below its floor, or with amounts that no recorded change explains."""
+    """Returns the violations of a pod that has a node: amounts below its floor, or amounts that no
+    recorded change explains."""
     container = managed(pod)
     if not container:
         return []
@@ -83,10 +87,11 @@ def allocation_violations(pod, may_be_unrecorded=False):
 
 
 class IdleGpus:
-    """GPUs that stay free while a pod waits that could have them, if everybody on the node were cut to the floor."""
+    """Finds GPUs that stay free while a waiting pod could have them, if each pod of the node were
+    cut to its floor."""
 
     def __init__(self, limit):
-        self.limit = limit  # for how long that may be so, since room takes time to be made
+        self.limit = limit  # how long that may last, because making room takes time
         self.since = {}  # node -> (the pods there, when that was first so)
         self.longest = 0.0
 
@@ -111,8 +116,8 @@ class IdleGpus:
         for name, room in free.items():
             if not any(all(room.get(r, 0) >= amount for r, amount in needs.items()) for needs in waiting):
                 continue
-            # Whoever has come or gone since makes it another matter: with many pods waiting, GPUs
-            # change hands all the time.
+            # Pods that have come or gone since then begin a new case: with many pods waiting, GPUs
+            # change owners all the time.
             pods_before, first = before.get(name, (None, now))
             self.since[name] = (there[name], first if pods_before == there[name] else now)
             idle = now - self.since[name][1]
@@ -129,11 +134,11 @@ class IdleGpus:
 
 
 class Invariants:
-    """Remembers where pods were bound, so that one that moves is seen too."""
+    """Remembers where pods were bound, so that a pod that moves is a violation, too."""
 
     def __init__(self):
         self.node_of = {}
-        self.since = {}  # pod -> its requests, and since when it has been seen with them
+        self.since = {}  # pod -> its requests, and since when they have been seen
 
     def may_be_unrecorded(self, pod, now):
         amounts_now = json.dumps(managed(pod) and managed(pod)["resources"]["requests"], sort_keys=True)
@@ -143,7 +148,7 @@ class Invariants:
         return resized_by_synergy_alone(pod) and now - self.since[uid][1] < RECORDED_WITHIN
 
     def check(self, nodes, pods, now=None):
-        """The violations, as text, in one state of the API server."""
+        """Returns the violations, as text, in one state of the API server."""
         violations, now = [], time.monotonic() if now is None else now
         free = {node["metadata"]["name"]: {name: quantity(value)
                                            for name, value in node["status"]["allocatable"].items()}
@@ -182,7 +187,7 @@ def main():
     end = time.monotonic() + options.seconds
     while time.monotonic() < end:
         answer = subprocess.run(command, text=True, capture_output=True, check=False)
-        if answer.returncode == 0:  # the API server may be away: then there is nothing to judge
+        if answer.returncode == 0:  # the API server may be away: then there is nothing to check
             items = json.loads(answer.stdout)["items"]
             checks += 1
             for violation in invariants.check([i for i in items if i["kind"] == "Node"],

@@ -1,4 +1,4 @@
-"""The checker of invariants sees violations, and none where there are none."""
+"""The checker of invariants finds violations, and none where there are none."""
 
 import json
 import unittest

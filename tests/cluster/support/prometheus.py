@@ -1,6 +1,7 @@
 """Debian's Prometheus beside a cluster, with the chart's alerts.
 
-Debian's knows no discovery through Kubernetes, so a thread writes down the pods that the PodMonitors would find.
+Debian's build has no discovery through Kubernetes, so a thread writes down the pods that the
+PodMonitors would find.
 """
 
 import json
@@ -21,7 +22,7 @@ import dashboards
 
 
 def address_of(pod):
-    """Of a pod's metrics; None where it has none."""
+    """Returns the address of a pod's metrics; None where it has none."""
     spec, address = pod["spec"], pod["status"].get("podIP")
     ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
              for port in container.get("ports", []) if port["name"] == "http"]
@@ -30,7 +31,7 @@ def address_of(pod):
 
 class Prometheus:
     def __init__(self, cluster, pods):
-        """`pods` gives Synergy's pods, as the API server has them."""
+        """`pods` returns Synergy's pods, as the API server has them."""
         self.cluster = cluster
         self.folder = cluster.folder / "prometheus"
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -42,7 +43,7 @@ class Prometheus:
         self.url = f"http://127.0.0.1:{free_port()}"
         rules = yaml.safe_load(dashboards.ALERTS.read_text(encoding="utf-8"))
         for rule in rules["groups"][0]["rules"]:
-            # How long a fault has to last is promtool's to test.
+            # promtool tests how long a fault has to last.
             rule.pop("for", None)
             rule["expr"] = rule["expr"].replace("staleness_seconds > 120", "staleness_seconds > 20")
         (self.folder / "rules.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
@@ -62,7 +63,7 @@ class Prometheus:
             "scrape_configs": [{
                 "job_name": "synergy",
                 "honor_labels": True,
-                # With `metrics.authorization`, as the PodMonitors say it.
+                # With `metrics.authorization`, as the PodMonitors have it.
                 "scheme": "https",
                 "tls_config": {"insecure_skip_verify": True},
                 "authorization": {"credentials": self.cluster.kubectl(
@@ -81,7 +82,7 @@ class Prometheus:
             "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
             "tls_config": {"ca_file": server["certificate-authority"], "cert_file": user["client-certificate"],
                            "key_file": user["client-key"]},
-            # It has thousands.
+            # The page has thousands of series.
             "metric_relabel_configs": [{"source_labels": ["__name__"],
                                         "regex": "apiserver_admission_webhook_fail_open_count", "action": "keep"}],
         }
@@ -134,7 +135,8 @@ class Prometheus:
 
 
 def draw(prometheus, folder, start, end):
-    """Every dashboard as one picture in `folder`, by gnuplot: what its panels show from `start` to `end`."""
+    """Draws every dashboard as one picture in `folder`, with gnuplot: its panels from `start` to
+    `end`."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for file in dashboards.DASHBOARDS:
@@ -170,5 +172,5 @@ def draw(prometheus, folder, start, end):
 
 
 def wanted_pictures():
-    """Where the pictures of the documentation go, if they are to be drawn anew."""
+    """Returns the folder for the pictures of the documentation, if they are to be drawn again."""
     return os.environ.get("SYNERGY_PICTURES")

@@ -1,4 +1,5 @@
-"""Small real nodes with extender, controller and trainers: a cluster of its own for what is measured."""
+"""Small real nodes with extender, controller and trainers: a cluster of its own for
+measurements."""
 
 import contextlib
 import os
@@ -9,7 +10,7 @@ import urllib.request
 import trainers
 from cluster import Extender, own_cluster, wait_for
 
-# What benchmarks and the demo have. Tests have three: whatever machine they run on has to have the
+# Benchmarks and the demo have four. Tests have three: every machine that runs them must have the
 # CPU of all nodes to spare.
 NODES = int(os.environ.get("SYNERGY_REAL_NODES", "4"))
 
@@ -21,7 +22,7 @@ def say(text):
 @contextlib.contextmanager
 def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_CPU, gpus=trainers.GPUS):
     """A cluster of its own with extender and controller, the trainers' image and profiles; without
-    those, with node agents."""
+    profiles, with node agents."""
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
             folder, instance, "--real-nodes", str(nodes), "--real-node-cpu", str(cpu), "--simulated-nodes", "0",
@@ -42,7 +43,7 @@ def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_C
 
 @contextlib.contextmanager
 def explained(cluster):
-    """When what is inside fails, says what has become of the pods."""
+    """Adds an explanation of the pods to a failure inside."""
     try:
         yield
     except Exception:
@@ -57,7 +58,8 @@ def tuner_metric(cluster, name):
 
 
 def await_rest(cluster):
-    """All pods run with the CPU that they request, and keep it for some seconds; returns them."""
+    """Waits until all pods run with their requested CPU and keep it for some seconds; returns
+    them."""
 
     def look():
         pods = cluster.pods()

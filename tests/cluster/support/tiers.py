@@ -1,4 +1,5 @@
-"""Which tests are in every run and which only in the long tier (scripts/test.sh --long)."""
+"""The tests that are in every run, and those that are in the long tier only (scripts/test.sh
+--long)."""
 
 import os
 import unittest

@@ -1,5 +1,5 @@
-"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways,
-and how fast they run."""
+"""Trainers on real nodes: two kinds with different needs of CPU, as pods in four ways, and their
+speeds."""
 
 import json
 import os
@@ -17,9 +17,9 @@ GPUS = 2  # of each node
 FAIR_SHARE = NODE_CPU // GPUS
 
 # The trainers' flags, and iterations per second by CPU, by arithmetic; with limits they reach 98 %
-# of it. The last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
+# of that. The last amount is the demand. Each has one worker, as SYNERGY_CPUS is below one core.
 KINDS = {
-    # 10 ms of CPU for each iteration; the GPU could do a few more than it is given.
+    # 10 ms of CPU for each iteration; the GPU could do a few more iterations than it gets.
     "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", str(9500 // SENSITIVE_CPU)],
                   [(cpu, cpu / 10) for cpu in (INSENSITIVE_CPU, 50, 100, FAIR_SHARE, 200, 250, SENSITIVE_CPU)]),
     # A few thousandths of a core keep its GPU busy.
@@ -35,14 +35,15 @@ def profile(kind):
 
 
 def proportional(kind):
-    """What most clusters do today: every GPU comes with its share of the node, as a request and as a limit."""
+    """The way of most clusters today: every GPU comes with its share of the node, as a request and
+    as a limit."""
     del kind
     amounts = {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY}
     return {"synergy.io/fungible": "false"}, {"requests": amounts, "limits": amounts}
 
 
 def burstable(kind):
-    """What somebody does who knows Kubernetes well: the same requests, and no CPU limit."""
+    """The way of a Kubernetes expert: the same requests, and no CPU limit."""
     del kind
     return {"synergy.io/fungible": "false"}, {"requests": {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY},
                                               "limits": {"memory": MEMORY}}
@@ -91,7 +92,7 @@ def load_image(cluster):
 
 
 def advertise_gpus(cluster, gpus=GPUS):
-    """On every real node, until its kubelet is restarted."""
+    """Advertises GPUs on every real node, until its kubelet is restarted."""
     amounts = {GPU: str(gpus)}
     patch = json.dumps({"status": {"capacity": amounts, "allocatable": amounts}})
     for node in cluster.get("nodes", labelSelector="synergy.test/node=real")["items"]:
@@ -103,12 +104,13 @@ def is_running(item):
 
 
 def milli(amount):
-    """A CPU quantity, in thousandths of a core."""
+    """Returns a CPU quantity in thousandths of a core."""
     return int(amount[:-1]) if amount.endswith("m") else round(float(amount) * 1000)
 
 
 def milli_cpu(item, of="spec"):
-    """What the trainer requests, or what the kubelet says that it has; None before it says so."""
+    """Returns the CPU that the trainer requests, or that it has by the kubelet's report; None
+    before that."""
     if of == "spec":
         amounts = item["spec"]["containers"][0]["resources"]
     else:
@@ -125,7 +127,8 @@ LINE = re.compile(r"^\[pod/([^/]+)/\S+\] time=(\S+) iterations=(\d+) ", re.M)
 
 
 def iterations(cluster, namespace="default"):
-    """Pod name -> [(Unix time, iterations so far)] of its last minute, from what the trainers print each second."""
+    """Returns pod name -> [(Unix time, iterations so far)] of its last minute, by the trainers'
+    output of each second."""
     counts = {}
     for name, moment, count in LINE.findall(cluster.kubectl("logs", "-n", namespace, "--selector=kind", "--prefix",
                                                             "--tail=60")):
@@ -134,7 +137,8 @@ def iterations(cluster, namespace="default"):
 
 
 def speeds(cluster, since, until, namespace="default"):
-    """Pod name -> iterations per second, between the first and the last line of that time."""
+    """Returns pod name -> iterations per second, between the first and the last line of that
+    time."""
     result = {}
     for name, lines in iterations(cluster, namespace).items():
         inside = [line for line in lines if since <= line[0] <= until]

@@ -1,5 +1,5 @@
-"""Pods that arrive where a GPU is free and the CPU is not, and leave again: what becomes of it, and
-what takes how long."""
+"""Pods that arrive where a GPU is free and the CPU is not, and leave again: what happens to them,
+and how long it takes."""
 
 import statistics
 import time
@@ -11,20 +11,22 @@ from real_nodes import NODES, await_rest, explained, say, tuner_metric
 
 
 class Arrivals:
-    """Two nodes have one sensitive pod each, with nearly all of the node's CPU, and a GPU that is free."""
+    """Two nodes have one sensitive pod each, with nearly all of the node's CPU, and a GPU that is
+    free."""
 
     def __init__(self, cluster):
         self.cluster = cluster
         self.api = Api(cluster)
         self.stages = []
-        self.lowest = {}  # pod name -> the least CPU that it was ever seen to request
+        self.lowest = {}  # pod name -> the least CPU that it ever requested
         cluster.create(*(trainers.pod(f"early-{i}", "sensitive", "shared") for i in range(NODES)))
         await_rest(cluster)
         cluster.create(*(trainers.pod(f"filler-{i}", "insensitive", "shared") for i in range(NODES - 2)))
         self.pods = await_rest(cluster)
 
     def arrive(self, name):
-        """A sensitive pod more; returns when it runs, and remembers what took how long."""
+        """Creates one more sensitive pod; returns when it runs, and records how long each step
+        took."""
         with PodWatch(self.api) as watch:
             created = time.monotonic()
             self.api.create_pod(trainers.pod(name, "sensitive", "shared"))
@@ -59,7 +61,8 @@ class Arrivals:
             "reminded": "synergy.io/room-seen" in late["metadata"]["annotations"]})
 
     def cycle(self):
-        """Two arrive one after the other, and leave again. Returns the pods as they were with both, and after."""
+        """Two pods arrive one after the other, and leave again. Returns the pods as they were with
+        both, and after."""
         names = [f"late-{len(self.stages) + i}" for i in range(2)]
         for name in names:
             with explained(self.cluster):

@@ -1,7 +1,9 @@
-"""Trainers without any profile on real nodes: what is measured of them while they train, and how fast they become.
+"""Trainers without a profile on real nodes: what is measured while they train, and how fast they
+become.
 
-They print what a tqdm loop prints. What they could reach follows by arithmetic from what they are
-(trainers.KINDS) and from where they were placed, which is blind the first time.
+They print what a tqdm loop prints. Their possible speed follows by arithmetic from their flags
+(trainers.KINDS) and from their places, which the scheduler chooses without a profile the first
+time.
 """
 
 import re
@@ -12,10 +14,10 @@ import trainers
 from cluster import wait_for
 from real_nodes import NODES, explained, say
 
-# What a trainer reaches at most, by CPU in thousandths of a core: the true curve.
+# The most that a trainer reaches, by CPU in thousandths of a core: the true curve.
 CPU_SECONDS = {"sensitive": 0.010, "insensitive": 0.00025}
 MOST = {"sensitive": 1000 / (9500 // trainers.SENSITIVE_CPU), "insensitive": 20}
-# Who waits for its turn in a small node's quota loses a little (trainers.py).
+# A trainer that waits for its turn in a small node's quota loses a little (trainers.py).
 LIMITED = 0.98
 
 
@@ -34,7 +36,7 @@ def burstable_pod(name, kind):
 
 
 def placement(pods):
-    """Node -> kinds of its pods."""
+    """Returns node -> kinds of its pods."""
     nodes = {}
     for item in pods.values():
         nodes.setdefault(item["spec"]["nodeName"], []).append(item["metadata"]["labels"]["kind"])
@@ -42,7 +44,8 @@ def placement(pods):
 
 
 def by_hand(kinds):
-    """The speeds that hand-made profiles give a node's pods: the sensitive ones share what the others leave."""
+    """Returns the speeds that hand-made profiles give a node's pods: the sensitive ones share what
+    the others leave."""
     sensitive = kinds.count("sensitive")
     each = min(trainers.SENSITIVE_CPU,
                (trainers.NODE_CPU - trainers.INSENSITIVE_CPU * (len(kinds) - sensitive)) / max(sensitive, 1))
@@ -50,12 +53,13 @@ def by_hand(kinds):
 
 
 def relative(kind, speed, units=None):
-    """In units of the proportional speed: of that of `units`, by kind, else as arithmetic has it."""
+    """Returns the speed in units of the proportional speed: of that of `units`, by kind, else by
+    arithmetic."""
     return speed / (units[kind] if units else true_speed(kind, trainers.FAIR_SHARE))
 
 
 def total_by_hand(nodes):
-    """The mean of all pods' speeds in units of their proportional ones."""
+    """Returns the mean of all pods' speeds in units of their proportional ones."""
     return statistics.mean(relative(kind, speed) for kinds in nodes.values()
                            for kind, speed in zip(kinds, by_hand(kinds)))
 
@@ -66,7 +70,8 @@ def total(pods, speeds, units=None):
 
 
 def measured(cluster):
-    """Kind -> status.measured of the profile that Synergy made of its pods; pods of one kind are one workload."""
+    """Returns kind -> status.measured of the profile that Synergy made of its pods; pods of one
+    kind are one workload."""
     found = {}
     for item in cluster.pods().values():
         name = item["metadata"].get("annotations", {}).get("synergy.io/profile")
@@ -77,13 +82,14 @@ def measured(cluster):
 
 
 def is_final(statuses):
-    """Whether nothing is guessed any more: who got more by a guess was measured with that, too."""
+    """Returns whether nothing is guessed any more: each pod that got more by a guess was measured
+    with that, too."""
     points = [point for status in statuses.values() for point in status["points"]]
     return set(statuses) == set(CPU_SECONDS) and all(point["certainty"] != "guess" for point in points)
 
 
 def floors(cluster):
-    """Pod -> (CPU that it asks for, its floor), in thousandths of a core."""
+    """Returns pod -> (requested CPU, its floor), in thousandths of a core."""
     result = {}
     for name, item in cluster.pods().items():
         floor = item["metadata"].get("annotations", {}).get("synergy.io/floor", "")
@@ -94,7 +100,8 @@ def floors(cluster):
 
 
 class Floors:
-    """For how long a pod asked for less than its floor, at most: the two are changed one after the other."""
+    """Records for how long a pod requested less than its floor, at most: the two are changed one
+    after the other."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -125,7 +132,8 @@ class Run:
         self.began = time.time()
 
     def watch(self, seconds, step=10, enough=None):
-        """Until so long after all ran, or the total is enough; prints a line each `step`."""
+        """Watches until so long after all ran, or until the total is enough; prints a line each
+        `step`."""
         while time.time() - self.began < seconds:
             since = time.time()
             while time.time() - since < step:
@@ -157,8 +165,8 @@ def order(draw):
 
 
 def errors(status, kind):
-    """(CPU amount, error of the throughput) of each point that was measured exactly; error of the
-    CPU seconds per iteration."""
+    """Returns (CPU amount, error of the throughput) of each point that was measured exactly, and
+    the error of the CPU seconds per iteration."""
     points = [(trainers.milli(str(point["cpu"])),
                point["throughput"] / (LIMITED * true_speed(kind, trainers.milli(str(point["cpu"])))) - 1)
               for point in status["points"] if point["certainty"] == "exact"]
@@ -167,7 +175,7 @@ def errors(status, kind):
 
 
 def compare(cluster, enforcement, draw, seconds=180):
-    """The facts of one round: blind, then the same workloads anew."""
+    """Returns the facts of one round: without profiles, then the same workloads again."""
     names = order(draw)
     with explained(cluster):
         run = Run(cluster, enforcement, names)
@@ -179,8 +187,8 @@ def compare(cluster, enforcement, draw, seconds=180):
         blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table,
                  "nodes": nodes, "where": {name: item["spec"]["nodeName"] for name, item in pods.items()},
                  "below_floor": run.floors.longest, "restarts": sum(map(trainers.restarts, cluster.pods().values()))}
-        # Who shares a node with nobody but its own kind gets no more than it has, and what more
-        # would give stays a guess.
+        # A pod whose node has its own kind only gets no more than it has, so the effect of more
+        # remains a guess.
         if any(len(set(kinds)) > 1 for kinds in nodes.values()):
             wait_for("what is known of the trainers to be final", lambda: is_final(measured(cluster)), 180)
         statuses = measured(cluster)
@@ -207,8 +215,8 @@ def compare(cluster, enforcement, draw, seconds=180):
 
 
 def burstable_total(cluster, names, where=None):
-    """What a Kubernetes expert gets with the same pods: requests of the fair share, no limits; on
-    the nodes of `where`, if given."""
+    """Returns the total that a Kubernetes expert gets with the same pods: requests of the fair
+    share, no limits; on the nodes of `where`, if given."""
     pods = {name: burstable_pod(name, name.split("-")[0]) for name in names}
     for name, node in (where or {}).items():
         pods[name]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}

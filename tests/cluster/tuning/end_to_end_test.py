@@ -1,4 +1,5 @@
-"""Trainers on real nodes, a cluster of its own: the goals, and pods that come and go. Times are told, not asserted."""
+"""Trainers on real nodes, in a cluster of its own: the goals, and pods that come and go. Times are
+printed, not asserted."""
 
 import os
 import pathlib
@@ -11,7 +12,7 @@ from arrivals import Arrivals, show_arrivals
 from real_nodes import NODES, real_nodes
 from reference import Reference
 
-# Other than that of the cluster that the other tests share.
+# Another instance than that of the cluster that the other tests share.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
 
 
@@ -37,7 +38,8 @@ class EndToEndTest(unittest.TestCase):
                 self.assertGreaterEqual(ours["total"], 1.4)
                 self.assertGreaterEqual(ours["slowest"], 0.95)
                 self.assertEqual(ours["mixed_nodes"], NODES, "every node can have one of each kind")
-        # Where kube-scheduler happened to mix the kinds as well as can be, in every round, there is nothing to gain.
+        # If kube-scheduler happened to mix the kinds optimally in every round, there is nothing to
+        # gain.
         if burstable["mixed_nodes"] < NODES:
             self.assertGreater(table["shared"]["total"], burstable["total"])
             self.assertGreater(table["strict"]["total"], burstable["total"])
@@ -66,7 +68,7 @@ class EndToEndTest(unittest.TestCase):
         self.assertTrue(any("room for default/late-0" in text for i in range(NODES)
                             for text in self.cluster.events(f"early-{i}")))
         for stage in arrivals.stages:
-            # One change a pod and round: who was cut in this one grows in the next.
+            # Each pod changes once in a round: a pod that is cut in this round grows in the next.
             self.assertLessEqual(stage.get("rounds until grown", 0), 2)
 
     def check_nodes(self, pods):

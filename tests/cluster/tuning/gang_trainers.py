@@ -1,5 +1,5 @@
-"""Two ranks of one synchronous training on two real nodes, with no profile: they wait for each
-other in every iteration, and one measurement is of both."""
+"""Two ranks of one synchronous training on two real nodes, without a profile: they wait for each
+other in every iteration, and one measurement is valid for both."""
 
 import pathlib
 import time
@@ -30,12 +30,13 @@ def pod(rank, node, folder):
 
 
 def is_known(status):
-    """Whether it was measured, too, with all that both can use."""
+    """Returns whether it was also measured with everything that both can use."""
     return odd_trainers.is_concluded(ODD, status) and all(point["certainty"] != "guess" for point in status["points"])
 
 
 def train(cluster, seconds, reference):
-    """Watches them until all that they can be given is measured: ({pod: its facts}, seconds below a floor)."""
+    """Watches them until everything that they can be given is measured: ({pod: its facts}, seconds
+    below a floor)."""
     folder = pathlib.Path(cluster.folder) / "meeting"
     folder.mkdir(exist_ok=True)
     (folder / "ranks").unlink(missing_ok=True)

@@ -1,4 +1,5 @@
-"""What was measured of workloads: its objects on a real API server, and the pods that are given it."""
+"""Measured profiles of workloads: their objects on a real API server, and the pods that get
+them."""
 
 import json
 import unittest
@@ -17,13 +18,14 @@ def stable_hash(text, value=0xcbf29ce484222325):
 
 
 def name_of(workload, gpus=1):
-    """As src/profile/measured/measured_profile.cc makes it of a product with capital letters."""
+    """Returns the name that src/profile/measured/measured_profile.cc makes for a product with
+    capital letters."""
     value = stable_hash(PRODUCT, stable_hash("\n", stable_hash(workload)))
     return f"measured-{workload}-{gpus}gpu-{PRODUCT.lower()}-{(value ^ value >> 32) % 2**32:08x}"
 
 
 def to_be_measured(workload, name=None, **spec):
-    """As the controller makes it."""
+    """Returns a profile to be measured, as the controller makes it."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
             "metadata": {"name": name or name_of(workload), "labels": {"app.kubernetes.io/managed-by": CONTROLLER}},
             "spec": {"workload": workload, "gpus": 1, "gpuProduct": PRODUCT, **spec}}
@@ -47,7 +49,7 @@ class MeasuredTest(ClusterTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # Without node agents nothing is measured here; all else goes on.
+        # Without node agents nothing is measured here; all else continues.
         authority = cls.cluster.state / "pki/ca.crt"
         cls.enterClassContext(cls.cluster.controller(
             progress=f"{{enabled: true, agents: none=such, serverName: localhost, caFile: {authority}}}"))
@@ -58,7 +60,7 @@ class MeasuredTest(ClusterTest):
         self.cluster.delete("trainingprofiles")
 
     def create(self, item, **options):
-        """What the API server complains of; empty where it does as asked, as with the next."""
+        """Returns the API server's complaint; empty if it accepts the object."""
         return self.cluster.complaint("POST", item["kind"], body=item, **options)
 
     def change(self, name, change, **options):

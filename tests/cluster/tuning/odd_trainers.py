@@ -1,9 +1,9 @@
-"""Trainers whose speed is hard to measure, on real nodes with no profile: what is concluded of
-each, against what is true of it.
+"""Trainers whose speed is hard to measure, on real nodes without a profile: the profiler's
+conclusion about each, against the truth.
 
-Eight for four small nodes, and three for a node that has more than a core: two that keep one busy,
-and one that uses it in pieces. docs/profiling.md says what makes measured profiles wrong; each of
-these is a row of that table.
+There are eight for four small nodes, and three for a node that has more than a core: two that keep
+one busy, and one that uses it in pieces. docs/profiling.md says what makes measured profiles wrong;
+each of these trainers is a row of that table.
 """
 
 import dataclasses
@@ -19,11 +19,11 @@ import trainers
 from cluster import wait_for
 from real_nodes import say
 
-# CPU seconds of an iteration that are the trainer's own, as one shows that prepares nothing.
+# CPU seconds of an iteration that the trainer itself takes, by one that prepares nothing.
 OVERHEAD = 0.00013
 
-# What is concluded: a curve that probes have confirmed; that its speed changes too much to be
-# measured; nothing, for it logs nothing; that a quota stalls it, so that what it does under one is
+# Possible conclusions: a curve that probes have confirmed; a speed that changes too much to be
+# measured; nothing, because it logs nothing; a quota that stalls it, so that its speed under one is
 # a lower bound.
 CURVE, UNSETTLED, SILENT, STALLED = "curve", "unsettled", "silent", "stalled"
 
@@ -34,21 +34,22 @@ class Odd:
     flags: str
     best: float  # iterations a second at most
     speed: Callable[[float], float]  # with so many cores by a quota
-    cost: float | None = None  # CPU seconds for an iteration, where its CPU time tells
+    cost: float | None = None  # CPU seconds of an iteration, where its CPU time shows them
     enforcement: str = "strict"
     concluded: str = CURVE
     censored: bool = False
     needs: float = 0  # cores, where nothing but a quota stops it; 0: as `speed` says
     least: int = 0  # seconds for which it is watched
-    memory: int = 0  # MiB that its processes take at least, which a checkpoint confirms; 0: not asked
+    memory: int = 0  # MiB that its processes take at least, which a checkpoint confirms; 0: not checked
 
 
 def preparing(cost, best):
-    """Preparation of `cost` CPU seconds beside a GPU; a quota is not used to its very end."""
+    """Returns the speed of preparation that takes `cost` CPU seconds beside a GPU; a quota is not
+    used to its very end."""
     return lambda cores: min(best, blind.LIMITED * cores / cost)
 
 
-# Nodes are filled in this order: beside one that can use more there is one that needs less.
+# Nodes are filled in this order: beside a trainer that can use more there is one that needs less.
 KINDS = {
     "plain": Odd("hardly needs CPU", "--cpu-per-iteration 0.25 --gpu-step 50 --lines 10", 20, preparing(0.00025, 20)),
     "checkpoint": Odd("stalls for 4 s of 30",
@@ -60,7 +61,8 @@ KINDS = {
     "shared": Odd("without CPU limit", "--cpu-per-iteration 10 --gpu-step 33 --lines 10", 30.3, preparing(0.01, 30.3),
                   0.01, "shared"),
     "spin": Odd("waits busily", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20, preparing(0.002, 20)),
-    # 0.15 of the GPU's second overlap with the next iteration, and of the first 0.1 s of a quota nobody waits.
+    # 0.15 of the GPU's second overlap with the next iteration, and the first 0.1 s of a quota costs
+    # no wait.
     "serial": Odd("a serial part", "--cpu-per-iteration 0 --serial 400 --gpu-step 1000 --lines 1", 1 / 0.85,
                   lambda cores: 1 / (0.75 + 0.4 / cores), 0.4),
     "silent": Odd("logs nothing", "--cpu-per-iteration 10 --gpu-step 33", 30.3, preparing(0.01, 30.3),
@@ -71,15 +73,15 @@ KINDS = {
 # Concluded within two minutes: for every test run. Memory takes five.
 SHORT = {name: dataclasses.replace(odd, memory=0)
          for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
-# Each by itself on a node with a GPU and more than a core.
+# Each runs alone on a node with a GPU and more than a core.
 WHOLE_CORES = {
     "workers": Odd("one busy worker", "--cpu-per-iteration 10 --gpu-step 5 --lines 50", 100, preparing(0.01, 100), 0.01,
                    censored=True),
     # Down to where it has no CPU left to wait with.
     "spin-core": Odd("waits busily, a core", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20,
                      preparing(0.001 + OVERHEAD, 20)),
-    # Launches each step with 40 ms of CPU. 200m are more than it uses, and stop it for 80 of 100 ms
-    # in the midst of a launch.
+    # It launches each step with 40 ms of CPU. 200m exceed its use, but stop it for 80 of 100 ms in
+    # the middle of a launch.
     "stalled": Odd("a quota stalls its launches",
                    "--cpu-per-iteration 0 --serial 40 --gpu-step 200 --synchronous --lines 4", 1 / 0.24,
                    lambda cores: 1 / 0.24, enforcement="shared", concluded=STALLED, needs=0.04 / 0.24, least=240),
@@ -97,14 +99,14 @@ def as_bytes(quantity):
 
 
 def process_memory(status):
-    """MiB that its processes take, as a checkpoint has confirmed; 0: not known."""
+    """Returns the MiB that its processes take, as a checkpoint has confirmed; 0: unknown."""
     memory = status.get("memory") or {}
     return as_bytes(memory["process"]) / (1 << 20) if memory.get("confirmed") else 0
 
 
 def is_concluded(odd, status):
     if odd.concluded == CURVE:
-        # Nothing is guessed any more that anybody could be given.
+        # No amount that a pod could get is guessed any more.
         return bool(status and status.get("confirmed")) and (not odd.memory or process_memory(status) > 0)
     if odd.concluded == STALLED:
         return any(point["certainty"] == "at least" and point["throughput"] < 0.9 * odd.best
@@ -115,8 +117,8 @@ def is_concluded(odd, status):
 
 
 def errors(odd, status):
-    """(CPU amount, error of the throughput) of the points that are said to be exact; error of the
-    CPU seconds for an iteration."""
+    """Returns (CPU amount, error of the throughput) of the points that count as exact, and the
+    error of the CPU seconds of an iteration."""
     points = []
     for point in status["points"]:
         cpu = trainers.milli(str(point["cpu"]))
@@ -127,8 +129,8 @@ def errors(odd, status):
 
 
 def faults(odd, facts, machine=(1, 1)):
-    """What is wrong with what has become of it, in words. `machine`: between which parts of its
-    true speed the machine let it run."""
+    """Returns the faults of its outcome, in words. `machine`: the least and greatest part of its
+    true speed that the machine allowed."""
     status, found = facts["measured"], []
     if not is_concluded(odd, status):
         found.append(f"not concluded: {odd.concluded}")
@@ -161,7 +163,7 @@ def faults(odd, facts, machine=(1, 1)):
         found.append("its best is said to be exact")
     found += [f"{error:+.1%} with {cpu}m"
               for cpu, error in points if not 0.95 * machine[0] <= 1 + error <= 1.05 * machine[1]]
-    # Its program and its threads come on top.
+    # The program and its threads come on top.
     if odd.memory and not odd.memory <= process_memory(status) <= odd.memory + 8:
         found.append(f"memory of its processes {process_memory(status):.1f} MiB")
     if of_seconds is not None and abs(of_seconds) > 0.03:
@@ -170,7 +172,7 @@ def faults(odd, facts, machine=(1, 1)):
 
 
 def facts_of(cluster, kinds):
-    """What has become of each."""
+    """Returns the outcome of each."""
     statuses, result = blind.measured(cluster), {}
     for name, item in cluster.pods().items():
         cpu, floor = blind.floors(cluster).get(name, (trainers.milli_cpu(item), 0))
@@ -202,8 +204,8 @@ def tell(kinds, facts):
 
 
 def train(cluster, kinds, seconds, least=0, reference=None):
-    """Creates one of each and watches them for `least` seconds, and until all is concluded; the
-    facts, and seconds below a floor."""
+    """Creates one of each and watches them for `least` seconds, and until all are concluded;
+    returns the facts, and seconds below a floor."""
     cluster.create(*(pod(name, odd) for name, odd in kinds.items()))
     wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
     began, concluded = time.time(), {}
@@ -227,7 +229,7 @@ def train(cluster, kinds, seconds, least=0, reference=None):
 
 
 def explained(cluster, name):
-    """What an administrator is told about the pod, in remarks."""
+    """Returns the remarks about the pod for an administrator."""
     program = os.path.join(os.environ["SYNERGY_BIN"], "synergy")
     done = subprocess.run([program, "explain", "pod", name, "--output", "json"], env=cluster.environment, check=True,
                           capture_output=True)
@@ -235,5 +237,5 @@ def explained(cluster, name):
 
 
 def progress_format(cluster, name):
-    """Which lines of its log are recognised; empty: none."""
+    """Returns the format of its log's lines that is recognised; empty: none."""
     return next((item.get("format", "") for item in cluster.progress() if item["name"] == name), None)

@@ -1,5 +1,5 @@
-"""Trainers without a profile on real nodes, a cluster of its own: they are measured while they
-train. Times are told, not asserted."""
+"""Trainers without a profile on real nodes, in a cluster of its own: they are measured while they
+train. Times are printed, not asserted."""
 
 import os
 import pathlib
@@ -14,9 +14,10 @@ import trainers
 from real_nodes import NODES, explained, real_nodes
 from reference import Reference
 
-# Other than that of the cluster that the other tests share.
+# Another instance than that of the cluster that the other tests share.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
-# By then the trainers have what they can use, in general after half of it or less. The limit only bounds a failure.
+# By then the trainers have what they can use, usually after half of it or less. The limit only
+# bounds a failure.
 SECONDS = int(os.environ.get("SYNERGY_PROFILING_SECONDS", "600"))
 
 
@@ -32,7 +33,8 @@ class ProfilingTest(unittest.TestCase):
         self.reference.forget()
 
     def machine(self):
-        """Between which parts of their true speed the machine let trainers run."""
+        """Returns the least and greatest part of their true speed that the machine allowed
+        trainers."""
         slow, fast = self.reference.range()
         print(f"  the machine: {slow:.3f} to {fast:.3f}")
         return slow, fast
@@ -58,7 +60,7 @@ class ProfilingTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(odd_trainers.faults(gang_trainers.ODD, own, machine), [])
         self.assertEqual(len({own["cpu"] for own in facts.values()}), 1, "one waits for the other")
-        # What one has use for, each of them needs.
+        # Both need as much as one of them can use.
         self.assertGreater(facts[gang_trainers.PODS[0]]["cpu"], trainers.FAIR_SHARE)
         self.assertLess(below_floor, 10)
 
@@ -82,11 +84,11 @@ class ProfilingTest(unittest.TestCase):
                 self.assertLess(1 + error, 1.05 * fast, f"{kind} with {cpu}m")
             if kind == "sensitive":
                 self.assertLess(abs(of_seconds), 0.03)
-            # Of the first hour's.
+            # The part of the first hour's iterations.
             self.assertLess(status.get("lostIterations", 0), 0.02 * 3600 * blind.MOST[kind])
         self.assertTrue(statuses["insensitive"]["confirmed"], "nobody is cut below its fair share without a probe")
 
-        # Another pod of a workload that is known begins with that.
+        # Another pod of a known workload begins with its profile.
         self.cluster.delete("pod", "insensitive-0")
         self.cluster.create(blind.pod("insensitive-9", "insensitive", "strict"))
         late = self.cluster.pods()["insensitive-9"]

@@ -1,8 +1,8 @@
-"""What the machine does to speeds: two trainers that nobody changes, with the fair share, on a node of their own.
+"""The machine's effect on speeds: two trainers that nothing changes, with the fair share, on a node
+of their own.
 
-On a busy machine trainers are slower than arithmetic says, and differently so from minute to
-minute. These are, too, and in the same seconds, so that speeds in units of theirs say what Synergy
-does.
+On a busy machine trainers are slower than arithmetic says, by an amount that changes from minute to
+minute. So are these, in the same seconds: speeds in units of theirs show Synergy's effect.
 """
 
 import time
@@ -19,7 +19,7 @@ SPEEDS = {"sensitive": blind.LIMITED * blind.true_speed("sensitive", trainers.FA
 
 class Reference:
     def __init__(self, cluster, node):
-        """On that node, which takes no other pods any more."""
+        """Runs on that node, which takes no other pods any more."""
         self.cluster = cluster
         self.forget()
         pods = [trainers.pod(f"{kind}-reference", kind, "proportional") for kind in trainers.KINDS]
@@ -37,16 +37,16 @@ class Reference:
             len(lines) > 2 for lines in (trainers.iterations(cluster, NAMESPACE) or {"": ()}).values()))
 
     def forget(self):
-        self.history = []  # speeds in units of what arithmetic says
+        self.history = []  # speeds in units of those by arithmetic
         self.looked = 0
 
     def speeds(self, since, until):
-        """Kind -> iterations per second."""
+        """Returns kind -> iterations per second."""
         return {name.partition("-")[0]: speed
                 for name, speed in trainers.speeds(self.cluster, since, until, NAMESPACE).items()}
 
     def look(self, seconds=30):
-        """Remembers how fast they were lately, for range(); at most every ten seconds."""
+        """Records their latest speeds, for range(); at most every ten seconds."""
         now = time.time()
         if now < self.looked + 10:
             return
@@ -54,5 +54,5 @@ class Reference:
         self.history += [speed / SPEEDS[kind] for kind, speed in self.speeds(now - seconds, now).items()]
 
     def range(self):
-        """How slow and how fast the machine was at the looks, 1 being as arithmetic says."""
+        """Returns the slowest and the fastest look, where 1 is the speed by arithmetic."""
         return min(self.history), max(self.history)

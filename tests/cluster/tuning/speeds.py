@@ -1,7 +1,7 @@
-"""The same trainers in several ways, one after the other, and how fast they are (docs/real-nodes.md).
+"""The same trainers in several ways, one after the other, and their speeds (docs/real-nodes.md).
 
-Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in an order
-drawn by lot; then again with nothing changed but what the pods ask for and who places them
+Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in a random
+order; then again with nothing changed but their requests and the program that places them
 (trainers.WAYS). Their iterations are counted while all run.
 """
 
@@ -14,8 +14,8 @@ from real_nodes import NODES, await_rest, explained, say
 
 
 def run_way(cluster, way, order, seconds, reference=None):
-    """Pod name -> facts of one run of the trainers, created in that order; with a reference, its
-    speed in the same seconds, too."""
+    """Returns pod name -> facts of one run of the trainers, created in that order; with a
+    reference, its speed in the same seconds, too."""
     cluster.create(*(trainers.pod(name, name.split("-")[0], way) for name in order))
     await_rest(cluster)
     since = time.time()
@@ -34,7 +34,7 @@ def run_way(cluster, way, order, seconds, reference=None):
 
 
 def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, shuffled=True, reference=None):
-    """One entry for each round: the order, and way -> pod -> facts."""
+    """Returns one entry for each round: the order, and way -> pod -> facts."""
     draw = random.Random(seed)
     results = []
     for number in range(1, rounds + 1):
@@ -52,7 +52,7 @@ def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, sh
 
 
 def describe(facts):
-    """Node by node, the speeds of its pods."""
+    """Returns the speeds of the pods, node by node."""
     nodes = {}
     for pod in facts.values():
         nodes.setdefault(pod["node"], []).append(f"{pod['kind'][0]} {pod['speed']:.1f}")
@@ -60,8 +60,8 @@ def describe(facts):
 
 
 def relative(results, way):
-    """Pod name -> speed in units of its proportional speed, the mean of all rounds: of that of the
-    reference in the same seconds, else of its own in the same round."""
+    """Returns pod name -> speed in units of its proportional speed, the mean of all rounds: of that
+    of the reference in the same seconds, else of its own in the same round."""
     ratios = {}
     for result in results:
         for name, facts in result["ways"][way].items():
@@ -71,7 +71,7 @@ def relative(results, way):
 
 
 def mixed_nodes(facts):
-    """Nodes on which a sensitive and an insensitive pod run side by side."""
+    """Returns the nodes on which a sensitive and an insensitive pod run side by side."""
     kinds = {}
     for pod in facts.values():
         kinds.setdefault(pod["node"], set()).add(pod["kind"])
@@ -79,8 +79,8 @@ def mixed_nodes(facts):
 
 
 def summary(results):
-    """Way -> figures over all rounds. Speeds are in units of the proportional ones, but those of
-    the kinds, which are iterations per second."""
+    """Returns way -> figures over all rounds. Speeds are in units of the proportional ones, but
+    those of the kinds are iterations per second."""
     table = {}
     for way in results[0]["ways"]:
         speeds = relative(results, way)

@@ -1,4 +1,5 @@
-"""CPU and memory that change hands while pods run: webhook, extender and tuner together, on a real control plane."""
+"""CPU and memory that change while pods run: webhook, extender and tuner together, on a real
+control plane."""
 
 import json
 import os
@@ -14,7 +15,7 @@ from cluster import pod as plain
 from fungible import ALLOCATABLE, NODE, FungibleTest, pod
 
 ROUND = 2  # seconds
-# Nothing has happened for so many; the tuner tries again after 5 s what it could not do.
+# Rounds after which nothing more is expected: the tuner retries after 5 s what it could not do.
 ROUNDS = 10 if tiers.IS_LONG else 3
 
 
@@ -27,7 +28,7 @@ def cores(item):
 
 
 class TunerTest(FungibleTest):
-    """The extender and the controller record all of it, and every decision comes out again as it did."""
+    """The extender and the controller record all of it, and a replay makes every decision again."""
 
     @classmethod
     def setUpClass(cls):
@@ -37,7 +38,7 @@ class TunerTest(FungibleTest):
         for file in (cls.recording, cls.controller_recording):
             file.unlink(missing_ok=True)
         cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s}}", "recordFile": cls.controller_recording}
-        # When the controller has stopped.
+        # This runs after the controller has stopped.
         cls.addClassCleanup(cls.check_recordings)
         super().setUpClass()
 
@@ -54,14 +55,15 @@ class TunerTest(FungibleTest):
                     raise AssertionError(f"{report['file']} has no {kind}")
 
     def let_rounds_pass(self, count, check):
-        """`check` is made until the controller has divided all nodes that often, whatever else it does beside."""
+        """Repeats `check` until the controller has divided all nodes that often, whatever else it
+        does meanwhile."""
         rounds = "synergy_tuner_rounds_total"
-        # The round that is on its way has begun before.
+        # The current round began before.
         enough = self.cluster.controller_metric(rounds) + count + 1
         wait_for(f"{count} rounds", lambda: check() or self.cluster.controller_metric(rounds) >= enough)
 
     def run_pods(self, *items):
-        """One after the other, each bound before the next is made."""
+        """Creates the pods one after the other, each when the one before is bound."""
         for item in items:
             self.cluster.create(item)
             name = item["metadata"]["name"]
@@ -87,7 +89,8 @@ class TunerTest(FungibleTest):
         return {event["reason"] for event in items}
 
     def check(self):
-        """Nobody below the fair share that is its floor, and the node not over-allocated."""
+        """Checks that no pod is below its floor, the fair share, and that the node is not
+        over-allocated."""
         given = self.cores()
         self.assertLessEqual(sum(given.values()), ALLOCATABLE, given)
         return given
@@ -98,12 +101,13 @@ class TunerTest(FungibleTest):
         self.assertEqual((given["p0"], given["p1"]), (9, 9))
         self.assertGreaterEqual(given["p2"], 3)
         self.assertIn("SynergyAllocated", self.event_reasons("p0"))
-        # Five more take the GPUs that are left; the CPU for the last ones has to come from the first.
+        # Five more take the GPUs that are left; the CPU for the last ones has to come from the
+        # first.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3, 8)))
         given = self.check()
         self.assertEqual(sorted(given.values()), [3] * 8)
         self.assertTrue({"SynergyReclaimed"} & (self.event_reasons("p0") | self.event_reasons("p1")))
-        # Half of them leave: within a round the rest have it all.
+        # Half of them leave: within a round the rest have all of it.
         self.cluster.delete("pod", "p0", "p1", "p2", "p3")
         wait_for("what is spare to be given away", lambda: sum(self.cores().values()) > ALLOCATABLE - 1)
         self.check()
@@ -116,15 +120,15 @@ class TunerTest(FungibleTest):
         self.cluster.create(quota)
         wait_for("the quota to be known, and nothing to be used", lambda: set(
             self.cluster.get("resourcequota", "team").get("status", {}).get("used", {}).values()) == {"0"})
-        # Of its demand of 9 a pod of 3 gets what leaves room for another one: at its bind, or a
-        # round later where the extender had not heard that the quota counts it already.
+        # A pod of 3 with a demand of 9 gets what leaves room for another one: at its bind, or a
+        # round later if the extender did not have the quota's count yet.
         self.run_pods(pod("first", "sensitive"))
         self.wait_until_given("what the quota leaves", first=7)
-        # Now and then the API server counts an update twice, until the quota is counted anew
+        # Sometimes the API server counts an update twice, until it recounts the quota
         # (scripts/lib/control-plane.sh).
         wait_for("the quota to be counted", lambda: self.quota_used() == 7)
         self.run_pods(pod("second", "sensitive"))
-        # The same again: its floor may be refused at first, and is made up for.
+        # The same again: its floor may be refused at first, and comes later.
         self.wait_until_given("the room kept for the second", first=7, second=3)
         self.cluster.delete("pod", "second")
         self.let_rounds_pass(2, lambda: self.assertEqual(self.cores(), {"first": 7}))
@@ -142,7 +146,8 @@ class TunerTest(FungibleTest):
 
     def test_members_of_a_gang_are_given_the_same_on_unequal_nodes(self):
         on = {"a": NODE, "b": "v100-2"}
-        # Eight cores are left beside it for the member there, the other one has a node for itself.
+        # Eight cores are left beside it for the member there; the other member has a node for
+        # itself.
         self.run_pods(plain("web", 0, "16", "1G", nodeSelector={"kubernetes.io/hostname": NODE}))
         members = [pod(name, "sensitive", nodeSelector={"kubernetes.io/hostname": node}) for name, node in on.items()]
         for member in members:
@@ -185,7 +190,7 @@ class TunerTest(FungibleTest):
         wait_for("the first two to have what they had", lambda: self.cores()["p0"] == 9 and self.cores()["p1"] == 9)
 
     def test_a_resize_that_the_node_could_never_hold_is_refused_by_a_cause_of_its_own(self):
-        # By which it is told from rights that are missing, and from quotas.
+        # The cause distinguishes it from missing rights, and from quotas.
         if int(self.cluster.called("GET", "/version")["minor"]) < 36:
             self.skipTest("the kubelet refuses it there")
         self.run_pods(pod("large", "insensitive"))
@@ -199,7 +204,7 @@ class TunerTest(FungibleTest):
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         self.cluster.script("stop", "synergy-controller", "KILL")
         try:
-            # The webhook is away, so this one says itself what it asks for.
+            # The webhook is away, so the pod states its own requests.
             late = pod("late", "sensitive")
             late["spec"]["schedulerName"] = "synergy-scheduler"
             late["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "4", "memory": "4Gi"}
@@ -214,7 +219,7 @@ class TunerTest(FungibleTest):
     def test_a_pod_of_higher_priority_gets_cpu_from_pods_that_have_all_of_it(self):
         self.make_urgent()
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
-        # So kube-scheduler thinks of pre-emption.
+        # Only then does kube-scheduler try preemption.
         wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
         before = {name: item["metadata"]["uid"] for name, item in self.cluster.pods().items()}
         self.run_pods(pod("urgent", "sensitive", priorityClassName="urgent"))
@@ -240,7 +245,7 @@ class TunerTest(FungibleTest):
                              "metadata": {"name": "urgent"}, "value": 1000})
 
     def places_for(self, name):
-        """How often peers that are there were cut for the pod."""
+        """Returns how often existing peers were cut for the pod."""
         there = {item["metadata"]["uid"] for item in self.cluster.pods().values()}
         cut = [event for event in self.cluster.get("events")["items"]
                if event["reason"] == "SynergyReclaimed" and event["message"].endswith(f"/{name}")
@@ -248,7 +253,7 @@ class TunerTest(FungibleTest):
         return sum(event.get("count") or 1 for event in cut)
 
     def test_a_pod_that_the_node_refuses_for_another_reason_costs_its_peers_one_cut(self):
-        # kube-scheduler looks at CPU first, so that it says so only when the CPU is there.
+        # kube-scheduler checks CPU first, so it names the other reason only when the CPU is there.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"synergy.io/profile": "sensitive"}},
@@ -261,7 +266,7 @@ class TunerTest(FungibleTest):
         cuts = self.places_for("alone")
         self.let_rounds_pass(ROUNDS, lambda: self.assertEqual(self.places_for("alone"), cuts))
         self.assertEqual(self.phase("alone"), "Pending")
-        # What it had been refused for is gone.
+        # The reason of its refusal is gone.
         self.cluster.delete("pod", "p0", "p1", "p2")
         wait_for("it to run", lambda: self.phase("alone") == "Running")
 

@@ -1,4 +1,4 @@
-// The whole program between an API server's watches and its admission reviews.
+// Tests the whole program between an API server's watches and its admission reviews.
 
 #include <atomic>
 #include <csignal>

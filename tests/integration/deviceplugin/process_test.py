@@ -1,4 +1,4 @@
-"""synergy-device-plugin as a process: what it prints, how it ends, what SIGHUP changes, which files it leaves."""
+"""synergy-device-plugin as a process: its output, its end, the effect of SIGHUP, and its files."""
 
 import json
 import os
@@ -106,7 +106,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
             return answer.read().decode()
 
     def sockets(self):
-        """Their names without what is random in them."""
+        """Returns their names without the random part."""
         return sorted(re.sub(r"-[0-9a-f]{8}\.sock$", "", file.name) for file in (self.folder / "plugins").iterdir())
 
     def end(self):

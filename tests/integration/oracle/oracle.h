@@ -1,6 +1,6 @@
 #pragma once
 
-// The program of tests/oracle, which answers with kube-scheduler's own code.
+// Runs the program of tests/oracle, which answers with kube-scheduler's own code.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-"""The page of `--html` of simulations in a real browser: what it shows, by mouse, keyboard and screen reader."""
+"""The page of `--html` of simulations in a real browser: its contents, by mouse, keyboard and
+screen reader."""
 
 import contextlib
 import csv
@@ -29,7 +30,7 @@ def page(file, *arguments, profiles=DATA / "profiles.json"):
 
 
 def merged(target, patch):
-    """JSON Merge Patch, as RFC 7386 has it."""
+    """Applies a JSON Merge Patch (RFC 7386)."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -51,7 +52,7 @@ def state_at(run, time):
 
 
 def expected(run, time):
-    """What the page has to show: pods by node with what they have, and who waits."""
+    """Returns the expected page: pods by node with their amounts, and the pods that wait."""
     state = state_at(run, time)
     nodes = {name: {"gpus": 0, "cpu": node["others"]["cpu"], "pods": {}} for name, node in state["nodes"].items()}
     waiting = set()
@@ -66,7 +67,7 @@ def expected(run, time):
     return {"nodes": nodes, "waiting": waiting}
 
 
-# Only by what somebody sees or hears.
+# Reads only visible and spoken text.
 SHOWN = r"""
 return [...document.querySelectorAll(".run")].map((run) => ({
   nodes: Object.fromEntries([...run.querySelectorAll(".node")].map((node) => {
@@ -83,7 +84,7 @@ return [...document.querySelectorAll(".run")].map((run) => ({
 
 READ = ["h1", ".figures", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
         "#find-form label"]
-# Of the texts of what these selectors find first; and how light the page is.
+# The contrast of the text of the first match of each selector, and the lightness of the page.
 CONTRAST = r"""
 const channel = (value) => (value /= 255, value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 const luminance = (color) => {
@@ -204,7 +205,7 @@ class PageTest(unittest.TestCase):
                     || control.tagName + [...document.querySelectorAll(control.tagName)].indexOf(control))""")
         self.assertGreater(len(controls), 10)
         self.assertEqual(set(controls) - set(reached), set())
-        # And one pod of each run, from which the arrow keys go on.
+        # One pod of each run is reached, too, from which the arrow keys go on.
         self.assertEqual(self.browser.run(
             "return [...document.querySelectorAll('button.pod')].filter((pod) => pod.tabIndex === 0).length"), 2)
 

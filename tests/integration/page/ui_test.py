@@ -1,5 +1,5 @@
 """`kubectl synergy ui` in a real browser, with an API server of our own: the page follows the
-cluster, and runs nothing."""
+cluster, and changes nothing."""
 
 import contextlib
 import http.server
@@ -49,7 +49,8 @@ def member(name, gang, size, **more):
 
 
 def progress(name, done, silent=0, **more):
-    """Of a training of a thousand iterations: what the controller says, which was told so by an agent just now."""
+    """Returns the controller's answer for a training of a thousand iterations, which an agent has
+    just reported."""
     now = time.time_ns()
     second = 10**9
     return {"uid": f"uid-{name}", "namespace": "research", "name": name, "format": "tqdm", "iteration": done,
@@ -58,7 +59,7 @@ def progress(name, done, silent=0, **more):
 
 
 def queues(problem=None):
-    """Two jobs in a queue of one GPU: one has its turn, and one waits."""
+    """Returns two jobs in a queue of one GPU: one has its turn, and one waits."""
     def workload(job, **status):
         template = {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": job, "controller": True}
@@ -80,11 +81,11 @@ def queues(problem=None):
 
 
 class Api:
-    """Lists what is in it, and nothing else."""
+    """Lists the objects in it, and nothing else."""
 
     def __init__(self):
         self.nodes, self.pods, self.asked = [], [], []
-        self.lists = {}  # of other kinds, by their paths
+        self.lists = {}  # objects of other kinds, by their paths
         self.progress = None
         self.down = False
         outer = self
@@ -153,7 +154,7 @@ class Ui:
         self.url = self.process.stdout.readline().strip()
 
     def tell(self, *command):
-        """What another command says of the same cluster."""
+        """Returns the output of another command about the same cluster."""
         return subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", *command,
                                "--kubeconfig", self.config],
                               capture_output=True, text=True, check=True).stdout
@@ -176,14 +177,14 @@ class UiTest(unittest.TestCase):
         self.api.pods = [pod("train-0", on="n1"), pod("waits", message=f"0/2 nodes: {HOSTILE}")]
         self.ui = self.enterContext(contextlib.closing(Ui(self.api, self.enterContext(tempfile.TemporaryDirectory()))))
         self.browser.open(self.ui.url)
-        # Before its server goes.
+        # Registered to run before its server ends.
         self.addCleanup(self.browser.open, "about:blank")
 
     def tearDown(self):
         self.assertEqual(self.browser.log(), [])
 
     def wait_for(self, script, wanted):
-        """Until the page says so; its next refresh is at most three seconds away."""
+        """Waits until the page says so; its next refresh is at most three seconds away."""
         deadline = time.monotonic() + 30
         while (there := self.browser.run(script)) != wanted:
             self.assertLess(time.monotonic(), deadline, f"{there} is not {wanted}")
@@ -222,7 +223,7 @@ class UiTest(unittest.TestCase):
         self.wait_for("return document.getElementById('details-text').textContent.includes('research/train-0')", True)
 
     def label(self, selector):
-        """What a screen reader says."""
+        """Returns the text of a screen reader."""
         element = self.browser.call("POST", "/element", {"using": "css selector", "value": selector})
         return self.browser.call("GET", f"/element/{next(iter(element.values()))}/computedlabel")
 
@@ -278,7 +279,7 @@ class UiTest(unittest.TestCase):
         self.assertEqual(self.browser.run(pressed), ["research/bert"])
         self.assertEqual(self.browser.run("return document.querySelector('.group-chosen').textContent"),
                          "1 of gang research/bert")
-        # A member that comes later is marked, too; and a click on one chooses its gang.
+        # A member that comes later is marked, too; and a click on one selects its gang.
         self.api.pods.append(member("gpt-1", "gpt", 4, on="n2"))
         self.wait_for("return document.querySelectorAll('[data-pod=uid-gpt-1]').length", 1)
         self.browser.run(
@@ -357,8 +358,8 @@ class UiTest(unittest.TestCase):
         self.api.progress = [progress(name, 370) for name in names]
         there = ("return document.querySelector('.totals').textContent.slice(0, 19) + document.querySelectorAll('.pod "
                  ".progress:not([hidden])').length")
-        # A page that was opened before Synergy answered does not ask again; and the first state is
-        # to be that of a large cluster.
+        # A page that was opened before Synergy answered does not ask again; and the first state
+        # must be that of a large cluster.
         self.browser.open(self.ui.url)
         self.wait_for(there, "10000 of 20000 GPUs128")
         self.browser.open(self.ui.url)
@@ -367,7 +368,7 @@ class UiTest(unittest.TestCase):
             new PerformanceObserver((list) => {
                 for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
             }).observe({ type: "longtask" })""")
-        # Each of them is a hundredth further, and every tenth pod is another one.
+        # Each training is a hundredth further, and every tenth pod is another one.
         self.api.progress = [progress(name, 380) for name in names]
         self.api.pods = [one if at % 10 else member(f"new-{at:05}", f"gang-{at // 8}", 8, on=f"node-{at // 2:04}")
                          for at, one in enumerate(self.api.pods)]

@@ -1,4 +1,4 @@
-"""`synergy simulate` as its users meet it: figures, files, errors and exit codes."""
+"""`synergy simulate` from its users' view: figures, files, errors and exit codes."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
-"""The trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its cache let it
-be: ratios only, no times."""
+"""The trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its cache allow:
+ratios only, no times."""
 
 import os
 import pathlib
@@ -63,7 +63,7 @@ class TrainerProgramTest(unittest.TestCase):
                 saved = self.await_line(process, r"^saving checkpoint at iteration (\d+) to /")
                 self.assertEqual(process.wait(timeout=10), 143, "its work is not done")
             self.assertIn(saved, range(1, 500))
-            # A line that was not written to its end.
+            # A torn line, which was not written to its end.
             with open(file, "a", encoding="utf-8") as torn:
                 torn.write("time=1.000 saved=7")
             with self.begin(file, "--iterations", "500") as process:
@@ -73,7 +73,7 @@ class TrainerProgramTest(unittest.TestCase):
                 self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved)
                 self.assertEqual(self.await_line(process, r"^saving checkpoint at iteration (\d+) to /"), 500)
                 self.assertEqual(process.wait(timeout=30), 0)
-            # What is done is not done again.
+            # Finished work is not done again.
             with self.begin(file, "--iterations", "500", step=60000) as process:
                 self.assertEqual(process.wait(timeout=30), 0)
 
@@ -109,7 +109,7 @@ class TrainerSpeedTest(unittest.TestCase):
         self.assertGreater(ratio, 0.7)
 
     def test_a_quota_of_more_than_it_uses_stalls_one_that_launches_each_step(self):
-        # It uses a sixth of a core, in pieces that are longer than what a fifth has of each 100 ms.
+        # It uses a sixth of a core, in pieces that are longer than a fifth's share of each 100 ms.
         flags = ["--cpu-per-iteration", "0", "--serial", "40", "--gpu-step", "200", "--synchronous"]
         throttled = {}
         for cpu in (800, 200):
@@ -117,7 +117,8 @@ class TrainerSpeedTest(unittest.TestCase):
                 group.start([TRAINER, *flags, "--seconds", "4", "--warm-up", "0"],
                             stdout=subprocess.DEVNULL).wait(timeout=60)
                 throttled[cpu] = group.throttled()
-        # Counted by the kernel, so that others on the processors do not matter: each step of the latter is held up.
+        # The kernel counts, so that other load does not matter: each step of the latter is
+        # throttled.
         self.assertLessEqual(throttled[800], 1)
         self.assertGreaterEqual(throttled[200], 8)
 

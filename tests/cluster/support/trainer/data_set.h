@@ -3,8 +3,8 @@
 // Samples, read in random order with replacement, so that a cache of a part of the data set serves
 // that part of the reads. Reads that miss the cache take the storage's time.
 //
-// Threading: one reader; the counters from any thread.
-// Failures: a file that cannot be made or read ends the process.
+// Threading: one reader; the counters from any thread. Failures: a file that cannot be made or read
+// ends the process.
 
 #include <atomic>
 #include <cstdint>

@@ -44,12 +44,12 @@ class Limits:
         (self.memory_folder / file).write_text(unlimited if memory is None else str(memory), encoding="utf-8")
 
     def throttled(self):
-        """In how many periods the quota was used up."""
+        """Returns in how many periods the quota was used up."""
         return int(re.search(r"^nr_throttled (\d+)$", (self.cpu_folder / "cpu.stat").read_text(encoding="utf-8"),
                              re.M).group(1))
 
     def start(self, command, **options):
-        """The command as a process inside, from its first instruction on."""
+        """Starts the command as a process inside the group, from its first instruction on."""
 
         def enter():
             for folder in self.folders:
@@ -61,7 +61,7 @@ class Limits:
         return self
 
     def __exit__(self, *_):
-        # The kernel lets go of a group some time after its last process.
+        # The kernel releases a group some time after its last process.
         for folder in self.folders:
             for _ in range(100):
                 try:

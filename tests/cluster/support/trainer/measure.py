@@ -34,8 +34,9 @@ def size(text):
 
 
 def measure(trainer, flags, cpu, memory, seconds, warm_up):
-    """Iterations per second."""
-    # A data set file of its own each time: nobody else may have loaded it, or pay for its pages.
+    """Returns iterations per second."""
+    # Each trainer has a data set file of its own: no other process may have loaded it, or be
+    # charged for its pages.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, limits.Limits(cpu, memory) as group:
         command = [trainer, "--data-file", f"{folder}/set", "--seconds", str(seconds), "--warm-up", str(warm_up),
                    *flags]
@@ -47,7 +48,7 @@ def measure(trainer, flags, cpu, memory, seconds, warm_up):
 
 
 def manifest(name, gpu_product, points):
-    """points: (cpu, memory, throughput), amounts as text."""
+    """Returns the manifest of these points: (cpu, memory, throughput), amounts as text."""
     lines = ["apiVersion: synergy.io/v1alpha1", "kind: TrainingProfile", "metadata:", f"  name: {name}", "spec:"]
     if gpu_product:
         lines.append(f"  gpuProduct: {gpu_product}")
