@@ -47,14 +47,16 @@ std::string_view ToString(Respected reason) {
 }
 
 bool IsUrgent(const TunerAction& action) {
-  using namespace tuner_action;
-  return std::visit(
-      Overloaded{[](const KeepPlace&) { return true; }, [](const EndPlace&) { return true; },
-                 [](const Remind&) { return true; },
-                 [](const ChangeStep& step) { return step.change.kind == ChangeKind::kReclaimed; },
-                 [](const Withdraw&) { return true; }, [](const PutBack&) { return true; },
-                 [](const Notify&) { return false; }},
-      action.what);
+  return std::visit(Overloaded{[](const tuner_action::KeepPlace&) { return true; },
+                               [](const tuner_action::EndPlace&) { return true; },
+                               [](const tuner_action::Remind&) { return true; },
+                               [](const tuner_action::ChangeStep& step) {
+                                 return step.change.kind == ChangeKind::kReclaimed;
+                               },
+                               [](const tuner_action::Withdraw&) { return true; },
+                               [](const tuner_action::PutBack&) { return true; },
+                               [](const tuner_action::Notify&) { return false; }},
+                    action.what);
 }
 
 }  // namespace synergy
