@@ -10,13 +10,13 @@
 namespace synergy::controller {
 namespace {
 
-constexpr Duration kLook = std::chrono::minutes(1);
+constexpr Duration kCheckInterval = std::chrono::minutes(1);
 
 }  // namespace
 
 void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
   if (clock_.Now() < next_) return;
-  next_ = clock_.Now() + kLook;
+  next_ = clock_.Now() + kCheckInterval;
   const WallTime now = clock_.WallNow();
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
