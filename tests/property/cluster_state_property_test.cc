@@ -15,25 +15,15 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "cluster/state/cluster_journal.h"
 #include "cluster/state/cluster_state.h"
 #include "cluster/state/pod_list.h"
 #include "property/cluster_model.h"
 #include "property/cluster_operation.h"
 #include "property/cluster_photo.h"
+#include "support/recorded_changes.h"
 
 namespace synergy::testing {
 namespace {
-
-// Records the effects of the steps of a list.
-class ListJournal final : public ClusterJournal {
- public:
-  void Wrote(const ClusterChange& change) override { changes_.push_back(change); }
-  std::vector<ClusterChange> Take() { return std::exchange(changes_, {}); }
-
- private:
-  std::vector<ClusterChange> changes_;
-};
 
 // Returns the pods of the operations, some of them bound, some with a kept place; the last one of
 // each name counts.
@@ -73,9 +63,9 @@ class Pair {
 
   // Makes a step of a list, and applies its effects to the model.
   bool Step(PodList& list) {
-    journal_.Take();
+    journal_.all.clear();
     const bool more = list.Step();
-    for (const ClusterChange& change : journal_.Take()) {
+    for (const ClusterChange& change : std::exchange(journal_.all, {})) {
       if (const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call)) {
         for (const Pod& pod : put->pods) model_.Watch(pod);
       } else {
@@ -236,7 +226,7 @@ class Pair {
     }
   }
 
-  ListJournal journal_;
+  RecordedChanges journal_;  // of the steps of a list
   ClusterState state_;
   ClusterModel model_;
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;

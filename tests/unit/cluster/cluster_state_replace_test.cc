@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/state/cluster_journal.h"
 #include "cluster/state/pod_list.h"
+#include "support/recorded_changes.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {
@@ -94,14 +94,7 @@ TEST_F(ReplaceTest, AFinishedPodInAListTakesNothing) {
 }
 
 TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
-  class Parts final : public ClusterJournal {
-   public:
-    void Wrote(const ClusterChange& change) override {
-      const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call);
-      if (put != nullptr) parts.push_back(*put);
-    }
-    std::vector<cluster_change::PutListedPods> parts;
-  } journal;
+  RecordedChanges journal;
   constexpr size_t kPodsOfANode = 3;
   constexpr size_t kNodes = PodList::kPodsAtATime;
   state.SetJournal(&journal);
@@ -115,7 +108,10 @@ TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
 
   std::set<std::string> nodes;
   size_t listed = 0;
-  for (const auto& part : journal.parts) {
+  for (const ClusterChange& change : journal.all) {
+    const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call);
+    if (put == nullptr) continue;
+    const cluster_change::PutListedPods& part = *put;
     EXPECT_LT(part.pods.size(), PodList::kPodsAtATime + kPodsOfANode);
     std::set<std::string> its_nodes;
     for (const Pod& pod : part.pods) its_nodes.insert(pod.node);

@@ -13,6 +13,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/recorded_log.h"
 
 namespace synergy::kube {
 namespace {
@@ -99,25 +100,6 @@ class RecordingStore final : public ObjectStore<T> {
   int replacements_ = 0;
 };
 
-class RecordingSink final : public LogSink {
- public:
-  void Write(std::string_view line) override {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(line);
-  }
-  size_t Count(std::string_view part) const {
-    const std::lock_guard lock(mutex_);
-    size_t count = 0;
-    for (const std::string& line : lines_) count += line.find(part) == std::string::npos ? 0 : 1;
-    return count;
-  }
-  size_t size() const { return Count(""); }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
-
 class ReflectorTest : public ::testing::Test {
  protected:
   ReflectorTest() {
@@ -152,7 +134,7 @@ class ReflectorTest : public ::testing::Test {
   wire::ObjectReader reader_{"nvidia.com/gpu"};
   RecordingStore<Pod> store_;
   FakeClock clock_;
-  RecordingSink sink_;
+  testing::RecordedLog sink_;
   Logger log_{sink_, SystemClock(), LogLevel::kDebug, LogFormat::kText};
   ReflectorOptions options_;
   std::unique_ptr<Reflector> pods_;
@@ -411,9 +393,9 @@ TEST_F(ReflectorTest, AFailureThatGoesOnIsLoggedOnceAndItsEndToo) {
   EXPECT_EQ(pods_->status().errors, 20U);
   EXPECT_EQ(sink_.Count("list failed"), 1U);
   EXPECT_EQ(sink_.Count("watching again"), 1U);
-  const size_t lines = sink_.size();
+  const size_t lines = sink_.lines().size();
   for (int i = 0; i < 20; ++i) Settle();
-  EXPECT_EQ(sink_.size(), lines);  // events are not logged
+  EXPECT_EQ(sink_.lines().size(), lines);  // events are not logged
 }
 
 TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {

@@ -12,6 +12,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/recorded_log.h"
 #include "support/silent_log.h"
 
 namespace synergy::kube {
@@ -48,19 +49,13 @@ class FakeAccessApi final : public AccessApi {
   bool down_for_rights = false;
 };
 
-class KeptLines final : public LogSink {
- public:
-  void Write(std::string_view line) override { all.emplace_back(line); }
-  std::vector<std::string> all;
-};
-
 class TokenGateTest : public ::testing::Test {
  protected:
   static std::string For(const std::string& user) { return std::string(kAudience) + "/" + user; }
 
   FakeAccessApi api_;
   FakeClock clock_;
-  KeptLines lines_;
+  testing::RecordedLog lines_;
   Logger log_{lines_, clock_, LogLevel::kDebug, LogFormat::kText};
   TokenGate gate_{JudgeByUser(api_, kReader, kAudience), clock_, log_, {.most_kept = 3}};
 };
@@ -113,9 +108,9 @@ TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
   api_.down = true;
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(gate_.Check(For(kReader)).error().code, ErrorCode::kUnavailable);
-  ASSERT_EQ(lines_.all.size(), 1U);
-  EXPECT_THAT(lines_.all[0], HasSubstr("cannot review tokens"));
-  EXPECT_THAT(lines_.all[0], Not(HasSubstr(kReader)));
+  ASSERT_EQ(lines_.lines().size(), 1U);
+  EXPECT_THAT(lines_.lines()[0], HasSubstr("cannot review tokens"));
+  EXPECT_THAT(lines_.lines()[0], Not(HasSubstr(kReader)));
   EXPECT_EQ(gate_.kept(), 0U);
   api_.down = false;
   EXPECT_EQ(gate_.Check(For(kReader)), Access::kAllowed);

@@ -13,6 +13,7 @@
 
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "unit/nodeagent/recorded_readings.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -78,14 +79,6 @@ class ContainerGroups final : public MemoryGroups {
   std::map<std::string, FakeContainer> containers;  // by id
 };
 
-struct HeardReadings final : ReadingWriter {
-  void Write(const kube::PodIdentity& pod, const MemoryReading& reading) override {
-    heard.emplace_back(pod.name, reading);
-  }
-  void Write(const kube::PodIdentity&, const DeviceReading&) override {}
-  std::vector<std::pair<std::string, MemoryReading>> heard;
-};
-
 class CacheKeeperTest : public ::testing::Test {
  protected:
   wire::ResizeStatus Pod(const std::string& name, Bytes request, Bytes floor) {
@@ -118,7 +111,7 @@ class CacheKeeperTest : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics;
   ContainerGroups groups;
-  HeardReadings readings;
+  RecordedReadings readings;
   NodeMemory node{GiB(64), GiB(40), GiB(40)};
   NodePods pods;
   CacheKeeper keeper{
@@ -152,7 +145,7 @@ TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
   pods.Replace({pod});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
-  EXPECT_THAT(readings.heard, IsEmpty());
+  EXPECT_THAT(readings.memory, IsEmpty());
   EXPECT_EQ(keeper.kept_pods(), 0u);
 }
 
@@ -165,8 +158,8 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
   // Memory that it did not give back is in use.
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
   pods.Remove(other);
   Steps(20);
   EXPECT_LT(container.cache, GiB(15));
@@ -185,17 +178,17 @@ TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
   Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].first, "a");
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(5));
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].first, "a");
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(5));
 }
 
 TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
   Has("a", GiB(5), GiB(15)).can_release = false;
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
 }
 
 TEST_F(CacheKeeperTest, AShortNodeIsTold) {
@@ -204,8 +197,8 @@ TEST_F(CacheKeeperTest, AShortNodeIsTold) {
   Steps(1);
   node.available = MiB(200);
   Steps(1);
-  ASSERT_EQ(readings.heard.size(), 2u);
-  EXPECT_TRUE(readings.heard[1].second.node_short);
+  ASSERT_EQ(readings.memory.size(), 2u);
+  EXPECT_TRUE(readings.memory[1].second.node_short);
   EXPECT_TRUE(keeper.node_short());
 }
 

@@ -1,8 +1,8 @@
+#include "nodeagent/progress/metrics_page.h"
+
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include "nodeagent/progress/metrics_page.h"
 
 namespace synergy::nodeagent {
 namespace {

@@ -1,7 +1,7 @@
+#include "daemon/run.h"
+
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-
-#include "daemon/run.h"
 
 namespace synergy::daemon {
 namespace {

@@ -1,9 +1,10 @@
 
+#include "daemon/probes.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/probes.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"

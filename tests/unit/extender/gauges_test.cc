@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "extender/gauges.h"
+
+#include <gtest/gtest.h>
 
 namespace synergy::extender {
 namespace {

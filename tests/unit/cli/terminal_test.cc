@@ -1,8 +1,8 @@
+#include "cli/text/terminal.h"
+
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include "cli/text/terminal.h"
 
 namespace synergy::cli {
 namespace {

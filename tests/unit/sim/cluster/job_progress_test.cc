@@ -1,5 +1,7 @@
 // Trainings whose data come from storage until they were read once.
 
+#include "sim/cluster/job_progress.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -7,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/cluster/job_progress.h"
 #include "sim/cluster/product_simulator.h"
 #include "sim/cluster/simulated_data.h"
 

@@ -1,9 +1,9 @@
+#include "nodeagent/cgroups/cgroup_folders.h"
+
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "nodeagent/cgroups/cgroup_folders.h"
 
 namespace synergy::nodeagent {
 namespace {
