@@ -18,9 +18,9 @@
 
 #include "core/clock.h"
 #include "queues/planner/queued_workload.h"
+#include "queues/planner/type_chooser.h"
 #include "queues/queue_objects.h"
 #include "queues/type_check.h"
-#include "queues/types/gpu_type_planner.h"
 
 namespace synergy {
 
@@ -41,7 +41,7 @@ inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
 
 // `types`: the decision just made; null if this replica does not lead or could not decide.
 // `silent`: no replica has decided for `patience`.
-std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now);
 
 }  // namespace synergy
