@@ -56,7 +56,8 @@ struct PlaceChange {
   Seconds at{};
   std::optional<uint64_t> job;  // its id; none: the pod is one of the starting cluster
   Kind kind = Kind::kBound;
-  std::string pod;  // its uid: of the Nth pod of job 7 "job-7-N", from 0
+  // Its uid: of the Nth pod of job 7 "job-7-N", from 0; of its second run "job-7-N-run-2".
+  std::string pod;
   std::string node;
   ResourceVector amounts;  // kResized: in force; kGone: what it had
 };

@@ -21,12 +21,16 @@ namespace synergy {
 
 struct JobOfPods {
   std::string name;  // the pods are NAME-0, NAME-1, ...; that is their uid, too
+  uint32_t run = 1;  // pods of later runs have the uids NAME-0-run-2, ...
   std::string pod_namespace;
   std::string model;  // the TrainingProfile of this name in the namespace
   Gpus gpus;
   // Its profile is the measured one of the workload `model`; until there is one, it has none.
   bool measured = false;
 };
+
+// Returns the number of pods of a job: as few as `most_gpus` for each allows.
+int64_t PodCount(Gpus gpus, Gpus most_gpus);
 
 // Several pods are a gang of the job's name. Of as few pods as `most_gpus` for each allows, with
 // about as many GPUs each. kInvalid with the reason where admission does not manage them;
@@ -35,6 +39,9 @@ struct JobOfPods {
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);
+
+// The pod's floor and demand are its fair share, so that nothing is taken from it or given to it.
+void GiveFairShare(Pod& pod);
 
 // The pod has the profile `name` from now on, for its GPUs, as the product's controller writes it.
 void Adopt(Fungible& fungible, const std::string& name, int64_t generation,

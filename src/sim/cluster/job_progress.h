@@ -88,6 +88,11 @@ class JobProgress {
   std::optional<Pace> PaceOf(const std::string& node, const std::string& uid, Instant now) const;
   void Stop(const std::string& node, const std::string& uid, Instant now);
   void End(size_t job) { jobs_.erase(job); }
+  // The job's pods are ended, to be called before Stop() of each. It keeps what it has done, and
+  // pays the restart cost again once all of its pods have been started anew.
+  void Suspend(size_t job, Instant now);
+  // Returns how long the job still takes at its present speed; nullopt while it does not work.
+  std::optional<Duration> RemainingOf(size_t job, Instant now) const;
   // When it had done its first part; none: not by `now`, or it has none.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
   // Of the speed at the fair share; 0 for a job that does not run.

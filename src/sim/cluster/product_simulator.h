@@ -21,6 +21,9 @@
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/faults.h"
+#include "sim/node_order.h"
+#include "sim/queue/queue_driver.h"
 #include "sim/simulation_run.h"
 
 namespace synergy {
@@ -83,6 +86,13 @@ struct ProductOptions {
   // ... or has until so long after the first arrival, when the true profiles are published; nobody
   // measures. What placing jobs blindly costs, and nothing else. Not with `live_profiles`.
   std::optional<Duration> profiles_after;
+  // The jobs wait in a queue of Kueue that a RoundPolicy orders, whose quota is all GPUs but those
+  // of the starting pods. None: every job's pods are created as it arrives.
+  std::optional<QueueSetup> queue;
+  FaultRates faults;
+  // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
+  // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
+  std::optional<NodeOrder> baseline;
   // Until a job has read its data set once, all of it comes from storage (simulated_data.h).
   bool cold_epochs = false;
   // The run ends then, whoever still runs or waits; none: when all jobs have finished.
@@ -93,6 +103,11 @@ struct ProductOptions {
 
 // "synergy" and "synergy-strict".
 std::span<const MechanismName> ProductMechanisms();
+// What a Kubernetes user would do without Synergy: "proportional", "burstable-spread",
+// "burstable-packed".
+std::span<const MechanismName> BaselineMechanisms();
+// Sets the options of a mechanism of either list. Returns whether there is one of that name.
+bool SetMechanism(std::string_view name, ProductOptions& options);
 
 // Told after every event; for tests that look at every state.
 class ProductObserver {

@@ -41,6 +41,16 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
+// The lower, the earlier by `order`: what the node's pods request, as a part of the node.
+double ScoreOf(const NodeState& node, NodeOrder order) {
+  const auto part = [](int64_t amount, int64_t whole) {
+    return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
+  };
+  const double requested = part(node.requested.cpu.count(), node.allocatable.cpu.count()) +
+                           part(node.requested.memory.count(), node.allocatable.memory.count());
+  return order == NodeOrder::kLeastAllocated ? requested : -requested;
+}
+
 // Whether some node has room by what kube-scheduler counts, so that it asks the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
                          const SimulatedPods& pods) {
@@ -55,8 +65,10 @@ bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
 
 }  // namespace
 
-SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began)
+SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality,
+                                       std::optional<NodeOrder> order, Moment began)
     : state_(state),
+      order_(order),
       clock_(began),
       log_(sink_, clock_, LogLevel::kError, LogFormat::kText),
       gangs_(state, ReserveRule{}, {}, GangTimes{}, std::move(locality), clock_, log_) {}
@@ -69,6 +81,20 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
     gang.leader = pod.uid;
   }
   queue_.Add(pod, now);
+}
+
+void SimulatedScheduler::Forget(const Pod& pod) {
+  if (!IsOfGang(pod)) return queue_.Remove(pod.uid);
+  const auto gang = waiting_gangs_.find(pod.gang->name);
+  if (gang == waiting_gangs_.end()) return;
+  queue_.Remove(gang->second.leader);
+  waiting_gangs_.erase(gang);
+}
+
+void SimulatedScheduler::PodsDeleted(Instant now) {
+  clock_.GoOnTo(now);
+  gangs_.Look();  // gives up the places that are held for them
+  queue_.WakeAll();
 }
 
 bool SimulatedScheduler::HasWork(Instant now) {
@@ -201,13 +227,14 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
                                                       uint64_t looked_at) const {
   Choice choice;
-  FitRank best_rank;
+  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
+  Rank best_rank;
   std::optional<BestFit> best_fit;
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
-    if (!best_fit) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const FitRank rank = best_fit->Rank(node);
+    if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
+    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {
