@@ -141,8 +141,11 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
   for (const std::string& policy : arguments.policies) {
     setup->rounds.policy = policy;
     if (const auto checked = CheckQueue(*setup); !checked) {
-      const bool of_policy = checked.error().message.starts_with("policy:");
-      return WrongOption(of_policy ? "--policy" : "--queue-rounds", checked.error());
+      constexpr std::string_view kOfPolicy = "policy: ";
+      const std::string& message = checked.error().message;
+      if (message.starts_with(kOfPolicy))
+        return WrongOption("--policy", message.substr(kOfPolicy.size()));
+      return WrongOption("--queue-rounds", message);
     }
   }
   options.queue = *std::move(setup);

@@ -79,8 +79,8 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
   return options;
 }
 
-// What a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it has
-// announced, are not allocated yet.
+// Returns what a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it
+// has announced, are not allocated yet.
 ResourceVector AllocatedTo(const Pod& pod) {
   if (!pod.fungible) return pod.requests.main;
   return pod.fungible->reported ? pod.fungible->in_force : pod.fungible->requested;

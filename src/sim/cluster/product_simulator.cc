@@ -423,6 +423,7 @@ class ProductSimulation {
     lost_.erase(name);
     state_.UpsertNode(nodes_.at(name));
     scheduler_.NodeReturned();
+    more_gpus_ = true;  // its GPUs are known again
     if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, name);
   }
 
@@ -476,7 +477,7 @@ class ProductSimulation {
 
   // Retries deferred jobs: a pod that Synergy does not manage may have freed GPUs.
   Result<> MakeLatePods() {
-    if (!std::exchange(others_left_, false)) return {};
+    if (!std::exchange(more_gpus_, false)) return {};
     for (const size_t index : std::exchange(without_pods_, {})) {
       if (auto made = MakePods(index); !made) return made;
     }
@@ -726,7 +727,7 @@ class ProductSimulation {
     running_.End(index);
     jobs_[index] = {};
     if (!InTrace(index)) {
-      others_left_ = true;
+      more_gpus_ = true;
       return Draw();
     }
     if (queue_) queue_->Finish(NameOf(index), present());
@@ -826,7 +827,7 @@ class ProductSimulation {
   size_t going_ = 0;                  // running jobs, including the starting pods
   std::vector<size_t> without_pods_;  // jobs that have arrived but wait for known GPUs
   std::vector<size_t> again_;         // jobs whose pods are to be created again
-  bool others_left_ = false;          // a starting pod has ended since the last retry
+  bool more_gpus_ = false;            // GPUs may be known now that were not at the last retry
   bool scheduling_ = false;           // an attempt is under way
   size_t next_arrival_ = 0;
   size_t arrived_ = 0;
