@@ -116,8 +116,8 @@ class OptimusTest(queues.QueueTest):
             return self.refusal("PATCH", "job", name, {"spec": spec})
 
         self.assertIn("have the annotations", asked("rigid", suspend=True, parallelism=1, completions=1))
-        self.assertIn("as its annotations allow", asked("a", suspend=True, parallelism=9, completions=9))
-        self.assertIn("as its annotations allow", asked("a", suspend=False, parallelism=1, completions=1))
+        self.assertIn("within the range of its annotations", asked("a", suspend=True, parallelism=9, completions=9))
+        self.assertIn("within the range of its annotations", asked("a", suspend=False, parallelism=1, completions=1))
         self.assertIn("may only change spec.suspend", asked("a", suspend=True, parallelism=1, completions=1,
                                                             backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")

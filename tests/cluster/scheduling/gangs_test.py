@@ -95,7 +95,8 @@ class GangsTest(OneNodeTest):
         pods = gang("odd", members=1)
         pods[0]["metadata"]["labels"]["synergy.io/gang-size"] = "many"
         self.cluster.create(*pods)
-        wait_for("an event", lambda: any("not a number from 1 to 256" in text for text in self.cluster.events("odd-0")))
+        wait_for("an event",
+                 lambda: any("must be a number from 1 to 256" in text for text in self.cluster.events("odd-0")))
 
     def test_a_gang_that_waits_for_its_members_says_how_many_and_holds_nothing(self):
         self.cluster.create(*gang("few", members=3, **on(self.node)))

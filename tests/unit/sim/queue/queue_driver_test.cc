@@ -146,7 +146,7 @@ TEST(CheckQueueTest, ErrorsNameTheField) {
   QueueSetup setup;
   EXPECT_EQ(error_of(setup), "none");
   setup.rounds.policy = "luck";
-  EXPECT_THAT(error_of(setup), ::testing::StartsWith("policy: no policy 'luck': one of fifo"));
+  EXPECT_THAT(error_of(setup), ::testing::StartsWith("policy: unknown policy 'luck': use one of fifo"));
   setup.rounds.policy = "las";
   setup.rounds.elastic = true;
   EXPECT_THAT(error_of(setup), ::testing::HasSubstr("workers: Elastic"));
