@@ -14,7 +14,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kSimulateHelp =
-    R"(Runs traces of training jobs on a cluster that exists in memory only, as the product runs them.
+    R"(Run traces of training jobs on a simulated cluster, by the product's own decisions.
 
 examples:
   synergy simulate --generate rate=9/h,jobs=2000 --profiles profiles.json --mechanism synergy,synergy-strict
@@ -23,20 +23,21 @@ examples:
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism synergy,synergy-strict --html page.html
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
-// Other mechanisms and policies are research, which synergy-lab has.
+// Other mechanisms and policies are in synergy-lab.
 Result<> CheckIsProduct(const SimulateArguments& arguments) {
   for (const std::string& mechanism : arguments.mechanisms) {
     if (IsOf(ProductMechanisms(), mechanism)) continue;
     return WrongOption("--mechanism",
-                       fmt::format("no mechanism '{}': synergy or synergy-strict; the papers' "
-                                   "mechanisms in rounds: synergy-lab rounds",
+                       fmt::format("unknown mechanism '{}': use synergy or synergy-strict; for the "
+                                   "papers' mechanisms in rounds: synergy-lab rounds",
                                    mechanism));
   }
   for (const std::string& policy : arguments.policies) {
     if (policy == "fifo") continue;
-    return WrongOption("--policy", fmt::format("kube-scheduler has fifo alone; for {}: "
-                                               "synergy-lab rounds",
-                                               policy));
+    return WrongOption(
+        "--policy",
+        fmt::format("kube-scheduler only supports policy fifo; for {}: synergy-lab rounds",
+                    policy));
   }
   return {};
 }

@@ -13,7 +13,7 @@
 namespace synergy::cli {
 namespace {
 
-// "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s", each part at most once.
+// Parses "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s", each part at most once.
 Result<Latencies> ParseLatencies(const std::string& text) {
   Latencies latencies;
   std::map<std::string_view, Duration*> parts = {{"schedule", &latencies.schedule},
@@ -69,10 +69,10 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
   const bool only_saves =
       !arguments.save_cluster.empty() && arguments.traces.empty() && arguments.workloads.empty();
   if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
-    return Fail(ErrorCode::kInvalid, "give either --trace or --generate");
+    return Fail(ErrorCode::kInvalid, "set either --trace or --generate");
   }
   if (arguments.profiles.empty() && !profiles_elsewhere && !options.starts_from_cluster) {
-    return WrongOption("--profiles", "a file is needed");
+    return WrongOption("--profiles", "needs a file");
   }
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
@@ -93,7 +93,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
   options.server = {Gpus(arguments.gpus), Cores(arguments.cpus), *memory};
   const auto round = ParseDuration(arguments.round);
   if (!round) return WrongOption("--round", round.error());
-  if (*round < Seconds(1)) return WrongOption("--round", "has to be at least 1s");
+  if (*round < Seconds(1)) return WrongOption("--round", "must be at least 1s");
   options.round = *round;
   const auto restart_cost = ParseDuration(arguments.restart_cost);
   if (!restart_cost) return WrongOption("--restart-cost", restart_cost.error());

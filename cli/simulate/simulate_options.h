@@ -1,6 +1,6 @@
 #pragma once
 
-// What `synergy simulate` was asked for.
+// The arguments of `synergy simulate`, as written and as checked.
 //
 // Threading: values.
 
@@ -27,7 +27,7 @@ struct SimulateArguments {
   std::string save;
   bool from_cluster = false;
   std::string cluster;       // a file
-  std::string save_cluster;  // likewise
+  std::string save_cluster;  // a file
   std::string remaining;
   ClusterArguments access;
   std::string profiles;
@@ -61,14 +61,14 @@ struct SimulateArguments {
   bool quiet = false;
 };
 
-// Checked.
+// The checked arguments.
 struct SimulateOptions {
   ResourceVector server;
   Seconds round{300};
   Seconds restart_cost{30};
   Latencies latencies;
   std::optional<JobWindow> window;
-  // As StartingCluster is given; its pods' work.
+  // StartingCluster comes from a cluster; `remaining` is the work of its pods.
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
@@ -76,15 +76,15 @@ struct SimulateOptions {
   bool keeps_changes = false;
 };
 
-// "--option: why", as kInvalid or with the error's own code.
+// Returns the error "--option: why": kInvalid, or with the code of `error`.
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why);
 tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 
-// --window; none: all jobs.
+// Parses --window; none: all jobs.
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
 
-// `profiles_elsewhere`: neither --profiles nor a cluster has to have them. kInvalid names the
-// option.
+// `profiles_elsewhere`: neither --profiles nor a cluster with profiles is required. kInvalid names
+// the option.
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
                                        bool profiles_elsewhere = false);
 

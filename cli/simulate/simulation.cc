@@ -69,8 +69,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   if (result.policy != "fifo") {
     return Fail(
         ErrorCode::kInvalid,
-        fmt::format("mechanism {0} is the product, and kube-scheduler takes who came first: "
-                    "policy fifo only; for {1}: synergy-lab rounds --mechanism {2}",
+        fmt::format("mechanism {0} is the product, which only supports policy fifo; for {1}: "
+                    "synergy-lab rounds --mechanism {2}",
                     result.mechanism, result.policy,
                     result.mechanism == "synergy" ? "synergy-rounds" : "synergy-rounds-strict"));
   }

@@ -5,16 +5,41 @@
 #include <set>
 #include <utility>
 
-#include "controller/queues/job_events.h"
 #include "core/wall_time.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::controller {
+
 namespace {
 
 // Stop a step after this many failed writes: with the API server down, each takes seconds to fail.
 constexpr size_t kMostFailedWrites = 3;
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
+
+// Records an event about a workload on the job that owns it, where its user looks.
+kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
+  kube::EventRecord event{.pod_namespace = workload.workload_namespace,
+                          .pod_name = workload.owner.name,
+                          .pod_uid = workload.owner.uid,
+                          .type = "Normal",
+                          .reason = std::move(reason),
+                          .message = std::move(message),
+                          .kind = workload.owner.kind,
+                          .api_version = workload.owner.api_version};
+  if (!event.pod_uid.empty()) return event;
+  event.pod_name = workload.name;
+  event.pod_uid = workload.uid;
+  event.kind = "Workload";
+  event.api_version = wire::kWorkloadVersion;
+  return event;
+}
+
+// Returns whether the object has changed since it was read, or is gone. The watch reports that.
+bool IsOutdated(const Result<>& written) {
+  return !written && (written.error().code == ErrorCode::kNotFound ||
+                      written.error().code == ErrorCode::kConflict);
+}
 
 WriteOutcome OutcomeOf(const Result<>& written) {
   if (written) return WriteOutcome::kWritten;
@@ -98,7 +123,7 @@ std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWr
                             {"because", write.change.why}});
       if (write.notice) Record(*write.notice);
     } else if (outcome != WriteOutcome::kOutdated) {
-      log_.Warn("a job's workers cannot be changed",
+      log_.Warn("cannot change a job's workers",
                 {{"job", write.job->Key()}, {"error", written.error().message}});
     }
     if (outcome == WriteOutcome::kFailed) failing.insert(write.queue);
@@ -127,7 +152,7 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
                            {"to", write.priority},
                            {"because", write.why}});
   } else if (!written && outcome != WriteOutcome::kOutdated) {
-    log_.Warn("a workload's priority cannot be written",
+    log_.Warn("cannot write a workload's priority",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   return outcome;
@@ -184,7 +209,7 @@ void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes
     const Result<> written = api_.WriteStatus(policy, status, stop);
     metrics_.CountWrite("status", written ? "written" : WordOf(OutcomeOf(written)));
     if (!written && !IsOutdated(written)) {
-      log_.Warn("a round policy's status cannot be written",
+      log_.Warn("cannot write a round policy's status",
                 {{"policy", policy.name}, {"error", written.error().message}});
     }
   }
@@ -219,7 +244,7 @@ void QueueController::Activate(const QueueObjects& objects, const std::stop_toke
     if (written) {
       log_.Info("admission check is answered", {{"check", name}});
     } else {
-      log_.Warn("an admission check's status cannot be written",
+      log_.Warn("cannot write an admission check's status",
                 {{"check", name}, {"error", written.error().message}});
     }
   }
@@ -234,7 +259,7 @@ void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& st
   const Result<> written = api_.AnswerCheck(workload, answer.check, answer.answer, stop);
   metrics_.CountWrite("check", written ? "written" : WordOf(OutcomeOf(written)));
   if (!written && !IsOutdated(written)) {
-    log_.Warn("a workload's admission check cannot be written",
+    log_.Warn("cannot write a workload's admission check",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   if (!written) return;

@@ -14,9 +14,9 @@ namespace {
 // Period of decisions.
 constexpr Duration kRounds = std::chrono::seconds(1);
 
-ProgressOf AskProgress(const ProgressBook& book, const Clock& clock) {
-  return [&book, &clock](const std::string& uid) -> std::optional<PodProgress> {
-    auto known = book.Of(uid, clock.Now());
+ProgressOf AskProgress(const ProgressStore& store, const Clock& clock) {
+  return [&store, &clock](const std::string& uid) -> std::optional<PodProgress> {
+    auto known = store.Of(uid, clock.Now());
     if (!known) return std::nullopt;
     return std::move(known->pod);
   };
@@ -33,7 +33,7 @@ ProfileCheckpoints AskCheckpoints(const ProfileStore& profiles) {
 
 QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
                        const wire::ObjectReader& reader, WatchedCluster& cluster,
-                       const ProgressBook& progress, kube::EventRecorder& events,
+                       const ProgressStore& progress, kube::EventRecorder& events,
                        const Leadership& leadership, const Clock& clock, Logger& log,
                        metrics::RoundMetrics& metrics)
     : config_(config),

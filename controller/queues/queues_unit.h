@@ -16,7 +16,7 @@
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "controller/queues/queue_controller.h"
 #include "controller/queues/queue_stores.h"
 #include "core/clock.h"
@@ -36,7 +36,7 @@ class QueuesUnit {
   // All references outlive this.
   QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
              const wire::ObjectReader& reader, WatchedCluster& cluster,
-             const ProgressBook& progress, kube::EventRecorder& events,
+             const ProgressStore& progress, kube::EventRecorder& events,
              const Leadership& leadership, const Clock& clock, Logger& log,
              metrics::RoundMetrics& metrics);
 

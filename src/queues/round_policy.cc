@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "gavel/type_policies.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 namespace {

@@ -134,8 +134,7 @@ class SchemaTest(unittest.TestCase):
                 ({"webhook": {"certificate": {"mode": "provided"}}},
                  ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace",
                   "mode=generated")),
-                ({"schedulerName": "default-scheduler"},
-                 ("schedulerName: ", "the cluster's own", "give it a name of its own"))):
+                ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "set another name"))):
             said = helm.refusal(values)
             for word in words:
                 self.assertIn(word, said)
@@ -157,7 +156,7 @@ class SchemaTest(unittest.TestCase):
         first = find(helm.template(release="first", namespace="one"), "MutatingWebhookConfiguration", "first-synergy")
         amd = {"gpuResource": "amd.com/gpu"}
         said = refusal("second", "two", {}, first)
-        for words in ("already for nvidia.com/gpu: release first in the namespace one",
+        for words in ("already installed in this cluster for nvidia.com/gpu: release first in the namespace one",
                       "helm upgrade first CHART --namespace one",
                       "helm uninstall first --namespace one", "extender.shadow=true"):
             self.assertIn(words, said)

@@ -112,6 +112,7 @@ NAMESPACES = {
     "research/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
+    "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",

@@ -6,7 +6,8 @@ usage: structure.py [--table] [TREE]
 
 A folder's rooms are its subfolders and its files, where a header and the sources of its name are
 one room. An arrow leads from the room that includes to the room that is included. --table prints
-both for every folder, and the lines of the product's C++.
+both for every folder, the lines of the product's C++, and the small pairs: a header and its source
+that together have too few lines, and no comment that says why they are files of their own.
 """
 
 import collections
@@ -21,6 +22,9 @@ MOST_FILES = 25
 # Folders that fit on one page, with their most rooms and arrows.
 SEEN = {folder: (12, 20)
         for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
+# A header and its source with fewer lines belong to a neighbour, or say why not: "// Apart because ...".
+FEWEST_LINES = 80
+APART = "// Apart because "
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -80,6 +84,19 @@ def circle_in(arrows):
     return []
 
 
+def small_pairs(root, names):
+    """The name of each small pair, and its lines."""
+    known = set(names)
+    for header in names:
+        source = header.removesuffix(".h") + ".cc"
+        if not header.endswith(".h") or source not in known:
+            continue
+        text = tree.read(root, header)
+        lines = text.count("\n") + tree.read(root, source).count("\n")
+        if lines < FEWEST_LINES and APART not in text:
+            yield header, lines
+
+
 def check_folder(folder, files, rooms, arrows):
     problems = []
     if files > MOST_FILES:
@@ -108,8 +125,11 @@ def main(arguments):
         if table:
             print(f"{folder:24} {files[folder]:3} files {len(rooms):3} rooms {len(arrows):3} arrows")
     if table:
-        lines = sum(tree.read(root, name).count("\n") for name in names)
-        print(f"{lines} lines of C++ in {len(names)} files")
+        lines = sum(tree.read(root, name).count("\n") for name in names if not name.startswith("research/"))
+        print(f"{lines} lines of C++ without research")
+        for header, count in small_pairs(root, names):
+            print(f"{header}: {count} lines with its source; below {FEWEST_LINES}, a neighbour takes them, or the "
+                  "header says why not")
     return tree.report(problems)
 
 

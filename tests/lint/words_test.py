@@ -10,7 +10,7 @@ from sample_tree import SampleTreeTest
 class WordsTest(SampleTreeTest):
     def found(self, text, name="src/core/a.cc"):
         self.write(name, text)
-        return words.check_tree(self.root, everywhere=True)
+        return words.check_tree(self.root)
 
     def test_sentences_pass(self):
         for text in ["// Returns the pods that run.\nint x;\n", "int x;  // by UID\n", "// Users who may edit pods.\n",
@@ -33,6 +33,12 @@ class WordsTest(SampleTreeTest):
                 self.assertEqual(len(problems), 1, problems)
                 self.assertIn("machines are no persons", problems[0])
 
+    def test_words_of_people_are_found_in_messages(self):
+        text = 'auto x = Fail("nobody reads it");\n'
+        self.assertEqual(self.found(text, "tests/unit/core/a.cc"), [])
+        self.assertEqual(self.found('auto x = words["nobody"];\n'), [])
+        self.assertEqual(len(self.found(text)), 1)
+
     def test_comments_and_docstrings_of_scripts_are_checked(self):
         for name, text in (("a.py", '"""Of a pod that waits."""\n'),
                            ("a.py", "def f():\n    # Whose turn it is.\n    g()\n"),
@@ -51,10 +57,6 @@ class WordsTest(SampleTreeTest):
 
     def test_data_of_others_is_left_alone(self):
         self.assertEqual(self.found("// Of nobody.\n", "tests/data/a.cc"), [])
-
-    def test_folders_that_are_not_clean_yet_are_left_alone(self):
-        self.write("elsewhere/a.cc", "// Of nobody.\n")
-        self.assertEqual(words.check_tree(self.root), [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Tests patches for any pod: the patch can be applied, it states what was decided and nothing more,
-// and a second one has nothing to do.
+// For any pod: the patch can be applied, it contains exactly what was decided, and a second patch
+// is empty.
 
 #include <string>
 #include <vector>

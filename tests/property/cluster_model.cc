@@ -191,7 +191,7 @@ ClusterPhoto ClusterModel::Photo() const {
     if (AfterGpus(entry)) {
       const ResourceVector each{Gpus(1), MilliCpu(wanted.cpu.count() / wanted.gpus.count()),
                                 Bytes(wanted.memory.count() / wanted.gpus.count())};
-      // Zero means unknown.
+      // Zero means "not known yet".
       ResourceVector& least = photo.least_per_gpu;
       const auto lesser = [](auto a, auto b) {
         const auto zero = decltype(a)(0);

@@ -33,7 +33,7 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     shown.cards = node.detail->allocatable.Get(kCard);
     shown.cards_taken = node.detail->requested.Get(kCard);
     const ScalarColumn* const cards = snapshot.FreeOf(kCard);
-    // Zero and less than zero are the same there.
+    // Zero and negative values are equivalent there.
     const int64_t free = cards == nullptr ? 0 : cards->Free(place);
     SYNERGY_CHECK(
         std::max<int64_t>(free, 0) == std::max<int64_t>(shown.cards - shown.cards_taken, 0),

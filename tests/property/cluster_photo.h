@@ -1,7 +1,7 @@
 #pragma once
 
-// The contents of a snapshot in a form that compares and prints: ClusterState and its model must
-// agree on it.
+// The complete content of a snapshot in a form that can be compared and printed: ClusterState and
+// its model must agree on it.
 //
 // Threading: values.
 
@@ -25,14 +25,14 @@ struct NodePhoto {
   ResourceVector requested;
   ResourceVector of_others;
   int64_t cards = 0;        // allocatable of the one other resource
-  int64_t cards_taken = 0;  // requested of it
+  int64_t cards_taken = 0;  // requested amount of it
   std::set<std::string> pods;
 
   bool operator==(const NodePhoto&) const = default;
 };
 
 struct ClusterPhoto {
-  std::map<std::string, NodePhoto> nodes;  // existing ones and those that pods are on
+  std::map<std::string, NodePhoto> nodes;  // existing nodes, and nodes with pods
   ResourceVector largest_node;
   ResourceVector least_per_gpu;
   size_t waiting_gpu_pods = 0;

@@ -1,5 +1,6 @@
-// Tests ClusterState against ClusterModel: after any events in any order both agree, and no earlier
-// snapshot ever changes. A list of all pods is taken in steps; other events come between them.
+// ClusterState against ClusterModel: after any operations in any order both are equal, and no
+// snapshot taken on the way ever changes. A list of all pods is read in steps, with operations
+// between them.
 
 #include <algorithm>
 #include <map>
@@ -24,7 +25,8 @@
 namespace synergy::testing {
 namespace {
 
-// The pods of the operations, some of them bound, some with a kept place; the last of each counts.
+// Returns the pods of the operations, some of them bound, some with a kept place; the last one of
+// each name counts.
 std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   std::map<std::string, Pod> pods;
   for (const Operation& each : listed) {
@@ -38,7 +40,7 @@ std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   return all;
 }
 
-// A watch continues only when its list has been taken.
+// A watch continues only after its list has been read.
 bool IsNewsOfPods(const Operation& operation) {
   switch (operation.kind) {
     case Operation::kWatchWaiting:
@@ -59,7 +61,7 @@ class Pair {
 
   ClusterState& state() { return state_; }
 
-  // Makes a step of a list, and the same changes in the model.
+  // Makes a step of a list, and applies its effects to the model.
   bool Step(PodList& list) {
     journal_.all.clear();
     const bool more = list.Step();
@@ -73,7 +75,7 @@ class Pair {
     return more;
   }
 
-  // Every listed pod is known, and every other known pod has never been seen by the watch.
+  // Every listed pod is known, and no other known pod was ever seen by the watch.
   void CompareWithList(const std::vector<Pod>& pods) {
     std::set<std::string> uids;
     for (const Pod& pod : pods) uids.insert(pod.uid);

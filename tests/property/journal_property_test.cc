@@ -1,4 +1,4 @@
-// Tests a journal of any events of a cluster, replayed in memory and from its text.
+// A journal of arbitrary changes of a cluster, replayed from memory and from its text.
 
 #include <algorithm>
 #include <string>
@@ -102,8 +102,8 @@ void CompareNews(ClusterState& a, ClusterState& b) {
   }
 }
 
-// Makes the changes, and makes each of them again in another state, by the change that `again`
-// derives from the journal.
+// Makes the changes, and makes each of them a second time in another state, from what `again`
+// returns for the journal.
 template <class Again>
 void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   ClusterState state;
@@ -112,11 +112,11 @@ void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   state.SetJournal(&journal);
   int made = 0;
   for (const ClusterChange& change : changes) {
-    // Fails as it should: these changes have no versions.
-    static_cast<void>(Apply(state, change));
+    // Fails as expected: these changes have no versions.
+    static_cast<void>(state.Apply(change));
     RC_ASSERT(journal.count() == ++made);
     RC_ASSERT(journal.change().call.index() == change.call.index());
-    const Result<> applied = Apply(replayed, again(journal.change()));
+    const Result<> applied = replayed.Apply(again(journal.change()));
     if (!applied) RC_FAIL(applied.error().message);
     CompareSnapshots(*state.Snapshot(), *replayed.Snapshot());
     ComparePods(state, replayed);
@@ -141,7 +141,7 @@ RC_GTEST_PROP(JournalProperty, GoneThroughAgainFromItsTextGivesTheSameClusterAtE
   });
 }
 
-// Returns the change that is read where `call` was written.
+// Returns the call as read from its text.
 template <class T>
 T Again(const T& call) {
   const Result<ClusterChange> read = wire::ReadJournalLine(wire::WriteJournalLine({call, 1}));

@@ -1,5 +1,5 @@
-// Tests the profiler against gangs whose true speed is known: that of the slowest of their pods.
-// Prints a table.
+// The profiler against gangs with a known true speed, that of the slowest of their pods. Prints a
+// table.
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ std::vector<Told> Gangs() {
   const MadeMember silent{.logs = false};
   const MadeMember less{.cores = 1.5};
   const MadeMember less_and_silent{.cores = 1.5, .logs = false};
-  // The pod's node has no more for it: a probed pod must keep at least half its floor, which is
-  // what this one has.
+  // On a node without more CPU for it: a probed pod may not get less than half its floor, and this
+  // pod has just that.
   const MadeMember stuck{.cores = 1.5, .node = 2.5};
   const MadeMember stuck_and_silent{.cores = 1.5, .node = 2.5, .logs = false};
   return {

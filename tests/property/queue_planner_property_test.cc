@@ -1,6 +1,6 @@
-// The queue planner against a model of Kueue that admits and preempts by priority alone: whatever
-// jobs come, whichever writes fail, are late or meet a changed object, every job ends, and no
-// priority stays changed once no policy orders the queue.
+// The queue planner against a model of Kueue that admits and preempts by priority alone: for any
+// jobs, and any writes that fail, are late or meet a changed object, every job ends, and no
+// priority stays changed after the last policy stops ordering the queue.
 
 #include <algorithm>
 #include <chrono>
@@ -77,7 +77,7 @@ class Model {
     ActAsKueue();
     views_.push_back(objects_);
     if (views_.size() > 1 + random_.Below(3)) views_.pop_front();
-    if (random_.Below(50) == 0) planner_.StartOver();  // another leader
+    if (random_.Below(50) == 0) planner_.StartOver();  // another replica leads
     const QueueObjects view = views_.front();
     const QueuePlan plan = planner_.Plan(view, {Instant(now_.time_since_epoch()), now_});
     QueueOutcome outcome;
@@ -184,7 +184,7 @@ class Model {
                           .since = now_});
   }
   // Evicts the workloads of the lowest priorities that make room, if there are such. Returns
-  // whether room is being made.
+  // whether it did.
   bool Preempt(const Workload& workload, Gpus free) {
     std::vector<Workload> victims = Workloads();
     std::erase_if(victims, [&](const Workload& other) {
@@ -218,7 +218,7 @@ class Model {
     return WriteOutcome::kWritten;
   }
 
-  // A priority is never further from its own than the bands are, and the note restores it.
+  // A priority differs from its own by no more than the bands, and the note restores it.
   void CheckPriority(const std::string& uid, const Job& job) {
     const auto workload = objects_.workloads.Find("team/" + uid);
     EXPECT_GE(workload->priority, job.own - 1) << uid;

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "queues/kueue.h"
 #include "queues/planner/queued_workload.h"
 #include "queues/queue_objects.h"
-#include "queues/type_check.h"
 #include "queues/types/gpu_type_planner.h"
 
 namespace synergy {

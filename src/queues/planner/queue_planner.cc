@@ -23,7 +23,7 @@ constexpr size_t kMostUpNext = 5;
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
-constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
+constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
 
 // Returns the name of `workload` for an event that users of `reader`'s namespace see. Names of jobs
 // in other namespaces are not disclosed.
@@ -65,7 +65,7 @@ void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
   status.reason = !judged.rounds ? "Invalid" : status.ready ? "Ordered" : "QueueRefused";
   status.message = judged.problem;
   if (const std::string& former = judged.policy->former_name; !former.empty()) {
-    status.warning = fmt::format("policy {} is now called: policy: {}", former,
+    status.warning = fmt::format("policy {} has a new name: set policy: {}", former,
                                  DescribePolicy(judged.policy->settings));
   }
   if (judged.rounds && refused != nullptr)
@@ -347,12 +347,12 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
   }
   if (takers.empty()) takers.emplace_back("others");
   const auto had = std::chrono::floor<std::chrono::seconds>(now - loser.quota_since);
-  std::string message = fmt::format("its turn goes to {}", fmt::join(takers, ", "));
+  std::string message = fmt::format("its turn ends; next: {}", fmt::join(takers, ", "));
   if (more > 0) message += fmt::format(" and {} more", more);
   message += fmt::format("; it had {} GPUs for {} s", loser.gpus.count(), had.count());
   if (const auto& iteration = ledger_.Of(loser).iteration)
     message += fmt::format(" and is at iteration {}", *iteration);
-  message += ", and goes on from its last checkpoint in its next turn";
+  message += ", and continues from its last checkpoint in its next turn";
   return {queue[index].object, "SynergyTurnLost", std::move(message)};
 }
 

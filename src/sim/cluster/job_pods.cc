@@ -14,12 +14,12 @@
 namespace synergy {
 namespace {
 
-// For ever fresh. A job's process memory is within its floor.
+// A reading that never becomes stale. A job's process memory is within its floor.
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
 Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
                 const std::string& pod_namespace, const std::string& scheduler, WallTime now) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = figures.container_name;
   fungible.profile = figures.profile;
   fungible.profile_generation = figures.profile_generation;
@@ -39,7 +39,7 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
   pod.requests.main = fungible.requested;
   pod.demand = LargerOf(fungible.demand, fungible.requested);
   pod.gpu_product = figures.gpu_product;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   auto waiting = std::make_shared<Waiting>();
   waiting->scheduler = scheduler;
   waiting->since = now;
@@ -69,7 +69,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
       facts.labels = {{std::string(annotations::kProfile), job.model}};
     } else {
       const std::string name = MeasuredName(job.model, gpus, {}, static_cast<int32_t>(count));
-      // Labels are in the order of their keys.
+      // Labels are sorted by key.
       if (surroundings.FindProfile(job.pod_namespace, name))
         facts.labels.emplace_back(std::string(annotations::kProfile), name);
       facts.labels.emplace_back(std::string(annotations::kWorkload), job.model);
@@ -98,7 +98,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
   return pods;
 }
 
-void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,
            const JobProfile& profile, const ProfileTrust& trust) {
   fungible.profile = name;
   fungible.profile_generation = generation;
@@ -110,14 +110,14 @@ void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
 
 Pod GoingOn(Pod pod, WallTime at) {
   if (!pod.fungible) return pod;
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   std::optional<MemoryReading>& reading = fungible.memory_reading;
   if (pod.node.empty()) {
     reading = NothingBeyondTheFloor();
   } else if (reading && at - reading->at <= kReadingIsFresh) {
     reading->at = WallTime::max();
   }
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 

@@ -13,7 +13,7 @@ MilliCpu UsefulTo(const JobProgress::RunningPod& pod) {
   return pod.profile ? UsefulCpu(*pod.profile, pod.in_force.memory) : pod.in_force.cpu;
 }
 
-// ... while it is no faster than its first epoch lets it be.
+// Returns the useful CPU of a pod whose speed its first epoch limits.
 MilliCpu UsefulWhenCold(const JobProgress::RunningPod& pod, MilliCpu useful) {
   if (!pod.cold_epoch) return useful;
   MilliCpu less;
@@ -81,7 +81,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   state.from = state.work.runs_already ? now : now + rules_.restart_cost;
   state.booked = now;
   state.spread = SpreadOf(state);
-  // A copy: sharing does not touch it, but who reads this need not know.
+  // Iterates over a copy. Sharing does not change the list, but a reader need not verify that.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     ShareCpuOf(nodes_.at(name), now);
   }
@@ -206,7 +206,7 @@ void JobProgress::EndFirstEpoch(size_t job, Instant now) {
   state.cold = 0;
   ++state.saying;
   changed_.push_back(job);
-  // A copy, as in Start().
+  // Iterates over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     ShareCpuOf(nodes_.at(name), now);
   }

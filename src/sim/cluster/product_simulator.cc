@@ -29,23 +29,23 @@ namespace {
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 // Simulated time begins here.
 constexpr Duration kBeginning = std::chrono::hours(1);
-// How often the product drops what has not come about.
+// Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// Who has no node this long after the last job has ended, or come, or begun to run never gets one:
-// nobody is left who would give anything back, and nothing that is tried again rests for longer.
+// Jobs without a node this long after the last job arrived, started or ended never get one: no job
+// is left that would free resources, and no retry waits for longer.
 constexpr Duration kHope = std::chrono::hours(24);
 
 constexpr std::array<MechanismName, 2> kMechanisms = {
-    {{"synergy", "the product, event by event, CPU shared: what a job leaves goes to the others"},
+    {{"synergy", "the product, event by event, shared CPU: idle CPU goes to other jobs"},
      {"synergy-strict", "the product, event by event, CPU limits = allocations"}}};
 
 enum class EventKind : uint8_t { kAttempt, kBound, kStarted, kResize, kFinish };
 
 struct Event {
   Instant at;
-  uint64_t number = 0;  // events at one instant come in the order in which they were planned
+  uint64_t number = 0;  // events at one instant run in the order in which they were planned
   EventKind kind = EventKind::kAttempt;
-  std::string uid;               // of a pod
+  std::string uid;               // the pod's
   JobProgress::Finish finish{};  // kFinish
 
   bool operator>(const Event& other) const {
@@ -126,14 +126,14 @@ class ProductSimulation {
  private:
   struct JobState {
     std::vector<std::string> pods;
-    uint32_t started = 0;                              // pods
-    std::optional<Instant> kept_since = std::nullopt;  // waits for a better place
+    uint32_t started = 0;                              // number of pods
+    std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
   };
   struct Owner {
     size_t job = 0;
     uint32_t ordinal = 0;
   };
-  // Parts of the cluster x seconds.
+  // Fractions of the cluster x seconds.
   struct Use {
     double gpus = 0;
     double cpu = 0;
@@ -182,17 +182,17 @@ class ProductSimulation {
     return {};
   }
 
-  // The jobs that are left never run: pods that run for ever have what they need.
+  // The remaining jobs never run: pods that run for ever have the resources that they need.
   bool Hopeless() const {
     return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kHope;
   }
 
-  // A pod of the starting cluster as a job of its own, after those of the trace.
+  // Registers a pod of the starting cluster as a job of its own, after those of the trace.
   void Own(const Pod& pod, Seconds remaining) {
     const size_t index = jobs_.size();
     JobProgress::Work work{.ideal = remaining, .runs_already = !pod.node.empty()};
     if (pod.fungible) {
-      const Fungible& fungible = *pod.fungible;
+      const ManagedContainer& fungible = *pod.fungible;
       const auto profile =
           profiles_.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus).profile;
       if (profile) {
@@ -205,7 +205,7 @@ class ProductSimulation {
     jobs_.push_back({.pods = {pod.uid}});
   }
 
-  // From where a pod of the starting cluster is.
+  // Resumes a pod of the starting cluster where it is.
   void GoOn(const SimulatedPod& pod) {
     if (pod.fungible && !pod.fungible->reported) {
       Plan(options_.latencies.start, EventKind::kStarted, pod.uid());
@@ -269,7 +269,7 @@ class ProductSimulation {
 
   bool KnowsModels() const { return !options_.live_profiles && profiles_due_ == Instant::max(); }
 
-  // From now on everybody does (ProductOptions::profiles_after).
+  // Makes the true profiles known to the product (ProductOptions::profiles_after).
   void PublishTruth() {
     profiles_due_ = Instant::max();
     published_ = profiles_;
@@ -277,7 +277,7 @@ class ProductSimulation {
       for (const std::string& uid : job.pods) {
         pods_.Write(uid, [this](SimulatedPod& pod) {
           if (!pod.fungible || !pod.fungible->profile.empty()) return;
-          Fungible& fungible = *pod.fungible;
+          ManagedContainer& fungible = *pod.fungible;
           const TunedProfile known =
               published_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus);
           if (!known.profile) return;
@@ -287,7 +287,7 @@ class ProductSimulation {
     }
   }
 
-  // Where there are no GPUs for them as far as one can know, later.
+  // Makes the job's pods, or defers that while no GPUs are known to be free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
     const auto pods = PodsOf({.name = fmt::format("job-{}", job.id),
@@ -316,13 +316,13 @@ class ProductSimulation {
     return {};
   }
 
-  // What it truly loses, whatever is known of it.
+  // Returns the true slowdown of the model, whether or not the product knows it.
   SpreadCost SpreadOf(const std::string& model) const {
     const auto known = profiles_.Known(options_.pod_namespace, model);
     return known && known->object.profile ? known->object.profile->spread() : SpreadCost{};
   }
 
-  // A pod that others managed may have left them GPUs.
+  // Retries deferred jobs: a pod that Synergy does not manage may have freed GPUs.
   Result<> MakeLatePods() {
     if (!std::exchange(others_left_, false)) return {};
     for (const size_t index : std::exchange(without_pods_, {})) {
@@ -357,7 +357,7 @@ class ProductSimulation {
     }
   }
 
-  // What follows at once from what has happened.
+  // Runs all consequences of the last event that take no time.
   void Settle() {
     if (now_ - tidied_ >= kTidying) {
       state_.DropStaleExpectations(now_, present().wall);
@@ -392,10 +392,10 @@ class ProductSimulation {
       for (const Pod& planned : attempt->planned) {
         planned_.insert_or_assign(planned.uid, planned);
         Plan(after, EventKind::kBound, planned.uid);
-        after += options_.latencies.schedule;  // kube-scheduler's turn for the next of the gang
+        after += options_.latencies.schedule;  // kube-scheduler takes the gang's pods one by one
       }
       NoteLocality(*attempt);
-      // What waits for a better place is answered with an error, which makes it no Unschedulable.
+      // A pod that waits for a better place gets an error, which does not make it Unschedulable.
       if (attempt->planned.empty() && !attempt->waits_for_locality) {
         for (const std::string& uid : attempt->uids) MarkUnschedulable(uid);
       }
@@ -433,7 +433,7 @@ class ProductSimulation {
     pods_.Write(uid, [&](SimulatedPod& pod) {
       pod.node = as_planned.node;
       if (!pod.fungible) return;
-      Fungible& fungible = *pod.fungible;
+      ManagedContainer& fungible = *pod.fungible;
       const ResourceVector& amounts = as_planned.fungible->requested;
       fungible.change = {ChangeKind::kAllocated, fungible.requested, amounts, {}, present().wall};
       fungible.resized_by_us_alone |= fungible.requested != amounts;
@@ -454,8 +454,8 @@ class ProductSimulation {
     if (pod.fungible) {
       running.in_force = pod.fungible->in_force;
       running.enforcement = pod.fungible->enforcement;
-      // What it truly does, whatever is known of it.
-      const Fungible& fungible = *pod.fungible;
+      // The true profile, whether or not the product knows it.
+      const ManagedContainer& fungible = *pod.fungible;
       const bool is_unknown = options_.live_profiles || fungible.profile.empty();
       const std::string& model = is_unknown ? fungible.workload : fungible.profile;
       running.profile = profiles_.Find(pod.pod_namespace(), model, fungible.requested.gpus).profile;
@@ -538,7 +538,7 @@ class ProductSimulation {
     run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
   }
 
-  // What is allocated from now on.
+  // Returns the amounts allocated from now on.
   ResourceVector Allocated() const { return pods_.counted(); }
 
   void Account(Instant until) {
@@ -552,7 +552,7 @@ class ProductSimulation {
     accounted_ = until;
   }
 
-  // The run ends here, unless it goes on; all until then is accounted for.
+  // Ends the run at `at`, unless it continues; accounts for everything until then.
   void EndAt(Seconds at) {
     run_.end = at;
     run_.gpu_utilisation = used_.gpus;
@@ -583,10 +583,10 @@ class ProductSimulation {
   ProductObserver* const observer_;
 
   ClusterState state_;
-  ModelProfiles published_;        // during the run
-  const ModelProfiles& believed_;  // by admission and the tuner
+  ModelProfiles published_;        // profiles made known during the run
+  const ModelProfiles& believed_;  // the profiles that admission and the tuner use
   SimulatedSurroundings surroundings_;
-  const WallTime clocks_;  // what they say at the beginning
+  const WallTime clocks_;  // wall time at the beginning
   AdmissionSettings admission_;
   SimulatedScheduler scheduler_;
   SimulatedPods pods_;
@@ -598,23 +598,23 @@ class ProductSimulation {
   ResourceVector total_;
   Gpus largest_gpus_;  // of one node
   std::unordered_map<std::string, ResourceVector> allocatable_;
-  std::vector<size_t> arrivals_;                   // the trace's jobs by arrival
-  std::vector<JobState> jobs_;                     // as the trace, then the starting pods
-  std::unordered_map<std::string, Owner> owners_;  // of pods
-  std::unordered_map<std::string, Pod> planned_;   // on their way to a node
+  std::vector<size_t> arrivals_;                   // indexes of the trace's jobs by arrival
+  std::vector<JobState> jobs_;                     // those of the trace, then the starting pods
+  std::unordered_map<std::string, Owner> owners_;  // by pod
+  std::unordered_map<std::string, Pod> planned_;   // pods being bound
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t numbers_ = 0;
   Instant now_{};
   Instant tidied_{};
   Instant profiles_due_ = Instant::max();
-  Instant tuner_due_ = Instant::max();  // for what it has not heard yet
-  uint64_t tuner_heard_ = 0;            // writes
+  Instant tuner_due_ = Instant::max();  // when the tuner runs for unread writes
+  uint64_t tuner_heard_ = 0;            // number of writes that the tuner has read
   Instant accounted_{};
   Use used_;                          // until then
-  Instant progressed_{};              // when a job last came, began to run or ended
-  size_t going_ = 0;                  // jobs that run, the starting pods' included
-  std::vector<size_t> without_pods_;  // jobs that have come and wait for GPUs to be known
-  bool others_left_ = false;          // a starting pod has ended since they were tried
+  Instant progressed_{};              // when a job last arrived, started or ended
+  size_t going_ = 0;                  // running jobs, including the starting pods
+  std::vector<size_t> without_pods_;  // jobs that have arrived but wait for known GPUs
+  bool others_left_ = false;          // a starting pod has ended since the last retry
   bool scheduling_ = false;           // an attempt is under way
   size_t next_arrival_ = 0;
   size_t arrived_ = 0;

@@ -15,7 +15,7 @@ SimulatedKubelet::Resize SimulatedKubelet::MakeResize(const std::string& uid,
   const SimulatedPod* const pod = pods_.Find(uid);
   if (pod == nullptr || !pod->fungible || !pod->fungible->reported || pod->fungible->Settled())
     return Resize::kNothing;
-  const Fungible& fungible = *pod->fungible;
+  const ManagedContainer& fungible = *pod->fungible;
   const ResourceVector free = allocatable - pods_.CountedOn(pod->node);
   const bool grows_too_much =
       (fungible.requested.cpu > fungible.set_aside.cpu && free.cpu < MilliCpu(0)) ||

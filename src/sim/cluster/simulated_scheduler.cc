@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// As the extender's configuration has it.
+// As in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
@@ -21,10 +21,10 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
          MayGoTo(*pod.waiting->selection, node.name, node.labels, node.taints);
 }
 
-// One whose words make no sense is refused by the product; here it goes alone.
+// The product refuses a pod with malformed gang labels; here it is scheduled on its own.
 bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
 
-// Where kube-scheduler's own filters let a member of a gang go.
+// The nodes that kube-scheduler's own filters leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
  public:
   SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot) {
@@ -41,7 +41,7 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
-// Whether some node has room by what kube-scheduler counts, so that it asks the extender.
+// Returns whether some node has room by kube-scheduler's own count, so that it calls the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
                          const SimulatedPods& pods) {
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
@@ -72,7 +72,8 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
 }
 
 bool SimulatedScheduler::HasWork(Instant now) {
-  // kube-scheduler asks again by itself while a gang waits for a better place: it gets an error.
+  // kube-scheduler retries a gang that waits for a better place without an event: the gang got an
+  // error.
   for (auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until && *gang.waits_until <= now) queue_.Wake(gang.leader);
   }
@@ -96,7 +97,7 @@ Gpus SimulatedScheduler::kept_waiting() const {
 }
 
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
-  // Whom NodeResourcesFit has rejected, its annotations do not bring back.
+  // New annotations do not bring back a pod that NodeResourcesFit has rejected.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
   const auto gang = pod.gang() ? waiting_gangs_.find(pod.gang()->name) : waiting_gangs_.end();
   queue_.Wake(gang == waiting_gangs_.end() ? pod.uid() : gang->second.leader);
@@ -180,7 +181,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
   }
   std::vector<Pod> planned;
   for (size_t member = 0; member < binds.size(); ++member) {
-    // The last has let all of them go.
+    // The last member's bind releases all of them.
     const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*binds[member]);
     SYNERGY_CHECK(outcome && *outcome, "all binds of a gang that is held wait at one moment");
     const std::string& node = nodes[member];
@@ -192,7 +193,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
     pod.node = node;
     planned.push_back(std::move(pod));
   }
-  // Sees that the gang is bound.
+  // Updates the gangs, so that they count this gang as bound.
   gangs_.Look();
   return planned;
 }
@@ -220,7 +221,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
     if (hold && hold->node == index) {
-      // Its own earlier share must not stand in its way.
+      // The pod's own earlier share must not count against it.
       consider(index, WithoutPod(node, pod.uid));
     } else if (node.changed > looked_at) {
       consider(index, node);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Drives the tuner on a simulated cluster, as the controller does on a real one: what it decides is
-// written on the simulated pods.
+// Drives the tuner on a simulated cluster, as the controller does on a real one: its decisions are
+// written to the simulated pods.
 //
 // Threading: one owner.
 
@@ -17,24 +17,35 @@ namespace synergy {
 
 class TunerDriver {
  public:
-  // Called where the spec of a bound pod asks for other amounts now.
+  // Called after the spec of a bound pod asks for other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // All outlive this. From now on the driver takes the news of `state`.
+  // REQUIRES: all arguments outlive this. From now on the driver consumes the changes of `state`.
   TunerDriver(const TunerSettings& settings, const ProfileBook& profiles, ClusterState& state,
               SimulatedPods& pods, Resized resized, Moment at);
 
-  // Decides where there is news or it is time to, until there is nothing more to do.
+  // Decides while there are changes or a decision is due.
   void Run(Moment at);
   // When Run() is due if nothing happens.
   Instant wake() const { return wake_; }
   uint64_t rounds() const { return rounds_; }
-  uint64_t decisions() const { return decisions_; }  // that led to any action
+  uint64_t decisions() const { return decisions_; }  // those that led to any action
 
  private:
   bool Do(const TunerAction& action);
-  bool Write(const TunerAction& action, const SimulatedPods::Change& change);
-  bool Resize(const TunerAction& action);
+  bool Do(const Pod& pod, const tuner_action::KeepPlace& place);
+  bool Do(const Pod& pod, const tuner_action::EndPlace& place);
+  bool Do(const Pod& pod, const tuner_action::Remind& reminder);
+  bool Do(const Pod& pod, const tuner_action::Announce& step);
+  bool Do(const Pod& pod, const tuner_action::Resize& step);
+  bool Do(const Pod& pod, const tuner_action::Record& step);
+  bool Do(const Pod& pod, const tuner_action::Withdraw& step);
+  bool Do(const Pod& pod, const tuner_action::PutBack& step);
+  bool Do(const Pod& pod, const tuner_action::Notify& notice);
+  bool IsWritable(const Pod& pod, const tuner_action::ChangeStep& step) const;
+  bool Record(const Pod& pod, const ChangeRecord& change,
+              std::optional<WallTime> unshrinkable_until);
+  bool Resize(const Pod& pod, const ChangeRecord& change);
 
   Tuner tuner_;
   TunerMemory memory_;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "queues/queued_job.h"
+#include "queues/kueue.h"
 
 namespace synergy::wire {
 

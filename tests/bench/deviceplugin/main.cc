@@ -90,7 +90,7 @@ class Plugin {
   pid_t pid_ = -1;
 };
 
-// Microseconds, sorted.
+// Returns microseconds, sorted.
 template <class Call>
 std::vector<double> Time(int calls, Call call) {
   std::vector<double> times;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cost of a snapshot in a large cluster whose pods belong to gangs: 5000 nodes with 8 GPUs, on
-// which 40,000 pods run.
+// Measures snapshots of a large cluster with gangs: 5000 nodes with 8 GPUs, on which 40,000 pods
+// run.
 
 #include <cstddef>
 #include <vector>
@@ -15,7 +15,7 @@ namespace synergy::bench {
 // train alone. Returns a hundred pods, each of another gang if there are 2000.
 std::vector<Pod> FillWithGangs(ClusterState& state, size_t gangs);
 
-// Ends and creates each pod again, with a snapshot after each change: `pods.size()` times two.
+// Removes and adds each pod, with a snapshot after each change: twice `pods.size()` snapshots.
 void SnapshotEachChange(ClusterState& state, const std::vector<Pod>& pods);
 
 }  // namespace synergy::bench

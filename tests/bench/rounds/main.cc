@@ -1,4 +1,4 @@
-// Measures the cost and the gain of rounds and simulations: scripts/bench.sh objective | round |
+// Measures the cost and the benefit of rounds and simulations: scripts/bench.sh objective | round |
 // rounds | simulate | guard.
 
 #include <algorithm>
@@ -76,7 +76,7 @@ std::vector<Job> RandomJobs(const Profiles& profiles, size_t count) {
   return jobs;
 }
 
-// Returns the CPU milliseconds of a round in which every job is new; the least of several.
+// Returns CPU milliseconds of a round in which every job is new; the least of several.
 double RoundTime(const Profiles& profiles, size_t servers, size_t count, const char* name,
                  int repeats) {
   const std::vector<Server> cluster(servers, kServer);
@@ -104,7 +104,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
       double time = 1e300;
     };
     std::vector<Size> all = {{64, 2000, 40}, {625, 6250, 12}, {2500, 25000, 6}, {10000, 100000, 4}};
-    // In passes: a slowdown of the machine for a second then affects more than one size.
+    // Measures in passes: a short slowdown of the machine then affects all sizes.
     for (int pass = 0; pass < 10; ++pass) {
       for (Size& size : all) {
         size.time =
@@ -205,7 +205,7 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
   auto reference = ArgumentsOf(cli::LabKind::kReference, profiles, "tune");
   reference.traces = {data + "/single_6925job.csv"};
   reference.window = "4000:5000";
-  // The first run warms up.
+  // The first run is a warm-up.
   double least = 1e300;
   for (int repeat = 0; repeat < 5; ++repeat) {
     least =
@@ -226,7 +226,7 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
   return results.Report(json);
 }
 
-// Makes 5000 nodes with two or more of eight GPUs free, different in CPU and memory.
+// 5000 nodes, each with at least two of eight GPUs free and different free CPU and memory.
 void FillPartly(ClusterState& state) {
   using testing::MakeNode;
   using testing::MakePod;

@@ -1,7 +1,6 @@
 #pragma once
 
-// The throughput of a full cluster under each mechanism, against the most that its resources could
-// give on one machine of their size.
+// The throughput of mechanisms in a full cluster, relative to that of one machine of its size.
 
 #include <string>
 

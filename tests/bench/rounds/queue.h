@@ -1,6 +1,6 @@
 #pragma once
 
-// The time to decide which jobs of a large queue run (queues/rounds.h).
+// Measures a decision for a large queue (queues/rounds.h).
 
 #include "bench/rounds/results.h"
 

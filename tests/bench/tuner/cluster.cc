@@ -14,7 +14,7 @@
 namespace synergy::bench {
 namespace {
 
-// The paper's values.
+// As in the paper.
 const ResourceVector kNode{Gpus(8), Cores(24), GB(500)};
 const ResourceVector kFair{Gpus(1), Cores(3), Bytes(GB(500).count() / 8)};
 
@@ -25,7 +25,7 @@ const std::map<std::string, JobProfile>& Models() {
 
 Pod MakePodOf(const std::string& model, std::string name, const std::string& node,
               const ResourceVector& amounts) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.profile = model;
   fungible.profile_generation = 1;
@@ -38,13 +38,13 @@ Pod MakePodOf(const std::string& model, std::string name, const std::string& nod
   if (!node.empty()) fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   Pod pod = testing::MakePod(std::move(name), amounts);
   pod.node = node;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
-// It keeps what it has until another pod waits.
+// The pod keeps its amounts until another one waits.
 Pod WithoutProfile(Pod pod) {
-  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   fungible->profile.clear();
   fungible->floor.cpu = Cores(2);
   pod.fungible = std::move(fungible);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A large cluster in memory, for the benchmark of the tuner: nodes full of GPU pods, an API server
-// with a delay, and kubelets that carry out each request.
+// A large in-memory cluster for the benchmark of the tuner: nodes full of GPU pods, a slow API
+// server, and kubelets that carry out all resizes.
 //
 // Threading: from any thread.
 
@@ -23,29 +23,29 @@ namespace synergy::bench {
 
 struct ClusterSize {
   size_t nodes = 5000;
-  size_t pods_per_node = 8;  // of one GPU each, on nodes of so many
-  size_t with_a_gap = 40;    // nodes that have one pod less, and all their CPU given out
+  size_t pods_per_node = 8;  // pods of one GPU each, per node
+  size_t with_a_gap = 40;    // nodes with one pod less, and all their CPU allocated
 };
 
-// The profiles of the paper's models.
+// Returns the profiles of the paper's models.
 HeldProfiles::ByName MakeProfiles();
 
 class BenchCluster {
  public:
   BenchCluster(ClusterState& state, ClusterSize size);
 
-  // A waiting pod, Unschedulable, for which one of the nodes has a free GPU.
+  // Returns a waiting, Unschedulable pod that needs a place on one of the nodes with a gap.
   Pod MakeWaitingPod(size_t number) const;
   void Arrive(const Pod& pod);
   void Leave(const std::string& name);
 
-  // Sets the time that the API server takes for a call.
+  // Sets the duration of the API server's calls from now on.
   void SetLatency(Duration latency);
-  // Makes kubelets act within `delay` by themselves, and calls the function after each change that
-  // a watch reports.
+  // Starts kubelets that act within `delay`, in a thread of their own. The callback runs after each
+  // change that a watch reports.
   void StartKubelets(Duration delay, std::function<void()> heard);
   void StopKubelets();
-  // Makes all kubelets carry out their requests now. Returns whether there were any.
+  // Makes all kubelets act now. Returns whether there was anything to do.
   bool Settle();
 
   testing::FakePodApi& api() { return api_; }

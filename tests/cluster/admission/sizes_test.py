@@ -172,7 +172,7 @@ class SizesTest(unittest.TestCase):
 
     def test_a_pod_for_which_there_is_no_node_yet_is_sized_when_there_is_one(self):
         item = self.created(pod("early", nodeSelector={"pool": "new"}))
-        self.assertIn("no node that the pod may go to has 1", self.annotation(item, "placeholder"))
+        self.assertIn("no node that the pod may run on has 1", self.annotation(item, "placeholder"))
         self.assertLess(number(self.resources(item)["requests"]["cpu"]), 1)
         self.assertEqual(item["status"]["qosClass"], "Burstable")
         self.cluster.kubectl("label", "node", NODES[0], "pool=new")

@@ -165,7 +165,7 @@ class WebhookTest(unittest.TestCase):
         _, warnings, created = self.kubectl("create", "--validate=ignore", "-f", "-",
                                             stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         self.assertTrue(created, warnings)
-        self.assertIn("Warning: synergy: no TrainingProfile is named", warnings)
+        self.assertIn("Warning: synergy: the label synergy.io/profile names no TrainingProfile", warnings)
         self.assertIn('there is no TrainingProfile "nowhere" in the namespace', warnings)
         self.assertIn('"image" is for H100, which no node has', warnings)
 
@@ -303,8 +303,8 @@ class WebhookTest(unittest.TestCase):
     # TrainingProfiles.
 
     def test_kubectl_explains_and_lists_profiles(self):
-        self.assertIn("Throughput as measured", self.kubectl("explain", "tp.spec.points")[0])
-        self.assertIn("How far below its best", self.kubectl("explain", "trainingprofile.spec.tolerance")[0])
+        self.assertIn("Measured throughput", self.kubectl("explain", "tp.spec.points")[0])
+        self.assertIn("Fraction of the best throughput", self.kubectl("explain", "trainingprofile.spec.tolerance")[0])
         self.add_profile()
         self.profile_status()
         heading, line = self.kubectl("get", "tp")[0].splitlines()
@@ -320,7 +320,7 @@ class WebhookTest(unittest.TestCase):
                 ({"points": [{"cpu": 1, "memory": "1G", "throughput": 1}] * 2},
                  "spec.points[1]: the same amounts as points[0]"),
                 ({"points": [{"cpu": 1, "throughput": 1}]}, "every point needs memory"),
-                ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "belong together"),
+                ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "together"),
                 ({"points": [{"cpu": 1, "memory": "1G", "throughput": -1}]}, "spec.points[0].throughput"),
                 ({"gpus": 0, "points": [{"cpu": 1, "memory": "1G", "throughput": 1}]}, "spec.gpus"),
         ):

@@ -194,8 +194,8 @@ def decisions(cluster, course):
     for line in (cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line) if line.startswith("{") else {}
         raised = entry.get("msg") == "priority" and int(entry["to"]) > int(entry["from"])
-        moved = entry.get("msg") == "admission check" and entry.get("answer") == "Retry" and "goes on on" in entry[
-            "because"]
+        moved = (entry.get("msg") == "admission check" and entry.get("answer") == "Retry"
+                 and entry["because"].startswith("its turn moves"))
         if (raised or moved) and entry["workload"] in owners:
             at = datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00")).timestamp()
             found[owners[entry["workload"]]].append(at - course.wall + course.began_at)

@@ -93,10 +93,10 @@ class CommandLineTest(FungibleTest):
                  lambda: "0/" in json.dumps(self.read("explain", "pod", "huge")["waitsFor"]["message"]))
         found = self.read("explain", "pod", "huge")
         self.assertEqual(found["pod"]["state"], "unschedulable")
-        self.assertIn("keep it away", found["waitsFor"]["obstacles"][0]["reason"])
+        self.assertIn("exclude the node", found["waitsFor"]["obstacles"][0]["reason"])
         self.assertIsNone(found["waitsFor"]["nodes"])
         each = {node["node"]: node for node in self.read("explain", "pod", "huge", "--nodes")["waitsFor"]["nodes"]}
-        self.assertIn("keep it away", each[NODE]["reason"])
+        self.assertIn("exclude the node", each[NODE]["reason"])
 
     def test_who_has_how_much(self):
         self.run_two()
@@ -182,7 +182,7 @@ class CommandLineTest(FungibleTest):
         done = self.synergy("explain", "pod", "fast", kubeconfig=kubeconfig)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(100 %)", done.stdout)
-        self.assertIn("Note: nothing about nodes: ", done.stdout)
+        self.assertIn("Note: no data on nodes: ", done.stdout)
         refused = self.synergy("top", "nodes", kubeconfig=kubeconfig)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("cannot list resource", refused.stderr)

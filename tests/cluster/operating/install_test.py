@@ -333,7 +333,7 @@ class InstallTest(unittest.TestCase):
         complaints = {account: self.top_pods(account) for account in (None, "reader", "stranger")}
         self.assertEqual(complaints[None], "")
         self.assertNotIn("no progress", complaints["reader"])
-        self.assertRegex(complaints["stranger"], "no progress: .*progress.readers of its chart")
+        self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):
         """Returns the warnings of `kubectl synergy top pods` for that service account, which may
@@ -427,7 +427,7 @@ class InstallTest(unittest.TestCase):
                             profile("own", labels={"app.kubernetes.io/managed-by": "synergy-controller"}))
         command = ("delete", "trainingprofile", "--namespace=default", "--wait=false",
                    "--as", f"system:serviceaccount:{NAMESPACE}:synergy-controller")
-        with self.assertRaisesRegex(AssertionError, "of what it measures, and no others"):
+        with self.assertRaisesRegex(AssertionError, "of its own measurements"):
             self.cluster.kubectl(*command, "given")
         self.cluster.kubectl(*command, "own")
         self.cluster.kubectl("delete", "trainingprofile", "given", "--namespace=default")

@@ -189,7 +189,7 @@ class KueueTest(queues.QueueTest):
         self.assertIn(told["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
         self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
         lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
-        self.assertIn(f"its turn goes to {holder}; it had 1 GPUs for ", lost[0])
+        self.assertIn(f"its turn ends; next: {holder}; it had 1 GPUs for ", lost[0])
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
@@ -310,7 +310,7 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
         # Its log shows it, too.
         again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
-                                                   for count in re.findall(r": (\d+) iterations are done again",
+                                                   for count in re.findall(r": (\d+) iterations are repeated",
                                                                            message)])
         self.assertEqual(again, [0])
         # One of the long ones gave way, and resumed where it was.

@@ -118,7 +118,8 @@ class OptimusTest(queues.QueueTest):
         self.assertIn("have the annotations", asked("rigid", suspend=True, parallelism=1, completions=1))
         self.assertIn("as its annotations allow", asked("a", suspend=True, parallelism=9, completions=9))
         self.assertIn("as its annotations allow", asked("a", suspend=False, parallelism=1, completions=1))
-        self.assertIn("and nothing else", asked("a", suspend=True, parallelism=1, completions=1, backoffLimit=0))
+        self.assertIn("may only change spec.suspend", asked("a", suspend=True, parallelism=1, completions=1,
+                                                            backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
 
     def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):

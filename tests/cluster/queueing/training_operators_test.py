@@ -187,7 +187,7 @@ class TrainingOperatorsTest(queues.QueueTest):
             members, = self.members(f"{name}-node")
             self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, sizes)
             told = [item["metadata"]["annotations"].get("synergy.io/warnings", "") for item in members.values()]
-            self.assertEqual(["only when others of it are ready" in text for text in told], [bool(labels)] * 2)
+            self.assertEqual(["only when other pods of it are ready" in text for text in told], [bool(labels)] * 2)
             self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
@@ -287,14 +287,14 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.by_a_round("turns", "the longest one to lose its turn to the short one",
                         lambda: (self.bound("short"), self.bound("long")) == (2, 0))
         wait_for("that to be told",
-                 lambda: any(text.startswith("its turn goes to short") for text in self.cluster.events("long")))
+                 lambda: any(text.startswith("its turn ends; next: short") for text in self.cluster.events("long")))
 
     def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
         self.order("turns", "optimus")
         self.create(elastic_train_job("rigid", 2))
         wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
-        wait_for("it to be told", lambda: any("Kubeflow Trainer lets nobody change the number of nodes" in text
-                                              for text in self.cluster.events("rigid")))
+        wait_for("it to be told", lambda: any("Kubeflow Trainer does not allow changes of a TrainJob's number of "
+                                              "nodes" in text for text in self.cluster.events("rigid")))
         # Trainer does so:
         self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid",
                                                           {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))

@@ -61,9 +61,9 @@ class GangPreemptionTest(ClusterTest):
         self.assertEqual(mixed, [], "pods of both are bound")
         self.assertFalse(evicted & set(self.cluster.pods()), "the other gang went as a whole")
         wait_for("those that were evicted to be told", lambda: any(
-            "evicted for gang default/high, whose priority is 1000 and this pod's 0" in text
+            "evicted for gang default/high with priority 1000; this pod has priority 0" in text
             for name in evicted for text in self.cluster.events(name)))
-        wait_for("the gang to be told", lambda: any("8 pods of lower priority are evicted for it" in text
+        wait_for("the gang to be told", lambda: any("evicting 8 pods of lower priority for it" in text
                                                     for text in self.cluster.events("high-0")))
         wait_for("the Job's new pods to be refused", lambda: len(self.refused("low-")) == SIZE)
         self.assertEqual(len(self.bound("high-")), SIZE)

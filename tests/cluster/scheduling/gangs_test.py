@@ -99,7 +99,7 @@ class GangsTest(OneNodeTest):
 
     def test_a_gang_that_waits_for_its_members_says_how_many_and_holds_nothing(self):
         self.cluster.create(*gang("few", members=3, **on(self.node)))
-        wait_for("an event", lambda: any("gang default/few: 3 of 8 members are there" in text
+        wait_for("an event", lambda: any("gang default/few: 3 of 8 members exist" in text
                                          for text in self.cluster.events("few-2")))
         self.cluster.create(pod("single", SIZE, "1", "10G", **on(self.node)))
         wait_for("a single pod to run", lambda: "single" in self.cluster.bound())
@@ -178,8 +178,8 @@ class GangsTest(OneNodeTest):
         self.cluster.create(group, *members[:-1], job)
         # The extender's answer, and the controller's statement about the topology.
         wait_for("the group to wait for its last pod",
-                 lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
-        self.assertIn("the topology of PodGroup default/plain is no condition", self.explain("plain-0"))
+                 lambda: f"{SIZE - 1} of {SIZE} members exist" in self.explain("plain-0"))
+        self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.create(members[-1],
                             pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
@@ -238,12 +238,12 @@ class GangsTest(OneNodeTest):
         # The Job waits for ten seconds before it creates another pod: without the hold, the GPU
         # would be free for as long.
         wait_for("the failed pod's event",
-                 lambda: any("is held for its replacement" in text for text in self.cluster.events(failed)))
+                 lambda: any("is reserved for its replacement" in text for text in self.cluster.events(failed)))
         wait_for("the rival to be told",
-                 lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
+                 lambda: any(f"its room is reserved for the pod that replaces default/{failed}" in text
                              for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
-        self.assertIn(f"is held for the pod that replaces default/{failed}: until", self.explain("rival"))
+        self.assertIn(f"is reserved for the replacement of default/{failed}: until", self.explain("rival"))
         wait_for("the gang to be whole", lambda: len(self.on_node("train-")) == SIZE)
         self.assertEqual(len(self.on_node("train-") - members), 1)
         self.assertNotIn("rival", self.cluster.bound())

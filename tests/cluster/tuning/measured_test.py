@@ -83,7 +83,7 @@ class MeasuredTest(ClusterTest):
     def test_points_are_left_out_for_a_workload_alone(self):
         nothing = to_be_measured("bert", "nothing")
         del nothing["spec"]["workload"]
-        self.assertIn("points is missing; only a profile of a workload that Synergy measures has none",
+        self.assertIn("points is missing; only a profile with workload, which Synergy measures, may leave it out",
                       self.create(nothing))
         self.assertIn("need points", self.create(to_be_measured("bert", processMemory="1G")))
         self.assertEqual(self.create(to_be_measured("bert")), "")
@@ -127,7 +127,8 @@ class MeasuredTest(ClusterTest):
             wait_for(f"{name} to get the new revision",
                      lambda name=name: self.annotations(name).get("profile-generation") == "2")
         self.assertNotIn("profile", self.annotations("other"))
-        wait_for("the event", lambda: any("measured while it trained" in said for said in self.cluster.events("first")))
+        wait_for("the event",
+                 lambda: any("measured while the pod trained" in said for said in self.cluster.events("first")))
 
     def test_what_was_seen_of_a_given_profile_stays_with_its_generation(self):
         point = {"cpu": "1", "memory": "1Gi", "throughput": 1}

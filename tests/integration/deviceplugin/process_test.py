@@ -136,7 +136,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.start("--inventory", str(self.folder / "gpus.yaml"))
         self.config("speed: 9")
         self.process.send_signal(signal.SIGHUP)
-        wait_for("a complaint", lambda: "there is no such field" in self.log())
+        wait_for("a complaint", lambda: "unknown field" in self.log())
         self.assertEqual(self.get("/healthz"), "ok\n")
         self.end()
 

@@ -1,4 +1,4 @@
-// Tests an API server that misbehaves: no pod is lost, and no resource is allocated twice.
+// Faults of the API server: no place is lost, and none is given away twice.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// kube-scheduler's calls, in short form.
+// Short forms of kube-scheduler's calls.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Tests the guardian as a process. Its child, the agent, makes it put a quota on a control group;
-// then one of them is killed, stopped or terminated.
+// The guardian as a process. Its child, the agent, requests a quota on a control group; then one of
+// them is killed, stopped, or asked to end.
 
 #include "nodeagent/probes/guardian.h"
 
@@ -39,7 +39,7 @@ using testing::Eventually;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Equally long: on a machine without control groups v1 a file replaces one.
+// Equally long texts: on a machine without control groups v1 a file stands in for one.
 constexpr const char* kFormer = "90000";
 constexpr const char* kProbe = "75000";
 
@@ -50,7 +50,7 @@ std::string ReadAll(const std::string& file) {
   return text.str();
 }
 
-// A group of the test's own.
+// A control group for this test.
 class TestGroup {
  public:
   TestGroup() {
@@ -74,7 +74,7 @@ class TestGroup {
     return text;
   }
   void Write(const std::string& text) const { ASSERT_TRUE(WriteCgroupFile(file(), text)->done); }
-  // A control group's files vanish with it, and cannot be removed.
+  // A control group's files disappear with it, and cannot be removed.
   void Remove() const {
     if (::rmdir(folder_.c_str()) != 0) fs::remove_all(folder_);
   }
@@ -84,13 +84,13 @@ class TestGroup {
   std::string folder_;
 };
 
-// Acts as the agent: requests the quota, reports the result, waits for SIGTERM.
+// The agent's part: requests the quota, reports the answer, waits for SIGTERM.
 struct AgentRole {
   std::string file;
-  std::string said;  // where its process id and the answer are written
+  std::string said;  // file for its process id and the answer
   std::optional<Duration> longest;
-  bool ends = false;    // itself, at once
-  bool stalls = false;  // the guardian, while it asks
+  bool ends = false;    // it ends at once
+  bool stalls = false;  // it stops the guardian during the request
 
   int Play(QuotaWriter& writer) const {
     sigset_t term;
@@ -160,7 +160,7 @@ class RunningGuardian {
 
 class GuardianTest : public ::testing::Test {
  protected:
-  // Orphans become children of this process.
+  // Orphaned processes become this process's children.
   GuardianTest() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
   std::string Records() const { return ReadAll(state + "/quotas"); }
@@ -206,7 +206,7 @@ TEST_F(GuardianTest, AnAgentThatIsStoppedDoesNotMakeItLast) {
   ASSERT_EQ(guardian.answer(), "begun");
   ::kill(guardian.agent(), SIGSTOP);
   EXPECT_TRUE(Eventually([&] { return group.Quota() == kFormer; }));
-  // The frozen agent does not react to SIGTERM either, so the guardian kills it.
+  // The stopped guardian does not receive SIGTERM either.
   ::kill(guardian.pid(), SIGTERM);
   EXPECT_EQ(guardian.Wait(), 128 + SIGKILL);
 }

@@ -1,5 +1,5 @@
-// Tests every spelling of a quantity against apimachinery's own code: whether it is accepted, and
-// its Value() and MilliValue().
+// Compares all spellings of a quantity with apimachinery's own code: whether they are valid, and
+// their Value() and MilliValue().
 
 #include <algorithm>
 #include <cstdint>
@@ -49,7 +49,7 @@ Expected ReadAnswer(const std::string& text) {
   return expected;
 }
 
-// The text that UnmarshalJSON of a quantity hands to its parser.
+// Returns the text that a quantity's UnmarshalJSON passes to its parser.
 std::string QuantityText(json::Value quantity) {
   std::string_view text = quantity.text();
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -57,13 +57,13 @@ std::string QuantityText(json::Value quantity) {
   return quantity.absent() ? "0" : std::string(text);
 }
 
-// apimachinery cuts a negative decimal towards zero and then adds one as if it had been cut
-// downwards: -307.2 becomes -306. Validation refuses negative quantities, so nothing depends on it.
+// apimachinery truncates a negative decimal towards zero and then adds one as if it had rounded
+// down: -307.2 becomes -306. Validation rejects negative quantities, so nothing depends on it.
 bool IsNegativeAccident(const ParsedQuantity& parsed) {
   return parsed.arbitrary_decimal && parsed.exact < ExactQuantity();
 }
 
-// Returns the difference from `expected` for one reading; empty if there is none. Beyond an int64
+// Describes how one reading differs from `expected`; empty if it does not. Beyond an int64
 // Kubernetes wraps; we saturate.
 std::string CompareReading(std::string_view reading, int64_t ours, int64_t expected,
                            bool in_range) {

@@ -258,9 +258,9 @@ class UiTest(unittest.TestCase):
                          pod("alone", on="n1")]
         self.unfold()
         self.wait_for_rows(".gangs", [
-            ["research/bert", "3 of 3 members are there, 2 run", "1 on n1, 1 on n2",
-             "1 of them wait until there is room for all of these at once; no room"],
-            ["research/gpt", "1 of 4 members are there, 0 run", "", "it waits for 3 more pods to be created"]])
+            ["research/bert", "3 of 3 members exist, 2 run", "1 on n1, 1 on n2",
+              "1 of them wait until all of these can be placed at once; no room"],
+            ["research/gpt", "1 of 4 members exist, 0 run", "", "it waits for 3 more pods to be created"]])
         self.assertEqual(self.browser.run("return document.querySelector('.gangs summary').textContent"),
                          "2 gangs, 2 wait")
         self.assertIn("gang research/bert", self.label("button.pod[data-pod='uid-bert-0']"))
@@ -285,7 +285,7 @@ class UiTest(unittest.TestCase):
         self.browser.run(
             "document.querySelector('[data-pod=uid-gpt-1]').click(); document.getElementById('details').close()")
         self.wait_for(marked, ["uid-gpt-0", "uid-gpt-1"])
-        self.assertIn("2 of 4 members are there, 1 run",
+        self.assertIn("2 of 4 members exist, 1 run",
                       self.browser.run("return document.getElementById('details-facts').textContent"))
         self.api.pods.append(member("gpt-2", "gpt", 4, on="n1"))
         self.wait_for(marked, ["uid-gpt-0", "uid-gpt-1", "uid-gpt-2"])
@@ -323,7 +323,7 @@ class UiTest(unittest.TestCase):
                          [TOKEN, POLICIES])
         self.assertEqual(self.browser.run("return document.querySelectorAll('.queue, .gangs').length"), 0)
         self.assertRegex(self.browser.run("return document.querySelector('.notes').textContent"),
-                         "^no progress: no service synergy-controller")
+                         "^no progress: there is no service synergy-controller")
 
     def test_gangs_and_queues_can_be_read_in_light_and_dark(self):
         self.api.lists = queues()
@@ -425,7 +425,7 @@ class UiTest(unittest.TestCase):
     def test_a_cluster_that_does_not_answer_is_told_and_asked_again(self):
         self.unfold()
         self.api.down = True
-        self.wait_for("return document.querySelector('.figures').textContent.startsWith('What is shown is old: ')",
+        self.wait_for("return document.querySelector('.figures').textContent.startsWith('The data shown are old: ')",
                       True)
         self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)
         self.api.down = False

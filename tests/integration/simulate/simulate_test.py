@@ -101,7 +101,7 @@ class SimulateTest(unittest.TestCase):
         self.assertIn(f"{trace}:3:", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
                                 (["--generate", "jobs=10", "--mechanism", "luck"],
-                                 "no mechanism 'luck': synergy or synergy-strict"),
+                                  "unknown mechanism 'luck': use synergy or synergy-strict"),
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],

@@ -59,19 +59,19 @@ TEST_F(ClusterJournalTest, AppliedToAStateThatIsAnotherOneIsAConflict) {
   HaveNode("n1");
   Assume(MakeGpuPod("p", 8), "n1");
   ClusterState other;
-  ASSERT_TRUE(Apply(other, journal.all[0]));
+  ASSERT_TRUE(other.Apply(journal.all[0]));
   other.UpsertPod(OnNode(MakeGpuPod("q", 1), "n1"));
-  const Result<> outcome = Apply(other, journal.all[1]);
+  const Result<> outcome = other.Apply(journal.all[1]);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::kConflict);
   EXPECT_EQ(outcome.error().message, "version 2: a pod is assumed with another outcome");
-  const Result<> version = Apply(other, {change::Forget{"p"}, 3});
+  const Result<> version = other.Apply({change::Forget{"p"}, 3});
   ASSERT_FALSE(version);
-  EXPECT_EQ(version.error().message, "version 2 where there was 3");
+  EXPECT_EQ(version.error().message, "version 2 instead of 3");
 }
 
 TEST_F(ClusterJournalTest, APlaceThatIsNotThereIsNowhereToExpectAPod) {
-  EXPECT_TRUE(Apply(state, {change::Expect{MakeGpuPod("p", 1), 1000, At(1)}, 0}));
+  EXPECT_TRUE(state.Apply({change::Expect{MakeGpuPod("p", 1), 1000, At(1)}, 0}));
   EXPECT_FALSE(Knows("p"));
 }
 

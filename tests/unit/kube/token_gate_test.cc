@@ -28,7 +28,7 @@ using ::testing::Not;
 constexpr const char* kReader = "system:serviceaccount:synergy-system:reader";
 constexpr const char* kAudience = "progress.synergy.io";
 
-// Knows tokens by their audience and what is after it: "AUDIENCE/USER".
+// Accepts tokens by their audience and user: "AUDIENCE/USER".
 class FakeAccessApi final : public AccessApi {
  public:
   Result<std::optional<wire::TokenUser>> ReviewToken(const std::string& token,
@@ -109,7 +109,7 @@ TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(gate_.Check(For(kReader)).error().code, ErrorCode::kUnavailable);
   ASSERT_EQ(lines_.lines().size(), 1U);
-  EXPECT_THAT(lines_.lines()[0], HasSubstr("tokens cannot be reviewed"));
+  EXPECT_THAT(lines_.lines()[0], HasSubstr("cannot review tokens"));
   EXPECT_THAT(lines_.lines()[0], Not(HasSubstr(kReader)));
   EXPECT_EQ(gate_.kept(), 0U);
   api_.down = false;
@@ -126,7 +126,7 @@ TEST_F(TokenGateTest, AYesCountsForLongerWhereThatIsWantedAndNobodyAnswers) {
   EXPECT_FALSE(gate.Check("nobody's"));
   clock_.Advance(seconds(1));
   EXPECT_FALSE(gate.Check(For(kReader)));
-  // No longer than until there is an answer again.
+  // Only until there is an answer again.
   api_.down = false;
   EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
   clock_.Advance(seconds(60));
@@ -173,7 +173,7 @@ TEST(RefusalTest, ItNamesTheCure) {
   EXPECT_THAT(unavailable->body, HasSubstr("nobody is there"));
 }
 
-// The API server's own answers, of 1.34.
+// The API server's own answers, from 1.34.
 class GuardMetricsTest : public ::testing::Test {
  protected:
   static constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";

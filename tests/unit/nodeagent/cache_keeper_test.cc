@@ -26,7 +26,7 @@ struct FakeContainer {
   Bytes anonymous;
   Bytes cache;
   bool can_release = true;
-  bool stubborn = false;  // its cache does not go
+  bool stubborn = false;  // its cache cannot be reclaimed
   int drops = 0;
   std::optional<Error> failure;
 };
@@ -88,12 +88,12 @@ class CacheKeeperTest : public ::testing::Test {
     pod.name = name;
     pod.managed = pod.has_share = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.requested.memory = request;
     fungible.floor.memory = floor;
     fungible.enforcement = Enforcement::kStrict;
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   FakeContainer& Has(const std::string& name, Bytes anonymous, Bytes cache) {
@@ -157,7 +157,7 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
   pods.Replace({one, other});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
-  // What it would not give back is in use.
+  // Memory that it did not give back is in use.
   ASSERT_EQ(readings.memory.size(), 1u);
   EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
   pods.Remove(other);
@@ -216,7 +216,7 @@ TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
   EXPECT_THAT(metrics.Render(), ::testing::Not(HasSubstr("sample_failed")));
 }
 
-// An agent that was killed has left nothing: another begins as the first did.
+// A killed agent leaves no state: another one starts like the first.
 TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(8), GiB(8))});

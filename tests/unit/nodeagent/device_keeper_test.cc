@@ -45,15 +45,15 @@ class DeviceKeeperTest : public ::testing::Test {
     pod.pod_namespace = "team";
     pod.managed = true;
     pod.containers.push_back({"train", id, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
   static wire::ResizeStatus Saying(wire::ResizeStatus pod, const DeviceReading& reading) {
-    Fungible fungible = *pod.fungible;
+    ManagedContainer fungible = *pod.fungible;
     fungible.devices = reading;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
   void Steps(int count) {

@@ -12,11 +12,11 @@ namespace synergy::trainer {
 
 class Breathing {
  public:
-  // Holds between nothing and `most` bytes, and changes the amount several times a second. The same
-  // `seed` gives the same amounts.
+  // Holds between nothing and `most` bytes, changed several times per second. The same `seed` gives
+  // the same amounts.
   Breathing(uint64_t most, uint64_t seed);
 
-  // Returns the sum of all bytes that were ever requested from the kernel.
+  // Returns the total that was ever requested from the kernel.
   uint64_t touched_bytes() const { return touched_; }
 
  private:

@@ -2,7 +2,7 @@
 
 // Counts the items between two stages of the loop, at most `capacity`.
 //
-// Threading: from any thread. Both calls wait, and return false when they are stopped.
+// Threading: from any thread. Both calls wait, and return false if asked to stop.
 
 #include <condition_variable>
 #include <mutex>

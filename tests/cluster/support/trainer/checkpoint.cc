@@ -14,8 +14,8 @@
 namespace synergy::trainer {
 namespace {
 
-// Returns the value in the last whole line that has it; 0 without one. A torn line has the next one
-// behind it.
+// Returns the value of the last whole line that has one; 0 if none does. A torn line is followed by
+// the next one.
 uint64_t LastSaved(const std::string& path) {
   std::ifstream file(path);
   uint64_t saved = 0;

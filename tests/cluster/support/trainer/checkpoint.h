@@ -1,13 +1,13 @@
 #pragma once
 
-// The point at which a restarted training resumes: a file to which lines are appended. The last
-// whole line with `saved=` counts; the others record when each run began:
+// The state from which a restarted training continues: a file to which lines are appended. The last
+// whole line with `saved=` counts. The others record when each run began:
 //
 //   time=1764000000.123 began=0
 //   time=1764000060.456 saved=1200
 //   time=1764000120.789 began=1200
 //
-// It reports on standard output in Megatron's words.
+// Its actions are printed on standard output in Megatron's words.
 //
 // Threading: Save() from any thread. Failures: a file that cannot be written ends the process.
 
@@ -19,12 +19,12 @@ namespace synergy::trainer {
 
 class Checkpoint {
  public:
-  // With an empty path nothing is kept, and every run begins at 0.
+  // With an empty path, nothing is stored, and every run begins at 0.
   explicit Checkpoint(std::string path);
 
-  // Returns the iterations that earlier runs have done.
+  // Returns the iterations of earlier runs.
   uint64_t begun() const { return begun_; }
-  // Writes to the disk before it returns.
+  // Returns when the value is on the disk.
   void Save(uint64_t iterations);
 
  private:

@@ -73,7 +73,7 @@ class Samples : public DataSet {
   std::uniform_int_distribution<uint64_t> choose_;
 };
 
-// Makes a sparse file, unless --real-data is set: reading its holes fills the page cache like any
+// A file without content, except for --real-data: reading its holes fills the page cache like any
 // other file, and takes no disk.
 class FileSamples final : public Samples {
  public:
@@ -81,13 +81,13 @@ class FileSamples final : public Samples {
       : Samples(options), resident_(kSample / kPage), size_(samples() * kSample) {
     const size_t slash = options.data_file.rfind('/');
     if (slash != std::string::npos && slash > 0)
-      ::mkdir(options.data_file.substr(0, slash).c_str(), 0755);  // it may be there
-    // The kernel reports cached pages only to a process that may write the file.
+      ::mkdir(options.data_file.substr(0, slash).c_str(), 0755);  // it may exist
+    // The kernel reports which pages of a file are cached only to processes that may write it.
     file_ = ::open(options.data_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(size_)) != 0)
       Die(options.data_file.c_str());
     if (options.real_data) Fill();
-    // Read-ahead would load neighbours that no sample needs.
+    // Read-ahead would load neighbours that were not requested.
     if (::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM) != 0) Die("posix_fadvise");
     void* pages = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_, 0);
     if (pages == MAP_FAILED) Die("mmap");
@@ -117,7 +117,7 @@ class FileSamples final : public Samples {
   }
 
  private:
-  // Writes content that no file system turns into a hole, and that is on the disk alone.
+  // Writes content that no file system stores as a hole, and removes it from the cache.
   void Fill() {
     const std::vector<char> content(kSample, 'x');
     for (uint64_t at = 0; at < size_; at += kSample) {
@@ -131,10 +131,10 @@ class FileSamples final : public Samples {
   std::vector<unsigned char> resident_;
   const uint64_t size_;
   int file_ = -1;
-  char* pages_ = nullptr;  // only to ask about; never touched
+  char* pages_ = nullptr;  // only to query; never touched
 };
 
-// Behaves as a loader with a cache of its own: the first samples that fit stay.
+// A loader with a cache of its own: the first samples that fit stay.
 class AnonymousSamples final : public Samples {
  public:
   explicit AnonymousSamples(const Options& options)

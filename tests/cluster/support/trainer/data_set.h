@@ -1,7 +1,7 @@
 #pragma once
 
 // Samples, read in random order with replacement, so that a cache of a part of the data set serves
-// that part of the reads. Uncached samples come at the storage's speed.
+// that part of the reads. Reads that miss the cache take the storage's time.
 //
 // Threading: one reader; the counters from any thread. Failures: a file that cannot be made or read
 // ends the process.
@@ -25,7 +25,7 @@ class DataSet {
 
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t missed_bytes() const { return missed_bytes_; }
-  // Returns the time of reading uncached samples, without that of --storage-bandwidth.
+  // Returns the time of reads that missed the cache, without --storage-bandwidth's.
   Duration missed_time() const { return Duration(missed_time_); }
 
  protected:
@@ -41,7 +41,7 @@ class DataSet {
   std::atomic<Duration::rep> missed_time_ = 0;
 };
 
-// Allocates `bytes` of anonymous memory that the kernel has to back; zero bytes are allowed.
+// Returns `bytes` of anonymous memory that is backed by pages; zero bytes are allowed.
 std::unique_ptr<char[]> TouchedMemory(uint64_t bytes);
 
 }  // namespace synergy::trainer

@@ -1,11 +1,11 @@
 #pragma once
 
-// A device that works by itself while the program waits: a GPU, a storage. It does nothing but
-// waiting.
+// A device that works while the program waits: a GPU, a storage. Its work is only waiting.
 //
 // The program may run ahead of it, as with CUDA's streams and read-ahead: a process that a CPU
 // quota stops for most of each 100 ms still keeps it busy. On average it never exceeds its speed. A
-// synchronous device waits for each piece, like a loop that reads its loss in every step.
+// synchronous device makes the program wait for each piece, like a loop that reads its loss in
+// every step.
 //
 // Threading: Work() and SetPiece() by one thread; finished() by any.
 
@@ -26,8 +26,8 @@ class Device {
   explicit Device(Duration piece, bool synchronous = false)
       : piece_(piece), run_ahead_(synchronous ? Duration::zero() : kRunAhead) {}
 
-  // Adds a piece. Returns when the device is no further behind than it may be; with `spin` the wait
-  // uses a core, as CUDA's and NCCL's do.
+  // Adds one piece. Returns when the device is no further behind than allowed; with `spin` the wait
+  // uses a core, like CUDA's and NCCL's.
   void Work(const std::stop_token& stop, bool spin = false) {
     std::unique_lock lock(mutex_);
     ++given_;
@@ -48,7 +48,7 @@ class Device {
     piece_ = piece;
   }
 
-  // Returns the pieces that are done.
+  // Returns the number of finished pieces.
   uint64_t finished() const {
     const std::lock_guard lock(mutex_);
     const Duration behind = std::max(Duration::zero(), Duration(done_at_ - Clock::now()));

@@ -1,6 +1,6 @@
 #pragma once
 
-// The meeting of the workers of a synchronous training, which wait for each other in every
+// The barrier at which the workers of a synchronous training wait for each other in every
 // iteration, as in an all-reduce: a file that they all map, with a count of iterations for each.
 //
 // A waiting worker uses no CPU. A restarted worker counts from 0, and the others wait until it has
@@ -18,17 +18,17 @@ namespace synergy::trainer {
 
 class Meeting {
  public:
-  // With an empty path this worker trains alone. REQUIRES: `rank` < `ranks`.
+  // With an empty path, this worker trains alone. REQUIRES: `rank` is less than `ranks`.
   Meeting(const std::string& path, int rank, int ranks);
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  // Returns when all workers have come as often as this one.
+  // Returns when all workers have called it as often as this one.
   void Meet(const std::stop_token& stop);
 
  private:
-  // Workers on the same machine share the file's pages, whatever container each is in.
+  // Workers on the same machine share the file's pages, even from different containers.
   using Count = std::atomic<uint32_t>;
   static_assert(Count::is_always_lock_free && sizeof(Count) == sizeof(uint32_t));
 

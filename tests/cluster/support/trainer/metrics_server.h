@@ -1,9 +1,9 @@
 #pragma once
 
-// Answers every HTTP request with the text of `render`.
+// Answers every HTTP request with the result of `render`.
 //
-// Threading: one thread of its own, which calls `render`; the destructor ends it. Failures: an
-// occupied port ends the process.
+// Threading: one thread of its own, which calls `render`; the destructor ends it.
+// Failures: a port that is not available ends the process.
 
 #include <cstdint>
 #include <functional>

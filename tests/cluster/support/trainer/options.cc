@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// The quota does not count: it may change while the process runs, and more threads than CPUs do no
-// harm.
+// Ignores the quota: it may change while the process runs, and surplus threads do no harm.
 int UsableCpus() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;

@@ -1,11 +1,11 @@
 #pragma once
 
-// The loop: a reader, workers that prepare, a GPU, with a few iterations between them, so that its
-// speed is that of the slowest of the three.
+// The loop: a reader, workers that prepare, and a GPU, with a few iterations between them, so that
+// its speed is that of the slowest of the three.
 //
 //   reader (data set) -> workers (burn CPU time) -> GPU (waits) -> one iteration more
 //
-// One of several ranks waits for the others before each iteration.
+// With several ranks, each waits for the others before each iteration.
 //
 // Threading: starts threads of its own; the destructor ends them. Counters from any thread.
 
@@ -26,11 +26,10 @@ namespace synergy::trainer {
 
 class Training {
  public:
-  // `data`, `team` and `checkpoint` outlive the training.
+  // REQUIRES: `data`, `team` and `checkpoint` outlive the training.
   Training(const Options& options, DataSet& data, const Team& team, Checkpoint& checkpoint);
 
-  // Returns the iterations that were trained to their end, in all runs; at most the number to be
-  // done.
+  // Returns the iterations of all runs, at most the number of iterations to be done.
   uint64_t iterations() const;
 
  private:

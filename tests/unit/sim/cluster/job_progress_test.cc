@@ -23,8 +23,8 @@ std::shared_ptr<const JobProfile> ProfileOf(std::vector<JobProfile::Point> point
 
 class ColdEpochTest : public ::testing::Test {
  protected:
-  // One iteration a second for each core, up to three, but half a one while its data are cold, for
-  // the first hundred; `job` has 500 to do.
+  // One iteration per second for each core, up to three, but half of one while its data are cold,
+  // for the first hundred; `job` has 500 to do.
   void Start(size_t job, bool cold) {
     running.Begin(job, {.ideal = Seconds(500)});
     JobProgress::RunningPod pod{.uid = std::to_string(job), .job = job};
