@@ -36,6 +36,10 @@ struct SimulateArguments {
   int64_t cpus = 24;
   std::string memory = "500GB";
   std::vector<std::string> policies{"fifo"};
+  bool kueue = false;
+  std::string queue_rounds;
+  std::vector<std::string> with;  // "faults=call-fails:0.1"
+  uint64_t seed = 1;              // of the faults
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
   std::string window;
@@ -74,6 +78,11 @@ struct SimulateOptions {
   std::optional<Duration> profiles_after;
   LocalityRules locality;
   bool keeps_changes = false;
+  // How jobs queue, but for the policy, under policies other than fifo, and under that too where
+  // `always_queues`. None: they do not, and fifo is the only policy.
+  std::optional<QueueSetup> queue;
+  bool always_queues = false;
+  FaultRates faults;
 };
 
 // Returns the error "--option: why": kInvalid, or with the code of `error`.

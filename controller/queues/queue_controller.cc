@@ -12,8 +12,6 @@ namespace synergy::controller {
 
 namespace {
 
-// Stop a step after this many failed writes: with the API server down, each takes seconds to fail.
-constexpr size_t kMostFailedWrites = 3;
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
 
@@ -94,7 +92,7 @@ void QueueController::Step(const std::stop_token& stop) {
   }
   QueueOutcome outcome;
   outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, stop);
-  outcome.writes = WriteWorkloads(plan.writes, stop);
+  outcome.writes = WriteWorkloads(plan, stop);
   outcome.running_jobs.resize(plan.running_jobs.size());
   if (AllBandsWritten(plan, outcome.writes))
     outcome.running_jobs = WriteJobs(plan.running_jobs, stop);
@@ -158,35 +156,40 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
   return outcome;
 }
 
-std::vector<WriteOutcome> QueueController::WriteWorkloads(const std::vector<WorkloadWrite>& writes,
+std::vector<WriteOutcome> QueueController::WriteWorkloads(const QueuePlan& plan,
                                                           const std::stop_token& stop) {
-  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
-  Written written;
-  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
-  size_t failed = 0;
-  for (size_t index = 0; index < writes.size(); ++index) {
-    const WorkloadWrite& write = writes[index];
-    const Workload& workload = *write.workload;
-    const auto last = workloads_written_.find(workload.uid);
-    if (last != workloads_written_.end() && last->second == workload.resource_version) {
-      outcomes[index] = WriteOutcome::kUnseen;
-      written.insert(*last);
-      continue;
+  class Writer final : public WorkloadWriter {
+   public:
+    Writer(QueueController& controller, const std::stop_token& stop)
+        : controller_(controller), stop_(stop) {}
+
+    bool IsUnseen(const WorkloadWrite& write) override {
+      const auto last = controller_.workloads_written_.find(write.workload->uid);
+      const bool unseen = last != controller_.workloads_written_.end() &&
+                          last->second == write.workload->resource_version;
+      if (unseen) written.insert(*last);
+      return unseen;
     }
-    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
-    const Instant now = clock_.Now();
-    if (stop.stop_requested() || failed == kMostFailedWrites || write_rate_.Next() > now) continue;
-    write_rate_.Spend(1, now);
-    const WriteOutcome outcome = outcomes[index] = WriteWorkload(write, stop);
-    if (outcome == WriteOutcome::kWritten) {
-      written.emplace(workload.uid, workload.resource_version);
-      continue;
+    bool MayWrite() override {
+      return !stop_.stop_requested() && controller_.write_rate_.Next() <= controller_.clock_.Now();
     }
-    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
-    // The watch delivers an outdated workload again.
-    if (outcome != WriteOutcome::kOutdated) ++failed;
-  }
-  workloads_written_ = std::move(written);
+    WriteOutcome Write(const WorkloadWrite& write) override {
+      controller_.write_rate_.Spend(1, controller_.clock_.Now());
+      const WriteOutcome outcome = controller_.WriteWorkload(write, stop_);
+      if (outcome == WriteOutcome::kWritten)
+        written.emplace(write.workload->uid, write.workload->resource_version);
+      return outcome;
+    }
+
+    Written written;
+
+   private:
+    QueueController& controller_;
+    const std::stop_token& stop_;
+  };
+  Writer writer(*this, stop);
+  std::vector<WriteOutcome> outcomes = WriteInOrder(plan, writer);
+  workloads_written_ = std::move(writer.written);
   return outcomes;
 }
 

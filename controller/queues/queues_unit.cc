@@ -45,7 +45,8 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                    [&shares = cluster.fair_shares()](Gpus gpus, const std::string& product) {
                      return shares.Find({}, gpus, product);
                    }),
-      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), type_speeds_),
+      types_(type_speeds_),
+      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), types_),
       controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       trainer_watches_(*clients.any, reader, config.staleness_limit, clock, log),

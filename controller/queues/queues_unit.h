@@ -26,6 +26,7 @@
 #include "kube/watches.h"
 #include "metrics/round_metrics.h"
 #include "queues/planner/queue_planner.h"
+#include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
 #include "wire/objects/objects.h"
 
@@ -57,6 +58,7 @@ class QueuesUnit {
   QueueStores stores_;
   const std::unique_ptr<kube::RoundApi> api_;
   GpuTypeSpeeds type_speeds_;
+  GpuTypePlanner types_;
   QueuePlanner planner_;
   QueueController controller_;
   // Separate watches, so that everything else works without a healthy Kueue, and Kueue's queues

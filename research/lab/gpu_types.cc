@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "config/profile_file.h"
-#include "gavel/policies/policies.h"
+#include "gavel/type_policies.h"
 #include "research/lab/gavel_workloads.h"
 #include "research/lab/lab_options.h"
 

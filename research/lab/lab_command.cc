@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/simulate/option_groups.h"
-#include "gavel/policies/policies.h"
+#include "gavel/type_policies.h"
 #include "policy/policy.h"
 #include "research/baseline/mechanisms.h"
 #include "research/lab/lab_runs.h"

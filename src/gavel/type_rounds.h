@@ -39,6 +39,7 @@
 #include "core/result.h"
 #include "gavel/policies/policies.h"
 #include "gavel/round_mechanism.h"
+#include "gavel/type_policies.h"
 
 namespace synergy {
 

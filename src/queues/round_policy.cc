@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "gavel/policies/policies.h"
+#include "gavel/type_policies.h"
 
 namespace synergy {
 namespace {

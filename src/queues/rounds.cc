@@ -240,6 +240,7 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
   }
   std::sort(rest, entries.end());
   Gpus next_free = quota;
+  bool held_back = false;  // by one that waits and goes first
   for (auto entry = rest; entry != entries.end(); ++entry) {
     const RoundWorkload& workload = workloads[entry->index];
     RoundVerdict& verdict = decision.verdicts[entry->index];
@@ -247,10 +248,11 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
       verdict = {Band::kNext, kLosesTurn};
     } else if (workload.gpus > quota) {
       verdict = {Band::kWaits, kTooLarge};
-    } else if (workload.gpus <= next_free) {
+    } else if (workload.gpus <= next_free && !held_back) {
       next_free -= workload.gpus;
       verdict = {Band::kNext, kNextWhenFree};
     } else {
+      held_back |= !policy_->Preempts();
       verdict = {Band::kWaits, kBehind};
     }
   }

@@ -56,7 +56,8 @@ struct PlaceChange {
   Seconds at{};
   std::optional<uint64_t> job;  // id of the pod's job; none: the pod is one of the starting cluster
   Kind kind = Kind::kBound;
-  std::string pod;  // uid; the Nth pod of job 7, from 0, is "job-7-N"
+  // Its uid: of the Nth pod of job 7 "job-7-N", from 0; of its second run "job-7-N-run-2".
+  std::string pod;
   std::string node;
   ResourceVector amounts;  // kResized: the amounts in force; kGone: the last amounts
 };

@@ -24,7 +24,7 @@ ARROWS = {
     "allocation": ["core", "profile", "cluster"],
     "engine": ["core", "profile", "cluster", "allocation"],
     "queues": ["core", "profile", "gavel", "cluster", "policy", "optimus"],
-    "sim": ["core", "profile", "cluster", "admission", "allocation", "engine"],
+    "sim": ["core", "profile", "cluster", "admission", "policy", "allocation", "engine", "queues"],
     "inventory": ["core"],
     "http": ["core"],
     "json": ["core"],

@@ -85,7 +85,7 @@ void SortByPlace(std::vector<Checked>& workloads) {
 
 // Admits held workloads to types that have room, and evicts started ones from types on which others
 // wait for room.
-void GiveTypes(const QueueObjects& objects, const GpuTypePlanner& types, std::vector<Checked> held,
+void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vector<Checked> held,
                std::vector<Checked> started, WallTime now, std::vector<TypeAnswer>& answers) {
   SortByPlace(held);
   SortByPlace(started);
@@ -138,7 +138,7 @@ bool IsHeld(const QueueObjects& objects, const Workload& workload) {
   return check && IsHeldBy(workload, workload.checks[*check]);
 }
 
-std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now) {
   const std::set<std::string> with_types = QueuesWithTypes(objects);
   std::vector<TypeAnswer> answers;

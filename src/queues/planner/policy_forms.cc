@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gavel/policies/policies.h"
+#include "gavel/type_policies.h"
 #include "policy/policy.h"
 
 namespace synergy {

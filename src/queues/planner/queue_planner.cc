@@ -19,6 +19,7 @@ namespace {
 // Most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
+constexpr size_t kMostFailedWrites = 3;
 // A round that could not be written begins again for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
@@ -94,12 +95,30 @@ bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& wri
   return true;
 }
 
-QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints,
-                           GpuTypeSpeeds& speeds)
-    : progress_(std::move(progress)),
-      checkpoints_(std::move(checkpoints)),
-      speeds_(speeds),
-      types_(speeds) {}
+std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer) {
+  const std::vector<WorkloadWrite>& writes = plan.writes;
+  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
+  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
+  size_t failed = 0;
+  for (size_t index = 0; index < writes.size(); ++index) {
+    const WorkloadWrite& write = writes[index];
+    if (writer.IsUnseen(write)) {
+      outcomes[index] = WriteOutcome::kUnseen;
+      continue;
+    }
+    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
+    if (failed == kMostFailedWrites || !writer.MayWrite()) continue;
+    const WriteOutcome outcome = outcomes[index] = writer.Write(write);
+    if (outcome == WriteOutcome::kWritten) continue;
+    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
+    // The watch delivers an outdated workload again.
+    if (outcome != WriteOutcome::kOutdated) ++failed;
+  }
+  return outcomes;
+}
+
+QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types)
+    : progress_(std::move(progress)), checkpoints_(std::move(checkpoints)), types_(types) {}
 
 void QueuePlanner::StartOver() {
   ledger_.StartOver();
@@ -229,7 +248,7 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
       if (own != pass.pods.end()) {
         ours.insert(own->second.uids.begin(), own->second.uids.end());
         workload.rate = own->second.rate;
-        if (!own->second.node.empty()) workload.on = speeds_.ProductOf(own->second.node);
+        if (!own->second.node.empty()) workload.on = types_.ProductOf(own->second.node);
       }
       const auto check = OurCheck(pass.objects, object);
       if (workload.on.empty() && check) workload.on = object.checks[*check].product;

@@ -50,11 +50,15 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
 
 }  // namespace
 
+int64_t PodCount(Gpus gpus, Gpus most_gpus) {
+  const int64_t most = most_gpus.count();
+  return most > 0 ? (gpus.count() + most - 1) / most : 1;
+}
+
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now) {
-  const int64_t most = most_gpus.count();
-  const int64_t count = most > 0 ? (job.gpus.count() + most - 1) / most : 1;
+  const int64_t count = PodCount(job.gpus, most_gpus);
   if (count > kMostGangMembers) {
     return Fail(ErrorCode::kInvalid, fmt::format("{} needs {} pods, and a gang has {} at most",
                                                  job.name, count, kMostGangMembers));
@@ -87,6 +91,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     Pod pod = AdmittedPod(*decision.figures, job.measured ? job.model : std::string(),
                           job.pod_namespace, settings.scheduler_name, now);
     pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
+    if (job.run > 1) pod.uid += fmt::format("-run-{}", job.run);
     if (count > 1) {
       pod.gang = std::make_shared<const Gang>(Gang{.name = job.pod_namespace + '/' + job.name,
                                                    .size = static_cast<int32_t>(count),
@@ -96,6 +101,15 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     pods.push_back(std::move(pod));
   }
   return pods;
+}
+
+void GiveFairShare(Pod& pod) {
+  ManagedContainer fungible = *pod.fungible;
+  fungible.floor = fungible.demand = fungible.fair_share;
+  fungible.requested = fungible.in_force = fungible.set_aside = fungible.fair_share;
+  pod.requests.main = fungible.fair_share;
+  pod.demand = fungible.fair_share;
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
 }
 
 void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,

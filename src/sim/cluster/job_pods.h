@@ -21,12 +21,16 @@ namespace synergy {
 
 struct JobOfPods {
   std::string name;  // pod names and uids: NAME-0, NAME-1, ...
+  uint32_t run = 1;  // pods of later runs have the uids NAME-0-run-2, ...
   std::string pod_namespace;
   std::string model;  // name of the TrainingProfile in the namespace
   Gpus gpus;
   // The job uses the measured profile of the workload `model`; until one exists, it has no profile.
   bool measured = false;
 };
+
+// Returns the number of pods of a job: as few as `most_gpus` for each allows.
+int64_t PodCount(Gpus gpus, Gpus most_gpus);
 
 // Returns the job's pods: as few as possible with at most `most_gpus` GPUs each, and about equally
 // many GPUs per pod. Several pods form a gang with the job's name. kInvalid with the reason if
@@ -35,6 +39,9 @@ struct JobOfPods {
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);
+
+// The pod's floor and demand are its fair share, so that nothing is taken from it or given to it.
+void GiveFairShare(Pod& pod);
 
 // Gives the pod the profile `name`, scaled to its GPUs, as the product's controller writes it.
 void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,

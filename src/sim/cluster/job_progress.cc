@@ -159,6 +159,27 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
   }
 }
 
+void JobProgress::Suspend(size_t job, Instant now) {
+  JobState& state = jobs_.at(job);
+  state.first_part_done = FirstPartDone(job, now);
+  Book(state, now);
+  state.speed = 0;
+  state.started = 0;
+  state.work.runs_already = false;
+  std::fill(state.pod_speeds.begin(), state.pod_speeds.end(), 0);
+  ++state.saying;
+}
+
+std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return std::nullopt;
+  const JobState& state = it->second;
+  if (!state.Runs() || state.speed <= 0 || now < state.from) return std::nullopt;
+  const Seconds worked = now - std::max(state.from, state.booked);
+  const double left = std::max(state.remaining / state.speed - worked.count(), 0.0);
+  return Duration(std::llround(std::min(left, 9e9) * 1e9));
+}
+
 std::optional<Instant> JobProgress::FirstPartDone(size_t job, Instant now) const {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return std::nullopt;

@@ -88,6 +88,11 @@ class JobProgress {
   std::optional<Pace> PaceOf(const std::string& node, const std::string& uid, Instant now) const;
   void Stop(const std::string& node, const std::string& uid, Instant now);
   void End(size_t job) { jobs_.erase(job); }
+  // Suspends the job, whose pods end. REQUIRES: called before Stop() of each. The job keeps its
+  // progress, and pays the restart cost again once all of its pods have started again.
+  void Suspend(size_t job, Instant now);
+  // Returns how long the job still takes at its present speed; nullopt while it does not work.
+  std::optional<Duration> RemainingOf(size_t job, Instant now) const;
   // Returns when the job completed its first part; nullopt if not by `now`, or if it has none.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
   // Returns the speed relative to that at the fair share; 0 for a job that does not run.

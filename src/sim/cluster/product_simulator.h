@@ -21,6 +21,9 @@
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/faults.h"
+#include "sim/node_order.h"
+#include "sim/queue/queue_driver.h"
 #include "sim/simulation_run.h"
 
 namespace synergy {
@@ -85,6 +88,13 @@ struct ProductOptions {
   // published. Nothing is measured. Isolates the cost of placing jobs without profiles. Excludes
   // `live_profiles`.
   std::optional<Duration> profiles_after;
+  // The jobs wait in a queue of Kueue that a RoundPolicy orders, whose quota is all GPUs but those
+  // of the starting pods. None: every job's pods are created as it arrives.
+  std::optional<QueueSetup> queue;
+  FaultRates faults;
+  // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
+  // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
+  std::optional<NodeOrder> baseline;
   // Until a job has read its data set once, all of it comes from storage (simulated_data.h).
   bool cold_epochs = false;
   // Ends the run then, whether or not jobs still run or wait; none: when all jobs have finished.
@@ -95,6 +105,11 @@ struct ProductOptions {
 
 // Returns "synergy" and "synergy-strict".
 std::span<const MechanismName> ProductMechanisms();
+// Returns the common practices without Synergy: "proportional", "burstable-spread",
+// "burstable-packed".
+std::span<const MechanismName> BaselineMechanisms();
+// Sets the options of a mechanism of either list. Returns whether there is one of that name.
+bool SetMechanism(std::string_view name, ProductOptions& options);
 
 // Called after every event; for tests that check every state.
 class ProductObserver {

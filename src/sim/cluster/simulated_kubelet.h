@@ -8,6 +8,7 @@
 
 #include "core/resources.h"
 #include "sim/cluster/simulated_pods.h"
+#include "sim/faults.h"
 
 namespace synergy {
 
@@ -20,14 +21,19 @@ class SimulatedKubelet {
   void Start(const std::string& uid);
 
   enum class Resize {
-    kNothing,  // the pod is gone, or has what it asks for
+    kNothing,  // the pod is gone, or has what it asks for; or the resize is refused for good
     kInForce,
     kDeferred,  // the node has no room for it; try again
   };
-  // Makes the resize that the spec asks for, on a node with these amounts.
-  Resize MakeResize(const std::string& uid, const ResourceVector& allocatable);
+  // Makes the resize that the spec asks for, on a node with these amounts. `fault`: what the
+  // kubelet does in place of that.
+  Resize MakeResize(const std::string& uid, const ResourceVector& allocatable,
+                    Faults::ResizeFault fault = Faults::ResizeFault::kNone);
 
  private:
+  void SetResizeState(const SimulatedPod& pod, ResizeState state, const std::string& message);
+  Resize Defer(const SimulatedPod& pod);
+
   SimulatedPods& pods_;
 };
 

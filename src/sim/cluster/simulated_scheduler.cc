@@ -22,7 +22,6 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
 }
 
 // The product refuses a pod with malformed gang labels; here it is scheduled on its own.
-bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
 
 // The nodes that kube-scheduler's own filters leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
@@ -41,6 +40,16 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
+// The lower, the earlier by `order`: what the node's pods request, as a part of the node.
+double ScoreOf(const NodeState& node, NodeOrder order) {
+  const auto part = [](int64_t amount, int64_t whole) {
+    return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
+  };
+  const double requested = part(node.requested.cpu.count(), node.allocatable.cpu.count()) +
+                           part(node.requested.memory.count(), node.allocatable.memory.count());
+  return order == NodeOrder::kLeastAllocated ? requested : -requested;
+}
+
 // Returns whether some node has room by kube-scheduler's own count, so that it calls the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
                          const SimulatedPods& pods) {
@@ -55,20 +64,36 @@ bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
 
 }  // namespace
 
-SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began)
+SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality,
+                                       std::optional<NodeOrder> order, Moment began)
     : state_(state),
+      order_(order),
       clock_(began),
       log_(sink_, clock_, LogLevel::kError, LogFormat::kText),
       gangs_(state, ReserveRule{}, {}, GangTimes{}, std::move(locality), clock_, log_) {}
 
 void SimulatedScheduler::Add(const Pod& pod, Instant now) {
-  if (IsOfGang(pod)) {
+  if (pod.IsOfGang()) {
     GangState& gang = waiting_gangs_[pod.gang->name];
     gang.gpus += pod.requests.main.gpus;
     if (!gang.leader.empty()) return;
     gang.leader = pod.uid;
   }
   queue_.Add(pod, now);
+}
+
+void SimulatedScheduler::Forget(const Pod& pod) {
+  if (!pod.IsOfGang()) return queue_.Remove(pod.uid);
+  const auto gang = waiting_gangs_.find(pod.gang->name);
+  if (gang == waiting_gangs_.end()) return;
+  queue_.Remove(gang->second.leader);
+  waiting_gangs_.erase(gang);
+}
+
+void SimulatedScheduler::PodsDeleted(Instant now) {
+  clock_.GoOnTo(now);
+  gangs_.Look();  // gives up the places that are held for them
+  queue_.WakeAll();
 }
 
 bool SimulatedScheduler::HasWork(Instant now) {
@@ -110,7 +135,7 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   const std::optional<SchedulingQueue::Candidate> candidate = queue_.Next(now);
   if (!candidate) return std::nullopt;
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
-  if (IsOfGang(pod)) return TryGang(*candidate, pod, now);
+  if (pod.IsOfGang()) return TryGang(*candidate, pod, now);
   const auto snapshot = state_.Snapshot();
   const Choice choice = Choose(pod, *snapshot, candidate->kind->looked_at);
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
@@ -202,13 +227,14 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
                                                       uint64_t looked_at) const {
   Choice choice;
-  FitRank best_rank;
+  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
+  Rank best_rank;
   std::optional<BestFit> best_fit;
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
-    if (!best_fit) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const FitRank rank = best_fit->Rank(node);
+    if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
+    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {

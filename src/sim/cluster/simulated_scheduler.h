@@ -28,17 +28,25 @@
 #include "sim/cluster/scheduling_queue.h"
 #include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"
+#include "sim/node_order.h"
 
 namespace synergy {
 
 class SimulatedScheduler final : public PodWatcher {
  public:
-  // REQUIRES: `state` outlives this. `began`: when the extender started.
-  SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began);
+  // `state` outlives this. `began`: when the extender began. `order`: kube-scheduler scores nodes
+  // by itself, in place of the extender; it still places gangs by the extender's code.
+  SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
+                     Moment began);
 
-  // Adds or removes a waiting pod. REQUIRES: a gang is added when all of it is known, pod by pod.
+  // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
-  void Remove(const std::string& uid) { queue_.Remove(uid); }
+  // A pod that waited, or was to be bound, has been deleted; of a gang all of them are.
+  void Forget(const Pod& pod);
+  // Pods of a job that did not end by itself have been deleted, and may come again.
+  void PodsDeleted(Instant now);
+  // A node has become schedulable.
+  void NodeReturned() { queue_.WakeAll(); }
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
@@ -91,6 +99,7 @@ class SimulatedScheduler final : public PodWatcher {
   };
 
   ClusterState& state_;
+  const std::optional<NodeOrder> order_;
   SimulatedClock clock_;
   NoSink sink_;
   Logger log_;

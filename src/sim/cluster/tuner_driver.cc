@@ -6,17 +6,24 @@
 namespace synergy {
 
 TunerDriver::TunerDriver(const TunerSettings& settings, const ProfileBook& profiles,
-                         ClusterState& state, SimulatedPods& pods, Resized resized, Moment at)
+                         ClusterState& state, SimulatedPods& pods, Resized resized, Faults& faults,
+                         Moment at)
     : tuner_(settings, profiles),
       memory_(Tuner::StartOver(at)),
       state_(state),
       pods_(pods),
       resized_(std::move(resized)),
+      faults_(faults),
       wake_(at.now) {
   state_.KeepNews();
 }
 
 void TunerDriver::Run(Moment at) {
+  if (!late_.empty()) {
+    if (at.now < wake_) return;
+    Carry(std::exchange(late_, {}), at);
+    wake_ = at.now;
+  }
   ClusterNews news = state_.TakeNews();
   if (news.pods.empty() && at.now < wake_) return;
   while (true) {
@@ -26,10 +33,19 @@ void TunerDriver::Run(Moment at) {
     rounds_ += plan.round ? 1 : 0;
     if (plan.actions.empty()) return;
     ++decisions_;
-    for (const TunerAction& action : plan.actions) {
-      tuner_.OnResult(memory_, action, Do(action), at);
+    if (const Duration delay = faults_.CallDelay(); delay > Duration::zero()) {
+      late_ = plan.actions;
+      wake_ = at.now + delay;
+      return;
     }
+    Carry(plan.actions, at);
     news = state_.TakeNews();
+  }
+}
+
+void TunerDriver::Carry(const std::vector<TunerAction>& actions, Moment at) {
+  for (const TunerAction& action : actions) {
+    tuner_.OnResult(memory_, action, !faults_.CallFails() && Do(action), at);
   }
 }
 

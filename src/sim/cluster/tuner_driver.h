@@ -7,11 +7,13 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/simulated_pods.h"
+#include "sim/faults.h"
 
 namespace synergy {
 
@@ -20,11 +22,13 @@ class TunerDriver {
   // Called after the spec of a bound pod asks for other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // REQUIRES: all arguments outlive this. From now on the driver consumes the changes of `state`.
+  // All outlive this. From now on the driver takes the news of `state`. Writes fail and are late
+  // as `faults` draws it.
   TunerDriver(const TunerSettings& settings, const ProfileBook& profiles, ClusterState& state,
-              SimulatedPods& pods, Resized resized, Moment at);
+              SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
 
-  // Decides while there are changes or a decision is due.
+  // Decides where there is news or it is time to, until there is nothing more to do, or writes are
+  // late: then they are made, and the next decisions follow, when Run() is due again.
   void Run(Moment at);
   // When Run() is due if nothing happens.
   Instant wake() const { return wake_; }
@@ -32,6 +36,7 @@ class TunerDriver {
   uint64_t decisions() const { return decisions_; }  // those that led to any action
 
  private:
+  void Carry(const std::vector<TunerAction>& actions, Moment at);
   bool Do(const TunerAction& action);
   bool Do(const Pod& pod, const tuner_action::KeepPlace& place);
   bool Do(const Pod& pod, const tuner_action::EndPlace& place);
@@ -52,6 +57,8 @@ class TunerDriver {
   ClusterState& state_;
   SimulatedPods& pods_;
   Resized resized_;
+  Faults& faults_;
+  std::vector<TunerAction> late_;  // decided, and written when Run() is due
   Instant wake_{};
   uint64_t rounds_ = 0;
   uint64_t decisions_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Writes the answers of the admission check at which jobs wait for their GPU type
-// (queues/type_check.h; kueue.x-k8s.io/v1beta2).
+// (queues/kueue.h; kueue.x-k8s.io/v1beta2).
 //
 // Threading: pure.
 

@@ -139,7 +139,8 @@ TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
   }
   EXPECT_THAT(CheckForm({.policy = "luck"}).error().message,
               HasSubstr("policy: unknown policy 'luck': use one of fifo, srtf, las"));
-  EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message, HasSubstr("without gpuTypes: use one of "));
+  EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message,
+              HasSubstr("without gpuTypes: use one of "));
 }
 
 }  // namespace

@@ -88,6 +88,35 @@ class SimulateTest(unittest.TestCase):
         small = simulate(*philly, "--servers", "1", "--gpus", "4", "--cpus", "12", "--output", "json")
         self.assertEqual(json.loads(small.stdout)["left_out"], 4)
 
+    def test_jobs_queue_by_the_policy(self):
+        run = ["--generate", "rate=9/h,jobs=60,seed=5", "--servers", "1"]
+        fifo, las = figures(*run, "--policy", "fifo,las")
+        self.assertLess(las["mean_jct_hours"], fifo["mean_jct_hours"])
+        self.assertEqual(fifo["restarts"], 0)
+        self.assertGreater(las["restarts"], 0)
+        queued = figures(*run, "--kueue")
+        self.assertAlmostEqual(queued["mean_jct_hours"] / fifo["mean_jct_hours"], 1, delta=0.02)
+        self.assertEqual(figures(*run)["mean_jct_hours"], fifo["mean_jct_hours"])
+
+    def test_faults_cost_time_and_the_same_seed_gives_the_same_run(self):
+        run = ["--generate", "rate=9/h,jobs=100,seed=5", "--servers", "2"]
+        faults = [*run,
+                  "--with", "faults=resize-deferred:0.2,resize-refused:0.1,call-fails:0.2,call-late:2s,node-lost:1"]
+        first = figures(*faults)
+        self.assertEqual(first["jobs"], 100)
+        self.assertGreater(first["restarts"], 0)
+        self.assertEqual(first["mean_jct_hours"], figures(*faults)["mean_jct_hours"])
+        self.assertNotEqual(first["mean_jct_hours"], figures(*faults, "--seed", "2")["mean_jct_hours"])
+        self.assertGreater(first["mean_jct_hours"], figures(*run)["mean_jct_hours"])
+
+    def test_baselines_run_by_the_same_events(self):
+        run = ["--generate", "rate=9/h,jobs=100,seed=5", "--servers", "2",
+               "--mechanism", "synergy,proportional,burstable-spread"]
+        ours, proportional, spread = figures(*run)
+        self.assertLess(ours["mean_jct_hours"], spread["mean_jct_hours"])
+        self.assertLess(spread["mean_jct_hours"], proportional["mean_jct_hours"])
+        self.assertEqual(proportional["resizes"], 0)
+
     def test_philly_traces_are_read(self):
         run = figures("--trace", *(ROOT / "tests/data/philly").glob("*.json"))
         self.assertGreater(run["jobs"], 0)
@@ -101,8 +130,11 @@ class SimulateTest(unittest.TestCase):
         self.assertIn(f"{trace}:3:", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
                                 (["--generate", "jobs=10", "--mechanism", "luck"],
-                                  "unknown mechanism 'luck': use synergy or synergy-strict"),
+                                 "no mechanism 'luck': one of synergy, synergy-strict, proportional"),
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
+                                (["--generate", "jobs=10", "--policy", "luck"], "no policy 'luck': one of fifo"),
+                                (["--generate", "jobs=10", "--with", "luck=1"], "with a name of: faults"),
+                                (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],
                                  "8 GPUs"),
@@ -127,9 +159,8 @@ class SimulateTest(unittest.TestCase):
                                 ([*made, "--compat=gavel", "--solves", "x"], "synergy-lab gavel"),
                                 (["gavel", "solve", "--policy", "fifo_perf", "--input", "-"], "synergy-lab gavel"),
                                 (["gavel"], "synergy-lab gavel"),
-                                ([*made, "--mechanism", "proportional"], "synergy-lab rounds"),
+                                ([*made, "--mechanism", "tune"], "synergy-lab rounds"),
                                 ([*made, "--mechanism", "synergy,synergy-rounds"], "synergy-lab rounds"),
-                                ([*made, "--policy", "las"], "synergy-lab rounds"),
                                 (["simulate", "--trace", "nowhere", "--mechanism", "tune", "--policy", "srtf"],
                                  "synergy-lab rounds"),
                                 ([*made, "--types", "v100=8,k80=8", "--policy", "gavel-las"], "synergy-lab rounds"),
@@ -152,7 +183,7 @@ class SimulateTest(unittest.TestCase):
         groups = [line
                   for line in lines if line and not line.startswith(" ") and line.endswith(":") and line != "examples:"]
         self.assertLessEqual(len(groups), 6, groups)
-        for name in ("--compat", "--types", "--elastic", "--policy"):
+        for name in ("--compat", "--types", "--elastic"):
             self.assertNotIn(name, "\n".join(lines))
 
 

@@ -139,6 +139,7 @@ class RoundsFixture : public ::testing::Test {
   GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
                          return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
                        }};
+  GpuTypePlanner types{speeds};
   QueuePlanner planner{[this](const std::string& uid) -> std::optional<PodProgress> {
                          const auto found = progress.find(uid);
                          if (found == progress.end()) return std::nullopt;
@@ -147,7 +148,7 @@ class RoundsFixture : public ::testing::Test {
                        [this](const std::string& profile_namespace, const std::string& name) {
                          return checkpointing.contains(profile_namespace + "/" + name);
                        },
-                       speeds};
+                       types};
   QueueController driver{objects, planner, kueue,  events, QueueController::kPatience,
                          clock,   log.log, metrics};
 

@@ -11,6 +11,7 @@
 
 #include "gavel/max_min.h"
 #include "gavel/problem.h"
+#include "gavel/type_policies.h"
 
 namespace synergy::testing {
 namespace {
