@@ -79,12 +79,22 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
   return options;
 }
 
+// What a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it has
+// announced, are not allocated yet.
+ResourceVector AllocatedTo(const Pod& pod) {
+  if (!pod.fungible) return pod.requests.main;
+  return pod.fungible->reported ? pod.fungible->in_force : pod.fungible->requested;
+}
+
 class AllocationObserver final : public ProductObserver {
  public:
   void Look(Seconds at, const ClusterSnapshot& cluster) override {
     for (NodeIndex index = 0; index < cluster.size(); ++index) {
       const NodeState& node = cluster.node(index);
-      const ResourceVector free = node.Free();
+      ResourceVector free = node.allocatable;
+      for (const auto& pod : node.detail->pods) {
+        if (!pod->waiting) free -= AllocatedTo(*pod);
+      }
       const bool fits = free.gpus >= Gpus(0) && free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
       if (!fits && first_fault.empty())
         first_fault = node.detail->name + " at " + std::to_string(at.count());

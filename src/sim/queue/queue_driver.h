@@ -2,7 +2,8 @@
 
 // Runs the product's queues in a simulated cluster: the jobs wait in a ClusterQueue of a KueueModel
 // that a RoundPolicy orders, and the queue planner plans once a second, as in the controller
-// (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to the planner.
+// (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to the
+// planner.
 //
 // Seconds in which the planner would write nothing are left out: while no object changes, it
 // plans again only as a round begins. Before an object changes, the planner plans once more with
