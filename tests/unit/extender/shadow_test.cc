@@ -32,7 +32,7 @@ class ShadowTest : public ExtenderTest {
 
   static inline NodeSelection selection_of_next;
   bool current = true;
-  RecordedLog told;
+  testing::RecordedLog told;
   Logger lines{told, clock, LogLevel::kInfo, LogFormat::kText};
   Shadow shadow{state,   ReserveRule{.per_gpu = ResourceVector{Gpus(1), Cores(2), GB(20)}},
                 0.1,     lines,
