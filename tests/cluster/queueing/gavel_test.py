@@ -187,7 +187,7 @@ class GavelTest(queues.QueueTest):
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"its turn moves from P100 to V100")
         told = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves")
-                                                  if text.startswith("from P100 to V100; speeds: ")])
+                                                  if text.startswith("moves from P100 to V100; speeds: ")])
         self.assertEqual(len(told), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
         self.assertEqual(after["first"], pods["first"], "it does not checkpoint")
