@@ -33,8 +33,8 @@ class RecordedLog final : public LogSink {
   // Returns the number of lines that contain this text.
   size_t Count(std::string_view part) const {
     const std::vector<std::string> all = lines();
-    return static_cast<size_t>(
-        std::ranges::count_if(all, [&](const std::string& line) { return line.contains(part); }));
+    return static_cast<size_t>(std::ranges::count_if(
+        all, [&](const std::string& line) { return line.find(part) != std::string::npos; }));
   }
 
  private:

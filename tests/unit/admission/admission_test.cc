@@ -325,7 +325,7 @@ TEST_F(AdmissionTest, AnUnknownEnforcementIsToldAndTheNextOneCounts) {
   Label(annotations::kEnforcement, "gentle");
   surroundings.namespace_labels[std::string(annotations::kEnforcement)] = "strict";
   EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("\"gentle\" is none of shared, strict")));
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("\"gentle\" is not one of shared, strict")));
 }
 
 TEST_F(AdmissionTest, AUsersCpuLimitKeepsTheRequestBelowItSoThatNoResizeChangesTheQosClass) {

@@ -44,8 +44,9 @@ TEST(ExplainJobTest, AJobThatRunsHasWhatItHadAndWhatItWaitedFor) {
 TEST(ExplainJobTest, AJobThatWaitsHasItsPlaceAndTheReason) {
   const QueueFacts facts = MakeQueue();
   const JobExplanation explanation = Explained(facts, "b");
-  EXPECT_THAT(ToText(explanation, kQueueNow),
-              HasSubstr("  band next, place 1 of 1 that wait: it is next when GPUs become free\n"));
+  EXPECT_THAT(
+      ToText(explanation, kQueueNow),
+      HasSubstr("  band next, place 1 of 1 waiting jobs: it is next when GPUs become free\n"));
   const std::string json = ToJson(ToTree(explanation));
   EXPECT_THAT(json, HasSubstr("\"place\": 1"));
   EXPECT_THAT(json, HasSubstr("\"roundPolicy\": \"turns\""));

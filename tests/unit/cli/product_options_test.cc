@@ -85,7 +85,7 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   arguments.queue_rounds.clear();
   arguments.policies = {"luck"};
   EXPECT_THAT(ProductErrorOf(arguments),
-              StartsWith("--policy: policy: no policy 'luck': one of fifo"));
+              StartsWith("--policy: unknown policy 'luck': use one of fifo"));
 }
 
 }  // namespace

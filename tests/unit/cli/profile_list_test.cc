@@ -55,7 +55,7 @@ TEST(ProfileListTest, WithOneMemoryAmountThereIsOneCurve) {
 TEST(ProfileListTest, WhatIsWrongIsSaid) {
   ProfileObject object = Make("broken", {});
   object.problems = {"spec.points: is empty"};
-  EXPECT_THAT(ProfileText(object, WallTime{}), HasSubstr("Not valid: spec.points: is empty\n"));
+  EXPECT_THAT(ProfileText(object, WallTime{}), HasSubstr("Invalid: spec.points: is empty\n"));
   EXPECT_THAT(ToJson(ToTree(object)), HasSubstr("spec.points: is empty"));
 }
 

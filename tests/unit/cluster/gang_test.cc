@@ -136,7 +136,7 @@ TEST(GangTest, WordsWithoutSenseAreAProblemThatNamesTheCure) {
   };
   for (const char* size : {"0", "-1", "eight", "8 ", "257", "99999999999999999999", "2.5"}) {
     EXPECT_NE(problem({{"synergy.io/gang", "a"}, {"synergy.io/gang-size", size}})
-                  .find("not a number from 1 to 256"),
+                  .find("must be a number from 1 to 256"),
               std::string::npos)
         << size;
   }

@@ -127,7 +127,7 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("listen: x\n"), HasSubstr("c.yaml:1: listen: "));
   EXPECT_THAT(complaint("\ntolerance: 1\n"), HasSubstr("c.yaml:2: tolerance: "));
   EXPECT_THAT(complaint("tolerance: nan"), HasSubstr("tolerance: "));
-  EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("none of shared, strict"));
+  EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("not one of shared, strict"));
   EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("set both certificateFile and keyFile"));
   EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("set both caFile and name"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));

@@ -36,10 +36,10 @@ class GpuTypeAnswersTest : public RoundsFixture {
     Use("las");
   }
 
-  void Use(const std::string& name, GpuTypes types = GpuTypes::kAware) {
+  void Use(const std::string& name, GpuTypes choice = GpuTypes::kAware) {
     ChangePolicy([&](RoundPolicy& policy) {
       policy.settings.policy = name;
-      policy.settings.gpu_types = types;
+      policy.settings.gpu_types = choice;
       policy.settings.least_run = seconds(10);
       policy.settings.restart_cost = seconds(30);
     });

@@ -121,7 +121,7 @@ TEST_F(GpuTypePlannerTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
   });
   const Result<> decided = Decide();
   ASSERT_FALSE(decided);
-  EXPECT_EQ(decided.error().message, "prices: K80 has none, and policy cost goes by cost");
+  EXPECT_EQ(decided.error().message, "prices: K80 has none, and policy cost uses costs");
   EXPECT_THAT(Turns(), ElementsAre("a")) << "what was decided before is taken back";
 }
 

@@ -17,6 +17,8 @@
 
 #include "controller/cluster/profile_store.h"
 #include "controller/queues/queue_controller.h"
+#include "queues/types/gpu_type_planner.h"
+#include "queues/types/gpu_type_speeds.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"

@@ -73,7 +73,7 @@ TEST_F(PluginServiceTest, AnUnknownDeviceIsRefusedByName) {
   v1beta1::AllocateResponse response;
   const grpc::Status status = kubelet_.Allocate({"GPU-1", "GPU-77"}, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_THAT(status.error_message(), HasSubstr("nvidia.com/gpu: device GPU-77 is not known"));
+  EXPECT_THAT(status.error_message(), HasSubstr("nvidia.com/gpu: device GPU-77 is unknown"));
 }
 
 TEST_F(PluginServiceTest, AnUnhealthyDeviceIsRefusedWithItsReason) {

@@ -129,11 +129,11 @@ TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
 
 TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
   const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
-  EXPECT_FALSE(WhatToTell(pod, {}, profiles, at.wall));
+  EXPECT_FALSE(NoticeFor(*pod, {}, profiles, at.wall));
   profiles.generation = 2;
-  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileChanged);
+  EXPECT_EQ(NoticeFor(*pod, {}, profiles, at.wall)->reason, Respected::kProfileChanged);
   profiles.profiles.clear();
-  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileGone);
+  EXPECT_EQ(NoticeFor(*pod, {}, profiles, at.wall)->reason, Respected::kProfileGone);
 }
 
 TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
@@ -152,9 +152,9 @@ TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
 TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
   const auto unsafe = std::make_shared<const Pod>(
       With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
-  const auto told = WhatToTell(unsafe, {}, profiles, at.wall);
+  const auto told = NoticeFor(*unsafe, {}, profiles, at.wall);
   ASSERT_TRUE(told);
-  EXPECT_EQ(told->respected, Respected::kDevices);
+  EXPECT_EQ(told->reason, Respected::kDevices);
   EXPECT_THAT(told->message, ::testing::HasSubstr("not listed"));
   const auto unheard = [this](Duration since) {
     const auto pod =
@@ -162,7 +162,7 @@ TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentH
           fungible.devices.reset();
           fungible.change = {ChangeKind::kAllocated, OneGpu(3), OneGpu(3), "", at.wall - since};
         }));
-    return WhatToTell(pod, {}, profiles, at.wall);
+    return NoticeFor(*pod, {}, profiles, at.wall);
   };
   EXPECT_FALSE(unheard(std::chrono::seconds(5)));
   EXPECT_TRUE(unheard(std::chrono::minutes(5)));

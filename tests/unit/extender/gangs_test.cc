@@ -257,7 +257,7 @@ TEST_F(GangsTest, WordsWithoutSenseAreAnAnswer) {
   AddNode("a");
   Pod member = Member("g", 0, 0);
   state.UpsertPod(member);
-  EXPECT_THAT(Filter(member), HasSubstr("not a number from 1 to 256"));
+  EXPECT_THAT(Filter(member), HasSubstr("must be a number from 1 to 256"));
   Create("h", 2);
   EXPECT_THAT(Filter(Member("h", 0, 3)), HasSubstr("its members have different sizes: 2 and 3"));
   state.UpsertPod(Member("h", 3, 2));
@@ -287,7 +287,7 @@ TEST_F(GangsTest, WhatIsHeldEndsAfterAWhileAndTheGangRestsThen) {
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
   EXPECT_EQ(extender.gangs().Count().held, 0U);
   EXPECT_EQ(extender.gangs().Count().waiting, 1U);
-  EXPECT_THAT(Filter(members[0]), HasSubstr("its places were held for 60 s, and 2 of 2 members "
+  EXPECT_THAT(Filter(members[0]), HasSubstr("its places were held for 60 s, but 2 of 2 members "
                                             "were not bound, for another reason than resources: "
                                             "g-1; tried again after 30 s"));
   clock.Advance(std::chrono::seconds(30));

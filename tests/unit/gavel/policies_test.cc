@@ -57,7 +57,8 @@ GavelProblem SlowAndFast() {
 TEST(GavelPolicies, UnknownNameIsRefusedWithThoseThatAreKnown) {
   const auto made = MakeGavelPolicy("lottery");
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("unknown policy 'lottery'; known: fifo, fifo_perf"));
+  EXPECT_THAT(made.error().message,
+              HasSubstr("unknown policy 'lottery'; known policies: fifo, fifo_perf"));
 }
 
 TEST(GavelPolicies, AwareGivesTheFastTypeToWhomItHelpsMost) {

@@ -406,7 +406,7 @@ TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
   }
   Settle();
   EXPECT_EQ(pods_->status().problems, 3U);
-  EXPECT_EQ(sink_.Count("could not be read"), 1U);
+  EXPECT_EQ(sink_.Count("fields cannot be read"), 1U);
 }
 
 // More labels than are read.

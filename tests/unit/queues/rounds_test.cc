@@ -321,7 +321,7 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
     const Result<Rounds> made = Rounds::Make(std::move(settings));
     return made ? std::string() : made.error().message;
   };
-  EXPECT_NE(error({.policy = "best"}).find("no policy 'best': one of fifo, srtf"),
+  EXPECT_NE(error({.policy = "best"}).find("unknown policy 'best': use one of fifo, srtf"),
             std::string::npos);
   EXPECT_EQ(error({.queues = {.limits = {2, 1}}}), "queueLimits: must be above zero and ascending");
   EXPECT_EQ(error({.queues = {.promote = -1}}), "promote: must not be negative");

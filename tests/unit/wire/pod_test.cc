@@ -282,7 +282,7 @@ TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
     EXPECT_EQ(*gang(by_kueue, use), (Gang{"team/kueue/g", 4, {}}));
     const auto nonsense = gang(R"("labels":{"synergy.io/gang-size":"x"})", use);
     ASSERT_NE(nonsense, nullptr);
-    EXPECT_THAT(nonsense->problem, HasSubstr("not a number"));
+    EXPECT_THAT(nonsense->problem, HasSubstr("must be a number"));
   }
 }
 

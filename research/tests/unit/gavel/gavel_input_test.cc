@@ -109,7 +109,7 @@ TEST(GavelThroughputsTest, PairsThatMakeNoSenseAreRefused) {
 TEST(GavelThroughputsTest, ErrorsSayWhatIsKnown) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   EXPECT_THAT(throughputs.FastestFirst({"a100"}).error().message,
-              HasSubstr("the GPU type a100; known: k80, p100, v100"));
+              HasSubstr("unknown GPU type a100; known types: k80, p100, v100"));
   EXPECT_THAT(throughputs.Of("A3C", 2, {"v100"}).error().message,
               HasSubstr("there are no throughputs of A3C on 2 GPUs"));
   EXPECT_THAT(ThroughputsError("gpus,a\n1,2\n"), HasSubstr("model"));

@@ -89,9 +89,9 @@ TEST(ReadGavelInput, ReadsEntities) {
 TEST(ReadGavelInput, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "-1")), HasSubstr("v100: -1 is negative"));
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "-1")), HasSubstr("throughputs"));
-  EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "NaN")), HasSubstr("v100: \"NaN\" is no number"));
+  EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "NaN")), HasSubstr("v100: \"NaN\" is not a number"));
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "-Infinity")),
-              HasSubstr("v100: \"-Infinity\" is no number"));
+              HasSubstr("v100: \"-Infinity\" is not a number"));
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "1e16")), HasSubstr("v100: 1e16 is out of range"));
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "[1]")), HasSubstr("an array instead of a number"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("v100": 2.5e1, )", "")), HasSubstr("v100: missing"));

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr WallTime kNow{seconds(10000)};
+constexpr WallTime kProgressNow{seconds(10000)};
 
 KnownProgress Training() {
   KnownProgress known;
@@ -18,13 +18,13 @@ KnownProgress Training() {
   known.pod.total = 999;
   known.pod.rate = 12.34;
   known.pod.remaining = seconds(100);
-  known.pod.last = known.at = kNow - seconds(4);
+  known.pod.last = known.at = kProgressNow - seconds(4);
   known.age = seconds(4);
   return known;
 }
 
 TEST(MapProgressTest, TimesAreOfTheClock) {
-  const MapProgress progress = ProgressOnMap(Training(), kNow);
+  const MapProgress progress = ProgressOnMap(Training(), kProgressNow);
   EXPECT_EQ(progress.rate->amount, 12.34);
   EXPECT_FALSE(progress.rate->busy);
   EXPECT_EQ(progress.done, 0.37);
@@ -34,12 +34,12 @@ TEST(MapProgressTest, TimesAreOfTheClock) {
 
 TEST(MapProgressTest, WhatGoesOnAsForeseenIsToldOnce) {
   KnownProgress later = Training();
-  later.at = kNow + seconds(10);
+  later.at = kProgressNow + seconds(10);
   later.pod.last = later.at;
   later.pod.remaining = seconds(87);
   later.pod.rate = 12.5;
   later.age = milliseconds(300);
-  const MapProgress told = ProgressOnMap(Training(), kNow);
+  const MapProgress told = ProgressOnMap(Training(), kProgressNow);
   const WallTime now = later.at + later.age;
   EXPECT_TRUE(Alike(told, ProgressOnMap(later, now), now));
   later.pod.iteration = 390;
@@ -47,31 +47,31 @@ TEST(MapProgressTest, WhatGoesOnAsForeseenIsToldOnce) {
 }
 
 TEST(MapProgressTest, WhatBecomesFasterIsTold) {
-  const MapProgress told = ProgressOnMap(Training(), kNow);
+  const MapProgress told = ProgressOnMap(Training(), kProgressNow);
   KnownProgress faster = Training();
   faster.pod.rate = 13;
-  EXPECT_FALSE(Alike(told, ProgressOnMap(faster, kNow), kNow));
+  EXPECT_FALSE(Alike(told, ProgressOnMap(faster, kProgressNow), kProgressNow));
   KnownProgress sooner = Training();
   sooner.pod.remaining = seconds(97);
-  EXPECT_FALSE(Alike(told, ProgressOnMap(sooner, kNow), kNow));
+  EXPECT_FALSE(Alike(told, ProgressOnMap(sooner, kProgressNow), kProgressNow));
   KnownProgress untold = Training();
   untold.pod.rate.reset();
-  EXPECT_FALSE(Alike(told, ProgressOnMap(untold, kNow), kNow));
+  EXPECT_FALSE(Alike(told, ProgressOnMap(untold, kProgressNow), kProgressNow));
 }
 
 TEST(MapProgressTest, OfOneThatHasFallenSilentNobodyKnowsTheEnd) {
   KnownProgress silent = Training();
   silent.pod.last = silent.at - seconds(300);
-  const MapProgress progress = ProgressOnMap(silent, kNow);
+  const MapProgress progress = ProgressOnMap(silent, kProgressNow);
   EXPECT_EQ(progress.silent, 9696);
   EXPECT_FALSE(progress.ends);
-  EXPECT_FALSE(Alike(ProgressOnMap(Training(), kNow), progress, kNow));
+  EXPECT_FALSE(Alike(ProgressOnMap(Training(), kProgressNow), progress, kProgressNow));
 }
 
 TEST(MapProgressTest, AnEstimateIsMarkedAsOne) {
   KnownProgress busy;
   busy.pod.estimate = BusyEstimate{.busy = 100, .rate = 0.83};
-  const MapProgress progress = ProgressOnMap(busy, kNow);
+  const MapProgress progress = ProgressOnMap(busy, kProgressNow);
   EXPECT_TRUE(progress.rate->busy);
   EXPECT_EQ(progress.rate->amount, 0.83);
   EXPECT_FALSE(progress.done);
