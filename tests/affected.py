@@ -21,9 +21,9 @@ CLUSTER = "_cluster_test"
 
 # The programs of ours that a cluster test runs, where they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
-PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
+PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml", "stand-in-plugin"}
 CLUSTER_PROGRAMS = {
-    "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml"},
+    "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml", "stand-in-plugin"},
     "faults": {"synergy-extender"},
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},

@@ -73,6 +73,7 @@ DevicePluginConfig ReadDevicePlugin(const YAML::Node& root) {
                                   {"ignoredXids", Xids(config.health.ignored_xids)}})},
               {"kubelet", Section({{"pluginFolder", Text(config.plugin_folder)},
                                    {"podResourcesSocket", Text(config.pod_resources_socket)}})},
+              {"stateFolder", Text(config.state_folder)},
               {"listen", Address(config.listen)},
               {"metricsAuthorization", Truth(config.metrics_authorization)},
               {"gpuBusyFile", Text(config.gpu_busy_file)},

@@ -9,99 +9,16 @@
 #include <prometheus/text_serializer.h>
 
 #include "core/version.h"
+#include "metrics/gpu_families.h"
 
 namespace synergy::metrics {
 namespace {
 
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
-using prometheus::MetricType;
-
-using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
 // From the duration of our own work to the kubelet's timeout.
 const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
-
-class GaugeFamily {
- public:
-  GaugeFamily(std::vector<MetricFamily>& out, std::string name, std::string help) : out_(out) {
-    family_.name = std::move(name);
-    family_.help = std::move(help);
-    family_.type = MetricType::Gauge;
-  }
-  ~GaugeFamily() { out_.push_back(std::move(family_)); }
-  GaugeFamily(const GaugeFamily&) = delete;
-  GaugeFamily& operator=(const GaugeFamily&) = delete;
-
-  void Add(const LabelPairs& labels, double value) {
-    ClientMetric metric;
-    for (const auto& [name, label] : labels) {
-      ClientMetric::Label pair;
-      pair.name = name;
-      pair.value = label;
-      metric.label.push_back(std::move(pair));
-    }
-    metric.gauge.value = value;
-    family_.metric.push_back(std::move(metric));
-  }
-  void AddIfKnown(const LabelPairs& labels, std::optional<double> value) {
-    if (value) Add(labels, *value);
-  }
-
- private:
-  std::vector<MetricFamily>& out_;
-  MetricFamily family_;
-};
-
-// Adds the node to the labels of its GPUs' metrics: a scrape's own labels name the plugin's pod.
-LabelPairs OfNode(const std::string& node, LabelPairs labels = {}) {
-  if (!node.empty()) labels.insert(labels.begin(), {"node", node});
-  return labels;
-}
-
-void AddGpus(const std::string& node, const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
-  GaugeFamily info(out, "synergy_gpu_info", "Always 1; the labels say what the GPU is.");
-  GaugeFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be given out.");
-  GaugeFamily memory(out, "synergy_gpu_memory_bytes", "The GPU's memory.");
-  GaugeFamily used(out, "synergy_gpu_memory_used_bytes", "The GPU's memory that is in use.");
-  GaugeFamily utilization(out, "synergy_gpu_utilization_ratio",
-                          "Share of the last moments in which a kernel ran.");
-  GaugeFamily temperature(out, "synergy_gpu_temperature_celsius", "The GPU's temperature.");
-  GaugeFamily power(out, "synergy_gpu_power_watts", "What the GPU draws.");
-  for (const DeviceGauges::Gpu& gpu : gauges.gpus) {
-    const LabelPairs uuid = OfNode(node, {{"uuid", gpu.uuid}});
-    info.Add(OfNode(node, {{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}), 1);
-    healthy.Add(uuid, gpu.healthy ? 1 : 0);
-    memory.Add(uuid, static_cast<double>(gpu.memory.count()));
-    if (gpu.memory_used) used.Add(uuid, static_cast<double>(gpu.memory_used->count()));
-    utilization.AddIfKnown(uuid, gpu.utilization);
-    temperature.AddIfKnown(uuid, gpu.temperature);
-    power.AddIfKnown(uuid, gpu.power);
-  }
-}
-
-void AddAllocated(const std::string& node, const std::vector<DeviceGauges::Allocated>& allocated,
-                  std::vector<MetricFamily>& out) {
-  GaugeFamily given(out, "synergy_gpu_allocated",
-                    "Always 1: the GPU, or a MIG device of it, is given to the pod's container.");
-  GaugeFamily utilization(
-      out, "synergy_pod_gpu_utilization_ratio",
-      "Share of the last moments in which a kernel ran, of the containers' GPUs.");
-  GaugeFamily used(out, "synergy_pod_gpu_memory_used_bytes",
-                   "Memory that is in use, of the containers' GPUs.");
-  for (const DeviceGauges::Allocated& entry : allocated) {
-    LabelPairs labels = OfNode(node, {{"uuid", entry.uuid}});
-    if (!entry.mig_uuid.empty()) labels.emplace_back("mig_uuid", entry.mig_uuid);
-    labels.emplace_back("namespace", entry.pod_namespace);
-    labels.emplace_back("pod", entry.pod);
-    labels.emplace_back("container", entry.container);
-    utilization.AddIfKnown(labels, entry.utilization);
-    if (entry.memory_used) used.Add(labels, static_cast<double>(entry.memory_used->count()));
-    labels.emplace_back("resource", entry.resource);
-    given.Add(labels, 1);
-  }
-}
 
 void AddDevices(const std::string& node, const DeviceGauges& gauges,
                 std::vector<MetricFamily>& out) {
@@ -124,7 +41,6 @@ void AddDevices(const std::string& node, const DeviceGauges& gauges,
   GaugeFamily(out, "synergy_device_plugin_pod_resources_up",
               "Whether the kubelet says which pods have which devices.")
       .Add({}, gauges.allocated ? 1 : 0);
-  AddAllocated(node, gauges.allocated.value_or(std::vector<DeviceGauges::Allocated>()), out);
 }
 
 void AddProgram(const std::string& node, const DeviceGauges& gauges,
@@ -138,6 +54,9 @@ void AddProgram(const std::string& node, const DeviceGauges& gauges,
   GaugeFamily(out, "synergy_device_plugin_gpus_without_xids",
               "GPUs whose Xids the driver does not report.")
       .Add(OfNode(node), static_cast<double>(gauges.without_events));
+  GaugeFamily(out, "synergy_device_plugin_stopped",
+              "Whether it offers nothing, because another component of the node offers the GPUs.")
+      .Add(OfNode(node), gauges.stopped ? 1 : 0);
   GaugeFamily(out, "synergy_device_plugin_source_up",
               "Whether the last look at the GPUs (NVML or the inventory file) succeeded.")
       .Add({}, gauges.source_ok ? 1 : 0);
@@ -246,7 +165,9 @@ std::string DeviceMetrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   if (impl_->read_gauges) {
     const DeviceGauges gauges = impl_->read_gauges();
-    AddGpus(impl_->node, gauges, families);
+    AddGpuFamilies(
+        {impl_->node, gauges.gpus, gauges.allocated.value_or(std::vector<AllocatedGpu>())},
+        families);
     AddDevices(impl_->node, gauges, families);
     AddProgram(impl_->node, gauges, families);
   }

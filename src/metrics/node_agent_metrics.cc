@@ -11,6 +11,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "core/version.h"
+#include "metrics/gpu_families.h"
 
 namespace synergy::metrics {
 namespace {
@@ -268,8 +269,10 @@ void NodeAgentMetrics::SetGauges(std::function<NodeAgentGauges()> read) {
 std::string NodeAgentMetrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   if (impl_->read_gauges) {
-    for (MetricFamily& family : BuildGauges(impl_->read_gauges()))
-      families.push_back(std::move(family));
+    const NodeAgentGauges gauges = impl_->read_gauges();
+    for (MetricFamily& family : BuildGauges(gauges)) families.push_back(std::move(family));
+    if (!gauges.gpus.gpus.empty() || !gauges.gpus.allocated.empty())
+      AddGpuFamilies(gauges.gpus, families);
   }
   return prometheus::TextSerializer().Serialize(families);
 }
