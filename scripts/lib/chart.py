@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What is made of charts/synergy: manifests/ (rendered), and the table of values in its README.
+"""Writes what is generated from charts/synergy: manifests/ (rendered), and the table of values in
+its README.
 
 usage: chart.py HELM KUBERNETES [--check]
 
-KUBERNETES is the version of the cluster that manifests/ are rendered for.
+KUBERNETES is the version of the cluster for which manifests/ are rendered.
 
-Without --check the files are written. With it, nothing is written, and files that are not as they would be are named.
+Without --check it writes the files. With it, it writes nothing and names files that differ.
 """
 
 import json
@@ -19,10 +20,11 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# What only Helm can do (a certificate made on the spot, hooks) is left to it. Nobody can own a name in .invalid.
+# Only Helm can do some things (a certificate made at installation, hooks); these are left out. No
+# registry can have a name in .invalid.
 SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
             "webhook.certificate.secretName=synergy-controller-tls"]
-# What is not part of the default installation has a folder of its own.
+# The device plugin is not part of the default installation and has a folder of its own.
 PLUGIN = "device-plugin"
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
 NOT_HELMS = re.compile(r"^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): .*\n", re.MULTILINE)
@@ -30,8 +32,9 @@ TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL
 
 
 def render_templates(helm, kubernetes, settings):
-    """File name of a template -> what it renders."""
-    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests", "--kube-version", kubernetes]
+    """Returns file name of a template -> what it renders."""
+    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests",
+               "--kube-version", kubernetes]
     for setting in settings:
         command += ["--set", setting]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -41,24 +44,27 @@ def render_templates(helm, kubernetes, settings):
         if not source:
             continue
         body = NOT_HELMS.sub("", document[source.end():])
-        # A file's first words stand before its first object, which Helm may sort behind others.
+        # A file's leading comment stands before its first object, which Helm may sort behind
+        # others.
         files.setdefault(source[1], []).append(body.strip() + "\n")
     return {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
 
 
 def kustomization(folder, resources):
+    """Returns the kustomization.yaml of a folder."""
     objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
     return HEADER + f"# kubectl apply -k {folder}\n" + yaml.safe_dump(objects, sort_keys=False)
 
 
 def render(helm, kubernetes):
-    """File name in manifests/ -> its text."""
+    """Returns file name in manifests/ -> its text."""
     files = render_templates(helm, kubernetes, SETTINGS)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
     crds = {f"crds/{file.name}": file.read_text(encoding="utf-8") for file in sorted((CHART / "crds").iterdir())}
     files["kustomization.yaml"] = kustomization("manifests", [*crds, *sorted(files)])
-    configs = next(document for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
+    configs = next(document
+                   for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
     plugin = render_templates(helm, kubernetes, [*SETTINGS, "devicePlugin.enabled=true"])
     plugin = {name: text for name, text in plugin.items() if name.startswith(PLUGIN)}
@@ -68,7 +74,8 @@ def render(helm, kubernetes):
 
 
 def rows(lines, tree, path=()):
-    """The described values: (path, default, description). Each value is described by itself or by a map that it is in."""
+    """Returns the described values: (path, default, description). Each value is described by itself
+    or by a map that contains it."""
     for key, value in tree.items():
         here = (*path, key)
         description = describe(lines, here)
@@ -81,7 +88,7 @@ def rows(lines, tree, path=()):
 
 
 def describe(lines, path):
-    """The comment right above a key."""
+    """Returns the comment right above a key."""
     at = 0
     for depth, key in enumerate(path):
         while not lines[at].startswith(f"{'  ' * depth}{key}:"):
@@ -108,8 +115,9 @@ def main():
     files = {**render(*sys.argv[1:3]), **readme()}
     stale = [name for name, text in files.items()
              if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
-    # A template that is gone leaves no manifest behind.
-    extra = [file for folder in ("manifests", "manifests/crds", f"manifests/{PLUGIN}") for file in (ROOT / folder).glob("*.yaml")
+    # A deleted template leaves no manifest behind.
+    extra = [file for folder in ("manifests", "manifests/crds", f"manifests/{PLUGIN}")
+             for file in (ROOT / folder).glob("*.yaml")
              if str(file.relative_to(ROOT)) not in files]
     if sys.argv[3:] == ["--check"]:
         for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:

@@ -2,71 +2,54 @@
 
 #include <utility>
 
-#include <prometheus/counter.h>
-#include <prometheus/histogram.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
-
-#include "core/version.h"
+#include "metrics/families.h"
 #include "metrics/gpu_families.h"
 
 namespace synergy::metrics {
 namespace {
 
-using prometheus::MetricFamily;
-
 // From the duration of our own work to the kubelet's timeout.
 const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
 
-void AddDevices(const std::string& node, const DeviceGauges& gauges,
-                std::vector<MetricFamily>& out) {
+void AddDevices(const std::string& node, const DeviceGauges& gauges, Families& out) {
   {
-    GaugeFamily devices(out, "synergy_device_plugin_devices",
-                        "Devices advertised to the kubelet, by product and health.");
+    ScrapedFamily devices(out, "synergy_device_plugin_devices",
+                          "Devices advertised to the kubelet, by product and health.");
     for (const auto& entry : gauges.devices) {
       devices.Add(OfNode(node, {{"resource", entry.resource},
                                 {"product", entry.product},
                                 {"health", entry.healthy ? "healthy" : "unhealthy"}}),
-                  static_cast<double>(entry.count));
+                  entry.count);
     }
   }
   {
-    GaugeFamily registered(out, "synergy_device_plugin_registered",
-                           "Whether the kubelet knows the resource and listens to its devices.");
+    ScrapedFamily registered(
+        out, "synergy_device_plugin_registered",
+        "Whether the kubelet has the resource registered and watches its devices.");
     for (const auto& entry : gauges.resources)
-      registered.Add({{"resource", entry.resource}}, entry.registered ? 1 : 0);
+      registered.Add({{"resource", entry.resource}}, entry.registered);
   }
-  GaugeFamily(out, "synergy_device_plugin_pod_resources_up",
-              "Whether the kubelet says which pods have which devices.")
-      .Add({}, gauges.allocated ? 1 : 0);
+  AddGauge(out, "synergy_device_plugin_pod_resources_up",
+           "Whether the kubelet reports the pods' devices.", gauges.allocated.has_value());
 }
 
-void AddProgram(const std::string& node, const DeviceGauges& gauges,
-                std::vector<MetricFamily>& out) {
-  GaugeFamily(out, "synergy_device_plugin_gpus_left_out",
-              "GPUs in MIG mode that are not advertised.")
-      .Add(OfNode(node), static_cast<double>(gauges.left_out));
-  GaugeFamily(out, "synergy_device_plugin_gpus_unreachable",
-              "GPUs that the driver counts and that cannot be asked who they are.")
-      .Add(OfNode(node), static_cast<double>(gauges.unreachable));
-  GaugeFamily(out, "synergy_device_plugin_gpus_without_xids",
-              "GPUs whose Xids the driver does not report.")
-      .Add(OfNode(node), static_cast<double>(gauges.without_events));
-  GaugeFamily(out, "synergy_device_plugin_stopped",
-              "Whether it offers nothing, because another component of the node offers the GPUs.")
-      .Add(OfNode(node), gauges.stopped ? 1 : 0);
-  GaugeFamily(out, "synergy_device_plugin_source_up",
-              "Whether the last look at the GPUs (NVML or the inventory file) succeeded.")
-      .Add({}, gauges.source_ok ? 1 : 0);
-  GaugeFamily(out, "synergy_device_plugin_ready", "Whether /readyz says yes.")
-      .Add({}, gauges.ready ? 1 : 0);
-}
-
-prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry,
-                                                 const std::string& name, const std::string& help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+void AddProgram(const std::string& node, const DeviceGauges& gauges, Families& out) {
+  AddGauge(out, "synergy_device_plugin_gpus_left_out", "GPUs in MIG mode that are not advertised.",
+           gauges.left_out, OfNode(node));
+  AddGauge(out, "synergy_device_plugin_gpus_unreachable",
+           "GPUs that the driver counts but cannot identify.", gauges.unreachable, OfNode(node));
+  AddGauge(out, "synergy_device_plugin_gpus_without_xids",
+           "GPUs whose Xids the driver does not report.", gauges.without_events, OfNode(node));
+  AddGauge(
+      out, "synergy_device_plugin_stopped",
+      "Whether it offers nothing, because another component of the node offers the GPUs.",
+      gauges.stopped, OfNode(node));
+  AddGauge(out, "synergy_device_plugin_source_up",
+           "Whether the last reading of the GPUs (NVML or the inventory file) succeeded.",
+           gauges.source_ok);
+  AddGauge(out, "synergy_device_plugin_ready", "Whether the program is ready (/readyz).",
+           gauges.ready);
 }
 
 }  // namespace
@@ -74,49 +57,35 @@ prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry,
 class DeviceMetrics::Impl {
  public:
   explicit Impl(std::string of_node) : node(std::move(of_node)) {
-    prometheus::BuildGauge()
-        .Name("synergy_build_info")
-        .Help("Always 1; the labels say what is running.")
-        .Register(registry)
-        .Add({{"program", "synergy-device-plugin"},
-              {"version", std::string(Version())},
-              {"commit", std::string(Commit())}})
-        .Set(1);
+    RegisterBuildInfo("synergy-device-plugin", registry);
   }
 
   const std::string node;
   prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& registrations =
-      Counter(registry, "synergy_device_plugin_registrations_total",
-              "Registrations with the kubelet, by outcome.");
-  prometheus::Family<prometheus::Counter>& allocations =
-      Counter(registry, "synergy_device_plugin_allocations_total",
-              "Allocate calls, by outcome; each is for one container.");
-  prometheus::Family<prometheus::Counter>& preferred =
-      Counter(registry, "synergy_device_plugin_preferred_allocations_total",
-              "GetPreferredAllocation calls, by outcome.");
-  prometheus::Family<prometheus::Counter>& lists =
-      Counter(registry, "synergy_device_plugin_lists_sent_total",
-              "Lists of devices sent to the kubelet: one for each stream and change.");
-  prometheus::Family<prometheus::Counter>& xids =
-      Counter(registry, "synergy_gpu_xid_errors_total", "Xid events, ignored ones too.");
+  Counters& registrations = MakeCounters(registry, "synergy_device_plugin_registrations_total",
+                                         "Registrations with the kubelet, by outcome.");
+  Counters& allocations = MakeCounters(registry, "synergy_device_plugin_allocations_total",
+                                       "Allocate calls, by outcome; each is for one container.");
+  Counters& preferred = MakeCounters(registry, "synergy_device_plugin_preferred_allocations_total",
+                                     "GetPreferredAllocation calls, by outcome.");
+  Counters& lists =
+      MakeCounters(registry, "synergy_device_plugin_lists_sent_total",
+                   "Device lists sent to the kubelet: one for each stream and change.");
+  Counters& xids =
+      MakeCounters(registry, "synergy_gpu_xid_errors_total", "Xid events, including ignored ones.");
   prometheus::Counter& source_errors =
-      Counter(registry, "synergy_device_plugin_source_errors_total",
-              "Looks at the GPUs that failed.")
+      MakeCounters(registry, "synergy_device_plugin_source_errors_total",
+                   "Failed readings of the GPUs.")
           .Add({});
-  prometheus::Family<prometheus::Counter>& node_patches =
-      Counter(registry, "synergy_device_plugin_node_patches_total",
-              "Patches of the Node's labels and inventory annotation, by outcome.");
-  prometheus::Family<prometheus::Histogram>& allocate_duration =
-      prometheus::BuildHistogram()
-          .Name("synergy_device_plugin_allocate_duration_seconds")
-          .Help("Time from an Allocate call to its answer.")
-          .Register(registry);
-  prometheus::Family<prometheus::Histogram>& preferred_duration =
-      prometheus::BuildHistogram()
-          .Name("synergy_device_plugin_preferred_allocation_duration_seconds")
-          .Help("Time from a GetPreferredAllocation call to its answer.")
-          .Register(registry);
+  Counters& node_patches =
+      MakeCounters(registry, "synergy_device_plugin_node_patches_total",
+                   "Patches of the Node's labels and inventory annotation, by outcome.");
+  Histograms& allocate_duration =
+      MakeHistograms(registry, "synergy_device_plugin_allocate_duration_seconds",
+                     "Duration from an Allocate call to its answer.");
+  Histograms& preferred_duration =
+      MakeHistograms(registry, "synergy_device_plugin_preferred_allocation_duration_seconds",
+                     "Duration from a GetPreferredAllocation call to its answer.");
   std::function<DeviceGauges()> read_gauges;
 };
 
@@ -131,14 +100,14 @@ void DeviceMetrics::CountAllocate(const std::string& resource, std::string_view 
                                   Duration duration) {
   impl_->allocations.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
   impl_->allocate_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
-      .Observe(std::chrono::duration<double>(duration).count());
+      .Observe(ToSeconds(duration));
 }
 
 void DeviceMetrics::CountPreferred(const std::string& resource, std::string_view outcome,
                                    Duration duration) {
   impl_->preferred.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
   impl_->preferred_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
-      .Observe(std::chrono::duration<double>(duration).count());
+      .Observe(ToSeconds(duration));
 }
 
 void DeviceMetrics::CountListSent(const std::string& resource) {
@@ -154,7 +123,7 @@ void DeviceMetrics::CountXid(const std::string& uuid, uint64_t xid) {
 void DeviceMetrics::CountSourceError() { impl_->source_errors.Increment(); }
 
 void DeviceMetrics::CountNodePatch(std::string_view outcome) {
-  impl_->node_patches.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->node_patches, "outcome", outcome);
 }
 
 void DeviceMetrics::SetGauges(std::function<DeviceGauges()> read) {
@@ -162,16 +131,16 @@ void DeviceMetrics::SetGauges(std::function<DeviceGauges()> read) {
 }
 
 std::string DeviceMetrics::Render() const {
-  std::vector<MetricFamily> families = impl_->registry.Collect();
+  Families scraped;
   if (impl_->read_gauges) {
     const DeviceGauges gauges = impl_->read_gauges();
     AddGpuFamilies(
         {impl_->node, gauges.gpus, gauges.allocated.value_or(std::vector<AllocatedGpu>())},
-        families);
-    AddDevices(impl_->node, gauges, families);
-    AddProgram(impl_->node, gauges, families);
+        scraped);
+    AddDevices(impl_->node, gauges, scraped);
+    AddProgram(impl_->node, gauges, scraped);
   }
-  return prometheus::TextSerializer().Serialize(families);
+  return RenderText(impl_->registry, std::move(scraped));
 }
 
 }  // namespace synergy::metrics

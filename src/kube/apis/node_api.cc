@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/objects/resource_slices.h"
 
 namespace synergy::kube {

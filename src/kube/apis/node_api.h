@@ -3,6 +3,8 @@
 // Reads and writes for the device plugin, about its own Node.
 //
 // Threading: from any thread. Failures: as in ApiClient.
+//
+// Apart because a test replaces one seam at a time.
 
 #include <memory>
 #include <stop_token>
