@@ -75,7 +75,7 @@ const std::vector<std::vector<LabelMap>> kSources = {
     {{{kType, "p3dn.24xlarge"}}, {{kType, "Standard_ND40rs_v2"}}, {{kType, "g2-standard-4"}}},
 };
 
-// Whatever labels a node has: the first source that is there decides, and the product is a valid
+// Among any labels, the first source that is there decides, and the product is a valid
 // label value, so that a pod can name it.
 TEST(GpuLabelsTest, TheFirstSourceDecidesAmongAnyLabels) {
   std::mt19937 random(11);

@@ -61,7 +61,7 @@ TEST(OtherAdvertiserTest, WhatContainersHaveMayBeOlderThanThisPlugin) {
   EXPECT_NE(FindOtherAdvertiser(Given("nvidia.com/gpu.shared", "GPU-a::0"), kOwn), std::nullopt);
 }
 
-// Whatever else a node has: what we offered is never a sign, and one foreign device always is.
+// The offer of this plugin is never a sign of another one, and one foreign device always is.
 TEST(OtherAdvertiserTest, OneForeignDeviceAmongManyIsFound) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {

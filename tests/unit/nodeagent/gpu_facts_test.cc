@@ -98,7 +98,7 @@ TEST(DcgmPageTest, WhatIsWrongIsLeftOut) {
   EXPECT_EQ(ReadDcgmPage(many).error().code, ErrorCode::kTooLarge);
 }
 
-// Which of the page's devices the owners have, by key; "?" unknown, "*" shared.
+// Returns the keys of the page's devices that the owners have; "?" unknown, "*" shared.
 std::vector<std::string> Match(const std::vector<DeviceOwner>& owners, const std::string& page) {
   const auto devices = ReadDcgmPage(page);
   EXPECT_TRUE(devices);
