@@ -41,10 +41,9 @@ void AddProgram(const std::string& node, const DeviceGauges& gauges, Families& o
            "GPUs that the driver counts but cannot identify.", gauges.unreachable, OfNode(node));
   AddGauge(out, "synergy_device_plugin_gpus_without_xids",
            "GPUs whose Xids the driver does not report.", gauges.without_events, OfNode(node));
-  AddGauge(
-      out, "synergy_device_plugin_stopped",
-      "Whether it offers nothing, because another component of the node offers the GPUs.",
-      gauges.stopped, OfNode(node));
+  AddGauge(out, "synergy_device_plugin_stopped",
+           "Whether it offers nothing, because another component of the node offers the GPUs.",
+           gauges.stopped, OfNode(node));
   AddGauge(out, "synergy_device_plugin_source_up",
            "Whether the last reading of the GPUs (NVML or the inventory file) succeeded.",
            gauges.source_ok);
