@@ -23,7 +23,7 @@ def existing_metrics():
     for file in METRICS.glob("*.cc"):
         text = file.read_text(encoding="utf-8")
         names |= set(re.findall(r'"(synergy_[a-z0-9_]+)"', text))
-        for found in re.finditer(r'BuildHistogram\(\)\s*\.Name\(\s*"(synergy_[a-z0-9_]+)"', text):
+        for found in re.finditer(r'MakeHistograms\(\s*registry,\s*"(synergy_[a-z0-9_]+)"', text):
             histograms.add(found[1])
     return names, names | {name + suffix for name in histograms for suffix in ("_bucket", "_count", "_sum")}
 
