@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/profiler/hearing.h"
+#include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
 #include "engine/profiler/publishing.h"
@@ -65,6 +66,7 @@ void Begin(ProfilerTurn& turn, const std::string& name, GangRoll& gang) {
   }
   const MeasurementKey& key = memory.pods.at(gang.head).key;
   Measurement& measurement = Recalled(turn, key);
+  NoteIdentities(measurement, memory.pods.at(gang.head).pod->fungible->alike);
   measurement.node_cpu = std::max(measurement.node_cpu, *most);
   measurement.fair_share = std::max(measurement.fair_share, fair_share);
   MakeHead(memory, gang, gang.head);

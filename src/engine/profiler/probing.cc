@@ -11,6 +11,7 @@
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/gang_members.h"
+#include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probe_cost.h"
 #include "engine/profiler/publishing.h"
@@ -226,6 +227,7 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
   if (measurement.estimate) return Complete(turn, measurement);
   WatchedPod* const pod = Choose(turn, measurement);
   if (pod == nullptr) return;
+  if (!TakesLead(turn, key, measurement)) return;
   const auto [range, scale] = RangeOf(turn.memory, *pod);
   auto plan = NextProbe(measurement.points, range, turn.settings.agreement);
   if (plan) plan->cpu = std::max(FromCores(InCores(plan->cpu) / scale), kLeastProbe);

@@ -29,6 +29,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<DeviceSafety>{"Unknown", "Safe", "Unsafe",
                                                                       "Lost"};
 template <>
+inline constexpr std::array<std::string_view, 2> kWords<LooserIdentity>{"Arguments", "Owner"};
+template <>
 inline constexpr std::array<std::string_view, 7> kWords<NodeRequirement::Operator>{
     "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Unknown"};
 template <>
@@ -85,9 +87,15 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
   each("until", until);
 }
 
+void Members(auto& each, Like<LooserIdentities> auto& identities) {
+  auto& [arguments, owner] = identities;
+  each("arguments", arguments);
+  each("owner", owner);
+}
+
 void Members(auto& each, Like<Fungible> auto& fungible) {
-  auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
-         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
+  auto& [container, profile, profile_generation, workload, alike, hint, enforcement, floor, demand,
+         fair_share, written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
          memory_limit_in_force, in_force, set_aside, reported, resize, resize_message,
          resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
          oom_killed, evicted_for_memory, memory_let_be, probe] = fungible;
@@ -95,6 +103,8 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("profile", profile);
   each("profileGeneration", profile_generation);
   each("workload", workload);
+  each("alike", alike);
+  each("hint", hint);
   each("enforcement", enforcement);
   each("floor", floor);
   each("demand", demand);

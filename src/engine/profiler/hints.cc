@@ -1,0 +1,111 @@
+#include "engine/profiler/hints.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/profiler/publishing.h"
+
+namespace synergy {
+namespace {
+
+// How long others wait after the leader was last about to be probed: longer than a probe and the
+// pause after one.
+constexpr Duration kLead = std::chrono::minutes(5);
+// Hints that one workload may drop before it looks for no more.
+constexpr size_t kMostDropped = 8;
+// The points of a curve that was taken over are for plenty of memory.
+constexpr Bytes kAnyMemory = Bytes(int64_t{1} << 50);
+
+MeasurementKey LeadKeyOf(const MeasurementKey& key, const Measurement& measurement) {
+  MeasurementKey lead = key;
+  lead.workload = measurement.alike.arguments;
+  return lead;
+}
+
+enum class HintVerdict : uint8_t { kAgrees, kDiffers, kUnknown };
+
+HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, double tolerance) {
+  const Result<JobProfile> curve = MakeJobProfile(hint);
+  if (!curve) return HintVerdict::kDiffers;
+  // More CPU for an iteration: something else is done.
+  if (hint.cpu_seconds && measurement.least_cost < std::numeric_limits<double>::infinity() &&
+      measurement.least_cost > *hint.cpu_seconds * (1 + tolerance)) {
+    return HintVerdict::kDiffers;
+  }
+  bool any = false;
+  for (const CurvePoint& point : measurement.points) {
+    const double expected = curve->ThroughputAt(point.cpu, kAnyMemory);
+    const double off = point.throughput - expected;
+    const bool close = std::abs(off) <= tolerance * expected;
+    // A lower bound, as of a pod that waits for storage, shows only that it may be slower.
+    if (!close && point.certainty == PointCertainty::kAtLeast && off < 0) continue;
+    if (!close) return HintVerdict::kDiffers;
+    any = true;
+  }
+  return any ? HintVerdict::kAgrees : HintVerdict::kUnknown;
+}
+
+void TakeOver(Measurement& measurement, const MeasuredProfile& hint, LooserIdentity by) {
+  measurement.points.clear();
+  TakePoints(measurement, hint);
+  measurement.confirmed = measurement.complete = true;
+  measurement.taken = {MeasuredName(hint), by};
+  // Another run's memory is not known to have shown its peak.
+  if (!measurement.memory && hint.memory) {
+    measurement.memory = hint.memory;
+    measurement.memory->confirmed = false;
+  }
+}
+
+}  // namespace
+
+void NoteIdentities(Measurement& measurement, const LooserIdentities& alike) {
+  if (measurement.alike.empty()) measurement.alike = alike;
+}
+
+void TryHints(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
+  if (measurement.complete || measurement.drifted || measurement.estimate || measurement.probe ||
+      measurement.points.empty() || measurement.note == kUnsettledNote) {
+    return;
+  }
+  measurement.taken.reset();
+  for (const LooserIdentity by : kLooserIdentities) {
+    const std::string& identity = measurement.alike.Of(by);
+    if (identity.empty() || measurement.dropped_hints.size() >= kMostDropped) continue;
+    const auto hint = turn.book.FindHint(key.profile_namespace, identity, key.gpus, key.gpu_product,
+                                         key.gang_size);
+    if (hint == nullptr || !MayHint(*hint) || hint->workload == key.workload) continue;
+    const std::pair<std::string, int64_t> name(MeasuredName(*hint), hint->revision);
+    if (measurement.dropped_hints.contains(name)) continue;
+    switch (Judge(measurement, *hint, turn.settings.drift)) {
+      case HintVerdict::kAgrees:
+        return TakeOver(measurement, *hint, by);
+      case HintVerdict::kDiffers:
+        measurement.dropped_hints.insert(name);
+        break;
+      case HintVerdict::kUnknown:
+        break;
+    }
+  }
+}
+
+bool TakesLead(ProfilerTurn& turn, const MeasurementKey& key, const Measurement& measurement) {
+  if (measurement.alike.arguments.empty()) return true;
+  AlikeLead& lead = turn.memory.leads[LeadKeyOf(key, measurement)];
+  if (lead.leader != key && turn.at.now < lead.until) return false;
+  lead = {key, turn.at.now + kLead};
+  return true;
+}
+
+void GiveUpLead(ProfilerMemory& memory, const MeasurementKey& key, const Measurement& measurement) {
+  const auto lead = memory.leads.find(LeadKeyOf(key, measurement));
+  if (lead != memory.leads.end() && lead->second.leader == key) memory.leads.erase(lead);
+}
+
+}  // namespace synergy
