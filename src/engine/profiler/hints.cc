@@ -17,8 +17,8 @@ namespace {
 // How long others wait after the leader was last about to be probed: longer than a probe and the
 // pause after one.
 constexpr Duration kLead = std::chrono::minutes(5);
-// Hints that one workload may drop before it looks for no more.
-constexpr size_t kMostDropped = 8;
+// Hints that one workload is compared with before it looks for no more.
+constexpr size_t kMostTried = 8;
 // The points of a curve that was taken over are for plenty of memory.
 constexpr Bytes kAnyMemory = Bytes(int64_t{1} << 50);
 
@@ -70,28 +70,24 @@ void NoteIdentities(Measurement& measurement, const LooserIdentities& alike) {
 }
 
 void TryHints(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
-  if (measurement.complete || measurement.drifted || measurement.estimate || measurement.probe ||
+  if (measurement.complete) return;
+  measurement.taken.reset();
+  if (measurement.drifted || measurement.estimate || measurement.probe ||
       measurement.points.empty() || measurement.note == kUnsettledNote) {
     return;
   }
-  measurement.taken.reset();
   for (const LooserIdentity by : kLooserIdentities) {
     const std::string& identity = measurement.alike.Of(by);
-    if (identity.empty() || measurement.dropped_hints.size() >= kMostDropped) continue;
+    if (identity.empty() || measurement.tried_hints.size() >= kMostTried) continue;
     const auto hint = turn.book.FindHint(key.profile_namespace, identity, key.gpus, key.gpu_product,
                                          key.gang_size);
     if (hint == nullptr || !MayHint(*hint) || hint->workload == key.workload) continue;
     const std::pair<std::string, int64_t> name(MeasuredName(*hint), hint->revision);
-    if (measurement.dropped_hints.contains(name)) continue;
-    switch (Judge(measurement, *hint, turn.settings.drift)) {
-      case HintVerdict::kAgrees:
-        return TakeOver(measurement, *hint, by);
-      case HintVerdict::kDiffers:
-        measurement.dropped_hints.insert(name);
-        break;
-      case HintVerdict::kUnknown:
-        break;
-    }
+    if (measurement.tried_hints.contains(name)) continue;
+    const HintVerdict verdict = Judge(measurement, *hint, turn.settings.drift);
+    if (verdict == HintVerdict::kUnknown) continue;
+    measurement.tried_hints.insert(name);
+    if (verdict == HintVerdict::kAgrees) return TakeOver(measurement, *hint, by);
   }
 }
 

@@ -127,8 +127,8 @@ struct Measurement {
   std::string node;                 // where most of it was measured
   LooserIdentities alike;           // of its pods
   std::optional<TakenCurve> taken;  // its points are those of a workload alike
-  // Hints that its speed did not agree with: profile and revision.
-  std::set<std::pair<std::string, int64_t>> dropped_hints;
+  // Hints that its speed was compared with, once each: profile and revision.
+  std::set<std::pair<std::string, int64_t>> tried_hints;
   bool complete = false;  // nothing more to probe
   // Until then a speed off the curve counts at once: a curve that holds only for moments is none.
   Instant on_trial_until{};

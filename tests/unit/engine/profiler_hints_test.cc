@@ -92,7 +92,7 @@ TEST_F(ProfilerHintsTest, OneThatIsNotLikeTheHintIsMeasuredItself) {
   EXPECT_FALSE(Last().taken);
   EXPECT_GE(Count(Kind::kProbe), 1U);
   EXPECT_EQ(Last().workload, "w-1");
-  EXPECT_EQ(memory.measurements.begin()->second.dropped_hints.size(), 1U);
+  EXPECT_EQ(memory.measurements.begin()->second.tried_hints.size(), 1U);
 }
 
 TEST_F(ProfilerHintsTest, OneThatNeedsMoreCpuForAnIterationIsMeasuredItself) {
