@@ -39,16 +39,19 @@ HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, d
     return HintVerdict::kDiffers;
   }
   bool any = false;
+  bool in_doubt = false;
   for (const CurvePoint& point : measurement.points) {
     const double expected = curve->ThroughputAt(point.cpu, kAnyMemory);
     const double off = point.throughput - expected;
     const bool close = std::abs(off) <= tolerance * expected;
-    // A lower bound, as of a pod that waits for storage, shows only that it may be slower.
-    if (!close && point.certainty == PointCertainty::kAtLeast && off < 0) continue;
-    if (!close) return HintVerdict::kDiffers;
-    any = true;
+    // A lower bound, as of a pod that waits for storage or has few workers: it may be slower, or
+    // held back.
+    const bool held_back = !close && point.certainty == PointCertainty::kAtLeast && off < 0;
+    if (!close && !held_back) return HintVerdict::kDiffers;
+    any |= close;
+    in_doubt |= held_back;
   }
-  return any ? HintVerdict::kAgrees : HintVerdict::kUnknown;
+  return any && !in_doubt ? HintVerdict::kAgrees : HintVerdict::kUnknown;
 }
 
 void TakeOver(Measurement& measurement, const MeasuredProfile& hint, LooserIdentity by) {

@@ -99,8 +99,8 @@ TEST_F(HintedPodTest, AHintThatDoesNotHoldIsDroppedWithAnEvent) {
   Adopt();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(MeasuredGpt()));
   EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), "");
-  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyHintDropped a"),
-                                          HasSubstr("SynergyProfiled a")));
+  EXPECT_THAT(events.lines(),
+              ElementsAre(HasSubstr("SynergyHintDropped a"), HasSubstr("SynergyProfiled a")));
 }
 
 TEST_F(PodAdopterTest, NoFloorIsAboveWhatThePodHas) {
