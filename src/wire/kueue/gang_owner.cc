@@ -176,7 +176,7 @@ GangSize SizeByRayCluster(Value spec, Value status, std::string_view group) {
     int64_t replicas = count("replicas", least);
     if (least < 0 || most < least || replicas < 0 || hosts < 1 || hosts > kMostGangMembers) return;
     replicas = std::clamp(replicas, least, most);
-    if (spec["enableInTreeAutoscaling"].text() == "true") {
+    if (spec["enableInTreeAutoscaling"].truth()) {
       if (least < replicas) gang.below = least;
       replicas = least;
     }
@@ -298,7 +298,10 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
 
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
   const std::string& group = pod.scheduling_group;
-  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod)) return std::nullopt;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod) ||
+      FindLabel(pod.labels, annotations::kGang)) {
+    return std::nullopt;
+  }
   GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
   owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
   owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
