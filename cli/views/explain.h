@@ -47,7 +47,7 @@ struct Explanation {
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
   std::optional<std::string> measured;  // confidence of a profile that Synergy has measured
-  // By which identity of the pod's workload it was found: "exact", "arguments", "owner"
+  // The identity of the pod's workload that it was found by: "exact", "arguments", "owner"
   // (profile/measured/workload_identities.h).
   std::optional<std::string> found_by;
   std::optional<ResourceVector> in_force;  // reported by the kubelet

@@ -83,7 +83,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   std::map<MeasuredKey, ByProduct> measured_;  // the measured ones among profiles_
-  // Those that may be hints, by a looser identity in place of the workload, and by name.
+  // The measured ones that may be hints, by a looser identity in place of the workload, and name.
   std::map<MeasuredKey, std::map<std::string, std::shared_ptr<const KnownProfile>>> hints_;
   uint64_t version_ = 0;
   mutable ScaledProfiles scaled_;

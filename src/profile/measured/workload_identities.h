@@ -1,9 +1,9 @@
 #pragma once
 
-// By what two pods count as of the same workload. A measurement of one pod holds for pods with the
-// same exact identity. For pods that share only a looser identity it is a *hint*: they do not fall
-// below their fair share because of it, and a window of their own confirms or drops it
-// (docs/profiling.md).
+// The identities by which two pods count as of the same workload. A measurement of one pod holds
+// for pods with the same exact identity. For pods that share only a looser identity it is a *hint*:
+// they do not fall below their fair share because of it, and a window of their own confirms or
+// drops it (docs/profiling.md).
 //
 // Threading: values, pure functions.
 

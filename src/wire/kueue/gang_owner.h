@@ -53,7 +53,7 @@ struct GangOwner {
   std::string path;      // on the API server
   std::string uid;       // the UID that the object must have; empty: any
   int32_t replicas = 1;  // of a JobSet's replicated job: the gang's number of such owners
-  // Of a RayCluster: the name of the pod's worker group. Of an MPIJob: "launcher" for that pod.
+  // A RayCluster's: the name of the pod's worker group. An MPIJob's: "launcher" for that pod.
   std::string group = {};
   // The number of the pod (of a RayCluster: of its replica) among its owner's; nullopt: none.
   std::optional<int64_t> index = {};
