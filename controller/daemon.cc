@@ -112,10 +112,10 @@ class RunningDaemon final : public Daemon {
                opened_.recorder.get(), clock, log, opened_.metrics->tuner),
         progress_(config_, cluster_.state(), *opened_.clients.any, clock, log,
                   opened_.metrics->controller),
-        profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.contradictions(),
+        profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.mismatch(),
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
-        queues_(config_, opened_.clients, reader_, cluster_, progress_.book(), *events_,
+        queues_(config_, opened_.clients, reader_, cluster_, progress_.store(), *events_,
                 leadership_, clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
                     clock, log, opened_.metrics->controller) {}
@@ -187,7 +187,7 @@ class RunningDaemon final : public Daemon {
     metrics::ControllerGauges gauges;
     cluster_.AddGauges(gauges, progress_.agents().size());
     gauges.certificate_expiry = opened_.webhook_server->CertificateExpiry();
-    const ProgressBook::Extent progress = progress_.book().extent(clock_.Now());
+    const ProgressStore::Extent progress = progress_.store().extent(clock_.Now());
     gauges.progress_pods = progress.pods;
     gauges.oldest_progress = progress.oldest;
     return gauges;

@@ -10,16 +10,16 @@ int main(int argc, char** argv) {
   synergy::config::ControllerConfig config;
   synergy::daemon::CommandLine line(
       {.program = "synergy-controller",
-       .description =
-           "Sizes GPU pods when they are created, measures workloads, changes CPU and memory "
-           "of running pods, and gives jobs in Kueue's queues their turns",
+       .description = "Sizes GPU pods when they are created, measures workloads, changes CPU and "
+                      "memory of running pods, and orders the jobs in Kueue's queues",
        .config_page = "docs/operating-companion.md",
        .example = "--kubeconfig ~/.kube/config --tls-cert-file tls.crt "
                   "--tls-private-key-file tls.key"});
   line.SetConfig(config, synergy::config::LoadControllerConfig);
   line.AddCluster();
-  line.Add("--listen", config.listen,
-           "host:port to answer admission reviews on; port 0 takes a free one (default :9443)");
+  line.Add(
+      "--listen", config.listen,
+      "host:port of the webhook for admission reviews; port 0 takes a free one (default :9443)");
   line.Add("--http-listen", config.http_listen,
            "host:port of /healthz, /readyz and /metrics (default 127.0.0.1:8889)");
   line.AddMetricsAuthorization(config.metrics_authorization);
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (const auto status = line.Parse(argc, argv, health)) return *status;
   if (config.tls_key_file.empty()) {
     return line.Refuse({synergy::ErrorCode::kInvalid,
-                        "the API server calls webhooks over TLS only: give --tls-cert-file and "
+                        "the API server calls webhooks over TLS only: set --tls-cert-file and "
                         "--tls-private-key-file"});
   }
   const auto access = line.FindCluster();

@@ -2,7 +2,7 @@
 
 namespace synergy::extender {
 
-std::string DecisionIds::Begin(const std::string& pod_uid) {
+std::string RequestIds::Begin(const std::string& pod_uid) {
   const std::lock_guard lock(mutex_);
   const auto [it, fresh] = by_uid_.insert_or_assign(pod_uid, ++last_);
   if (fresh) {
@@ -15,7 +15,7 @@ std::string DecisionIds::Begin(const std::string& pod_uid) {
   return std::to_string(it->second);
 }
 
-std::string DecisionIds::Current(const std::string& pod_uid) const {
+std::string RequestIds::Current(const std::string& pod_uid) const {
   const std::lock_guard lock(mutex_);
   const auto it = by_uid_.find(pod_uid);
   return it == by_uid_.end() ? "-" : std::to_string(it->second);

@@ -39,7 +39,7 @@ class Deadline {
 // A request ID per decision about a pod: assigned at its filter call and reused at prioritize, bind
 // and preempt, so that the log lines of one decision can be read together.
 // Memory: the last 4096 pods.
-class DecisionIds {
+class RequestIds {
  public:
   // Begins a new decision on the pod.
   std::string Begin(const std::string& pod_uid);

@@ -14,7 +14,7 @@
 #include "daemon/probes.h"
 #include "extender/binding/allocations.h"
 #include "extender/binding/binder.h"
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 #include "extender/gauges.h"
 #include "extender/scheduler_extender.h"
 #include "extender/shadow.h"
@@ -111,7 +111,7 @@ class RunningDaemon final : public Daemon {
                   clock, log, metrics_,
                   {[this] { return watches_.Current(); },
                    [this] { clock_.SleepFor(kWatchCatchUp, {}); }}),
-        vacancies_(state_, *pod_api_, *events_, clock, log, metrics_),
+        lost_members_(state_, *pod_api_, *events_, clock, log, metrics_),
         pod_store_(state_),
         shadow_(state_, ReserveOf(config), SlackOf(config), log, metrics_,
                 [this] { return all_started_ && watches_.Current(); }),
@@ -125,7 +125,7 @@ class RunningDaemon final : public Daemon {
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
     // A program that binds nothing must not hold places either.
-    if (!config_.shadow) state_.HoldVacated(config_.replacement_hold);
+    if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold);
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
     kube::ObjectStore<Pod>& pods =
@@ -146,7 +146,7 @@ class RunningDaemon final : public Daemon {
       gauges.waiting_binds = gangs.waiting_binds;
       gauges.gangs_waiting_for_locality = gangs.waiting_for_locality;
       gauges.gangs_placed = gangs.placed;
-      gauges.vacant_places = state_.VacantPlaces().size();
+      gauges.vacant_places = state_.Reservations(ReservationKind::kReplacement).size();
       return gauges;
     });
     AddRoutes();
@@ -155,9 +155,9 @@ class RunningDaemon final : public Daemon {
     settling_ = std::jthread([this](const std::stop_token& stop) {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) {
         binder_.SettleExpired();
-        ages_.Look(state_.HeldPlaces(), clock_.Now());
+        ages_.Look(state_, clock_.Now());
         extender_.gangs().Look();
-        vacancies_.Look();
+        lost_members_.Look();
       }
     });
     if (http_server_) {
@@ -236,9 +236,9 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::EventRecorder> events_;
   Allocations allocations_;
   Binder binder_;
-  PlaceAges ages_;
+  AgesOfPlaces ages_;
   SchedulerExtender extender_;
-  Vacancies vacancies_;
+  LostMembers lost_members_;
   kube::PodStore pod_store_;
   Shadow shadow_;  // replaces pod_store_ in shadow mode
   kube::NodeStore node_store_;

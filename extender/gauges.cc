@@ -3,32 +3,33 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace synergy::extender {
 
-void PlaceAges::Look(const std::vector<HeldPlace>& held, Instant now) {
+void PlaceAges::Look(const std::set<std::string>& uids, Instant now) {
   const std::lock_guard lock(mutex_);
-  auto before = std::exchange(since_, {});
-  for (const HeldPlace& place : held) {
-    const std::pair key(place.uid, place.kind);
-    const auto known = before.find(key);
-    since_.emplace(key, known == before.end() ? now : known->second);
-  }
+  std::erase_if(since_, [&](const auto& entry) { return !uids.contains(entry.first); });
+  for (const std::string& uid : uids) since_.try_emplace(uid, now);
 }
 
-PlaceAges::Held PlaceAges::Of(HeldPlace::Kind kind, Instant now) const {
+PlaceAges::Summary PlaceAges::Of(Instant now) const {
   const std::lock_guard lock(mutex_);
-  Held held;
-  for (const auto& [key, since] : since_) {
-    if (key.second != kind) continue;
-    ++held.places;
-    held.oldest = std::max(held.oldest, now - since);
-  }
-  return held;
+  Summary summary{.places = since_.size()};
+  for (const auto& [uid, since] : since_) summary.oldest = std::max(summary.oldest, now - since);
+  return summary;
 }
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ages,
+void AgesOfPlaces::Look(const ClusterState& state, Instant now) {
+  std::set<std::string> uids;
+  for (const AssumedPod& each : state.Expired(Instant::max())) uids.insert(each.pod->uid);
+  assumed.Look(uids, now);
+  uids.clear();
+  for (const Reservation& each : state.Reservations(ReservationKind::kTuner))
+    uids.insert(each.pod->uid);
+  kept.Look(uids, now);
+}
+
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces& ages,
                                   const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock) {
@@ -64,8 +65,8 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ag
     cache.unread = status.unread;
   }
   gauges.assumed_pods = state.assumed_pods();
-  gauges.oldest_assumed = ages.Of(HeldPlace::Kind::kAssumed, clock.Now()).oldest;
-  const PlaceAges::Held kept = ages.Of(HeldPlace::Kind::kKept, clock.Now());
+  gauges.oldest_assumed = ages.assumed.Of(clock.Now()).oldest;
+  const PlaceAges::Summary kept = ages.kept.Of(clock.Now());
   gauges.kept_places = kept.places;
   gauges.oldest_kept = kept.oldest;
   gauges.waiting_gpu_pods = snapshot->waiting_gpu_pods();

@@ -1,11 +1,12 @@
 #pragma once
 
-// Reads the values of a scrape from the cluster's state, and how long places have been held.
+// Reads the values of a scrape from the cluster's state, and how long places have been taken.
 //
 // Threading: from any thread.
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,26 +18,33 @@
 
 namespace synergy::extender {
 
-// How long places have been held for pods that are not bound. A bind in doubt, or a place that the
-// tuner keeps, takes room from other pods if it lasts for long. Accurate to the time between two
-// looks.
+// How long pods that are not bound have had places. A bind in doubt, or a place that the tuner
+// keeps, takes room from other pods if it lasts for long. Accurate to the time between two looks.
 class PlaceAges {
  public:
-  struct Held {
+  struct Summary {
     size_t places = 0;
     Duration oldest{};
   };
 
-  // Call it about every second with the places that are held then.
-  void Look(const std::vector<HeldPlace>& held, Instant now);
-  Held Of(HeldPlace::Kind kind, Instant now) const;
+  // Call it about every second with all pods that have such a place then, by uid.
+  void Look(const std::set<std::string>& uids, Instant now);
+  Summary Of(Instant now) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, HeldPlace::Kind>, Instant> since_;  // by UID
+  std::map<std::string, Instant> since_;  // by uid
 };
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ages,
+// The places of pods that are being bound, and those that the tuner keeps.
+struct AgesOfPlaces {
+  PlaceAges assumed;
+  PlaceAges kept;
+
+  void Look(const ClusterState& state, Instant now);
+};
+
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces& ages,
                                   const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock);

@@ -13,7 +13,7 @@
 #include "allocation/ranking.h"
 #include "allocation/room_under_way.h"
 #include "cluster/state/fit.h"
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 #include "wire/extender/extender_messages.h"
 
 namespace synergy::extender {
@@ -132,8 +132,9 @@ std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
 Result<> SchedulerExtender::Ready() const {
   if (shadow_) return Fail(ErrorCode::kDenied, "in shadow mode nothing is bound or evicted");
   if (watches_.current()) return {};
-  return Fail(ErrorCode::kUnavailable,
-              "the extender does not know all pods and nodes: its watches are new, or broken off");
+  return Fail(
+      ErrorCode::kUnavailable,
+      "the extender has not listed all pods and nodes: its watches are new, or interrupted");
 }
 
 std::optional<NodeIndex> SchedulerExtender::CountedOn(const ClusterSnapshot& snapshot,
@@ -190,21 +191,22 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     return false;
   };
   if (fitting.empty() && !failed.empty() &&
-      second_looks_.Allow(snapshot->version(), clock_.Now(), may_help)) {
+      retries_.Allow(snapshot->version(), clock_.Now(), may_help)) {
     watches_.catch_up();
     judge();
     metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
   }
   if (fitting.empty() && gangs_.YieldTo(args->pod, asked)) judge();
   std::deque<std::string> held_for;
-  const std::vector<VacantPlace> vacant =
-      fitting.empty() ? state_.VacantPlaces() : std::vector<VacantPlace>();
+  const std::vector<Reservation> reserved = fitting.empty()
+                                                ? state_.Reservations(ReservationKind::kReplacement)
+                                                : std::vector<Reservation>();
   Candidates judged(*snapshot, args->pod, counted_on, asked);
-  for (size_t i = 0; i < args->size() && !vacant.empty(); ++i) {
-    const auto in_the_way = VacantInTheWay(args->pod, *judged.Judge(i).state, vacant);
+  for (size_t i = 0; i < args->size() && !reserved.empty(); ++i) {
+    const auto in_the_way = ReservationsInTheWay(args->pod, *judged.Judge(i).state, reserved);
     if (in_the_way.empty()) continue;
     if (YieldTo(args->pod, in_the_way)) {
-      for (const VacantPlace& place : in_the_way) state_.SettleVacant(place.pod->uid, false);
+      for (const Reservation& place : in_the_way) state_.SettleReplacement(place.pod->uid, false);
       judge();
       break;
     }
@@ -238,19 +240,20 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const std::string id = ids_.Begin(args.pod.uid);
   GangVerdict verdict = gangs_.Place(args.pod, asked);
   if (verdict.incomplete && count_succeeded_ &&
-      gangs_.LearnSucceeded(args.pod, count_succeeded_(args.pod))) {
+      gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
     verdict = gangs_.Place(args.pod, asked);
   }
   if (verdict.short_of_room &&
-      second_looks_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
+      retries_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();
     verdict = gangs_.Place(args.pod, asked);
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
   }
   if (verdict.short_of_room) {
-    const std::vector<VacantPlace> vacant = state_.VacantPlaces();
+    const std::vector<Reservation> reserved = state_.Reservations(ReservationKind::kReplacement);
     // They may be released within a second, which kube-scheduler would not notice.
-    if (std::any_of(vacant.begin(), vacant.end(), [](const auto& place) { return !place.settled; }))
+    if (std::any_of(reserved.begin(), reserved.end(),
+                    [](const auto& place) { return !place.settled; }))
       verdict.kind = GangVerdict::Kind::kNotYet;
   }
   log_.Debug("filtered", {{"request", id},
@@ -339,7 +342,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   if (args->pod.gang) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
-  if (patience_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
+  if (preemption_delay_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
   const std::vector<NodeVictims> chosen =
       SelectVictimsByNode(*snapshot, args->pod, args->victims_by_node, reclaims_at);
   std::vector<wire::NodeVictims> nodes;

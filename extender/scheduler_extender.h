@@ -21,9 +21,9 @@
 #include "engine/decisions.h"
 #include "extender/binding/binder.h"
 #include "extender/calls.h"
+#include "extender/delays.h"
 #include "extender/gangs/shared_gangs.h"
 #include "extender/gangs/succeeded_members.h"
-#include "extender/patience.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/objects/objects.h"
@@ -97,9 +97,9 @@ class SchedulerExtender {
   metrics::ExtenderMetrics& metrics_;
   const Watches watches_;
   SharedGangs gangs_;
-  DecisionIds ids_;
-  ReclaimPatience patience_;
-  SecondLooks second_looks_;
+  RequestIds ids_;
+  PreemptionDelay preemption_delay_;
+  RetryLimiter retries_;
   CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;
 };

@@ -41,7 +41,7 @@ class PermittedNodes final : public AskedNodes {
 // The webhook has not processed the pod, so its amounts are taken to be changeable.
 Pod AsManaged(Pod pod) {
   if (pod.fungible) return pod;
-  auto fungible = std::make_shared<Fungible>();
+  auto fungible = std::make_shared<ManagedContainer>();
   fungible->requested = fungible->floor = pod.requests.main;
   fungible->demand = pod.PlanningDemand();
   pod.fungible = std::move(fungible);

@@ -119,7 +119,7 @@ class RunningDaemon final : public Daemon {
   ~RunningDaemon() override { Stop(); }
 
   Result<> Start() {
-    pods_ = kube::Reflector<wire::ResizeStatus>::Start(
+    pods_ = kube::Reflector::Start(
         *client_,
         wire::ObjectReader(config_.gpu_resource, {.scheduler_name = config_.scheduler_name}),
         stores_, clock_, log_, WatchOf(config_, clock_));
@@ -246,7 +246,7 @@ class RunningDaemon final : public Daemon {
   Prober prober_;
   BothStores stores_;
   Logger& log_;
-  std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
+  std::unique_ptr<kube::Reflector> pods_;
   std::unique_ptr<kube::Health> health_;  // of pods_
   std::jthread shrinking_;
   std::jthread keeping_;

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/api_client.h"

@@ -238,23 +238,23 @@ run_relist() {
 }
 
 run_lists() {
-  PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/list_bench.py" "$@"
+  "$repository/tests/cluster/run.sh" benches/list_bench.py "$@"
 }
 
 run_nodes() {
   say "building the extender, the controller and the trainer (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller trainer) >&2
-  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$repository/tests/cluster/measure_real_nodes.py" --goals "$@"
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer \
+    "$repository/tests/cluster/run.sh" benches/measure_real_nodes.py --goals "$@"
 }
 
 run_profiling() {
   say "building the programs and the trainer (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy synergy-extender synergy-controller synergy-node-agent trainer) >&2
-  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$repository/tests/cluster/measure_blind.py" --goals "$@"
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer \
+    "$repository/tests/cluster/run.sh" benches/measure_blind.py --goals "$@"
 }
 
 run_replay() {
@@ -263,9 +263,9 @@ run_replay() {
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller synergy) >&2
   state=$(mktemp -d --tmpdir synergy-replay.XXXXXX)
-  # Its files tell why where something differs.
+  # Its files explain a difference.
   say "the test cluster's files are in $state"
-  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/replay_bench.py" \
+  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/replay_bench.py \
     --programs "$repository/build/release/bin" --state "$state" "$@"
 }
 
@@ -276,29 +276,29 @@ run_trainings() {
   say "building the programs and the trainer (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy synergy-lab synergy-extender synergy-controller synergy-node-agent trainer) >&2
-  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$repository/tests/cluster/$1" "${@:2}"
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer \
+    "$repository/tests/cluster/run.sh" "benches/$1" "${@:2}"
 }
 
 run_types() {
   say "building the programs (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy synergy-lab synergy-extender synergy-controller) >&2
-  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/types_bench.py" "$@"
+  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/types_bench.py "$@"
 }
 
 run_rounds_chaos() {
   say "building the extender and the controller (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller) >&2
-  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/rounds_chaos.py" "$@"
+  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" queueing/rounds_chaos.py "$@"
 }
 
 run_gangs() {
   say "building the extender and the controller (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller) >&2
-  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/gangs_bench.py" "$@"
+  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/gangs_bench.py "$@"
 }
 
 end_cluster() {

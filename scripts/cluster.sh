@@ -27,7 +27,7 @@ Options of up:
   --v2-node-memory MIB       memory of each of them (3072)
   --v2-node-cpus N           CPUs of each of them (2)
   --simulated-nodes N        nodes that kwok plays, up to 5000 (0)
-  --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
+  --shape FILE               their shapes: a YAML list (tests/cluster/support/shapes/v100.yaml)
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --agents                   run FOLDER/synergy-node-agent on every real node, which tells that controller of progress
@@ -49,7 +49,7 @@ Options of up:
 TEXT
 }
 
-# A proxy has no part in a cluster on this machine, but curl and the Kubernetes programs would ask it.
+# A cluster on this machine needs no proxy, but curl and the Kubernetes programs would use it.
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -64,7 +64,7 @@ finish() {
   exit "$status"
 }
 
-# prepare WHAT SET_UP_OPTION TARGET...: what a part needs.
+# prepare WHAT SET_UP_OPTION TARGET...: sets up and builds the needs of a part.
 prepare() {
   ((setup)) || return 0
   say "Getting ready for $1: packages, then the build"
@@ -82,11 +82,11 @@ show_paper() {
   say "100 jobs on 4 servers, over time, proportional shares beside Synergy: open $page in a browser"
 }
 
-# The trainers' cluster is brought up and taken down by the program that measures them.
+# The program that measures the trainers brings their cluster up and takes it down.
 show_trainers() {
   say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, not there (four minutes)"
-  SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/tests/cluster/demo_trainers.py" --instance 5
+  SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer \
+    "$root/tests/cluster/run.sh" benches/demo_trainers.py --instance 5
 }
 
 show_trace() {
@@ -99,16 +99,16 @@ show_trace() {
   say "The same 100 jobs, one GPU each, in four ways"
   local more=()
   ((!keep)) || more+=(--keep)
-  SYNERGY_BIN=$root/build/release/bin PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/tests/cluster/demo_trace.py" --folder "$STATE" --nodes "$nodes" "${more[@]}"
+  SYNERGY_BIN=$root/build/release/bin \
+    "$root/tests/cluster/run.sh" benches/demo_trace.py --folder "$STATE" --nodes "$nodes" "${more[@]}"
 }
 
-# Said now, not when the first part is over.
+# Checked now, not after the first part.
 if ((setup)) && [[ $part != paper && -z ${SYNERGY_KUBE_BIN-} ]]; then check_go "$root/tests/go.mod"; fi
 
 mkdir -p "$STATE"
 trap finish EXIT INT TERM
-# What an earlier --keep left.
+# Leftovers of an earlier --keep.
 stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
 

@@ -47,7 +47,7 @@ source "$here/lib/architecture.sh"
 source "$here/lib/emulation.sh"
 
 TARGETS=(extender controller deviceplugin nodeagent cli)
-# Nobody can own a name in .test.
+# No registry can have a name in .test.
 ARCHIVE_REGISTRY=synergy.test
 
 given=() source=0 output=$REPOSITORY/build/images.tar
@@ -79,7 +79,7 @@ default_programs() { # ARCHITECTURE
 
 cure="a build makes those for $own in build/release/bin, scripts/cross.sh those for $other in build/$other/bin"
 
-# find_programs: the folder with the programs of each architecture.
+# find_programs: finds the folder with the programs of each architecture.
 declare -A programs=()
 find_programs() {
   local folder architecture missing program found
@@ -109,14 +109,14 @@ for name in buildah debootstrap jq; do
   command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh --no-cluster"
 done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
-# Where scripts/setup.sh has left it; without it, nodes pull the official image.
+# The program that scripts/setup.sh built; without it, nodes pull the official image.
 scheduler=''
 if [[ -z $registry ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
   scheduler=$(kube_folder)/kube-scheduler
   [[ -x $scheduler ]] || scheduler=''
 fi
 
-# An archive that is there and was made of the same is kept.
+# An existing archive of the same contents is kept.
 recipe=
 if [[ -z $registry ]] && ((!source)); then
   recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
@@ -130,13 +130,14 @@ work=$CACHE/images
 mkdir -p "$work"
 exec 7<"$work"
 flock --nonblock 7 || { say "another images.sh is running; waiting for it"; flock 7; }
-# A store of its own: nothing of the machine's containers is touched.
+# A store of its own leaves the machine's containers alone.
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" >"$work/storage.conf"
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
 base_of() { printf 'localhost/debian:bookworm-slim-%s\n' "$1"; }
 
-# make_base ARCHITECTURE: the base as Debian makes its slim one, the essential packages and apt, without documentation.
+# make_base ARCHITECTURE: makes the base image like Debian's slim one: the essential packages and
+# apt, without documentation.
 make_base() {
   local base container system=$work/system
   base=$(base_of "$1")
@@ -160,7 +161,7 @@ build() {
   local architecture=$1 context=$2 target
   shift 2
   for target in "${TARGETS[@]}"; do
-    # Docker's format knows HEALTHCHECK.
+    # Docker's format has HEALTHCHECK.
     buildah bud --quiet --layers --pull-never --format docker --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
       --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
       --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
@@ -176,7 +177,8 @@ build_scheduler() {
   rm -r "$context"
 }
 
-# write_archive: all of them in one OCI archive, which holds what they share once. The names are put where containerd looks.
+# write_archive: writes all images into one OCI archive, which holds shared layers once, with the
+# names where containerd looks.
 write_archive() {
   local layout=$work/layout target
   rm -rf "$layout"
@@ -197,7 +199,7 @@ write_archive() {
   rm -r "$layout"
 }
 
-# push_lists: each image under its name in the registry, as a list over the architectures.
+# push_lists: pushes each image under its name in the registry, as a list over the architectures.
 push_lists() {
   local target list architecture
   for target in "${TARGETS[@]}"; do
@@ -207,7 +209,7 @@ push_lists() {
     for architecture in "${architectures[@]}"; do
       buildah manifest add "$list" "containers-storage:$(image_of "$target" "$architecture")" >/dev/null
     done
-    # A list of the format that its images have.
+    # The list has the format of its images.
     buildah manifest push --quiet --all --rm --format v2s2 --tls-verify="$tls" \
       "$list" "docker://$registry/synergy/$target:$version" >/dev/null
     say "pushed $registry/synergy/$target:$version (${architectures[*]})"
@@ -220,7 +222,7 @@ for architecture in "${architectures[@]}"; do
   make_base "$architecture"
 done
 if ((source)); then
-  # An unpacked archive has no commit to name.
+  # An unpacked archive has no commit.
   revision=
   if [[ -e $REPOSITORY/.git ]]; then revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD); fi
   for architecture in "${architectures[@]}"; do

@@ -5,9 +5,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), layering, structure, names, words, headers, documentation, shell (shellcheck), Go format (gofmt)
-and clang-tidy-19 over src, the programs and research, which takes several minutes. All checks run; exit status 1 when any of them
-found something.
+Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, headers, documentation,
+shell (shellcheck), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
+All checks run; exit status 1 when any of them found something.
 
   --fast       leave clang-tidy out
   --fix        only write C++ and Go files as their formatters want them
@@ -31,7 +31,7 @@ for argument in "$@"; do
   esac
 done
 
-# The files of these patterns: tracked ones and new ones that are not ignored.
+# Prints the files of these patterns: tracked ones and new ones that are not ignored.
 files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
 check_shell() { files '*.sh' | xargs -0 shellcheck; }
@@ -42,7 +42,7 @@ check_go() {
   [[ -z $unformatted ]] || { printf '%s: not as gofmt writes it\n' "$unformatted" && return 1; }
 }
 
-# Reads what the compiler is told from the dev preset, of which no more is built than sources.
+# Reads the compiler's arguments from the dev preset, of which only generated sources are built.
 check_tidy() {
   cmake --preset dev >/dev/null && cmake --build build/dev --target synergy_kubelet_protocol_sources >/dev/null || return
   files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' 'research/*.cc' \
@@ -66,6 +66,7 @@ check() {
 }
 
 check "C++ format" python3 tests/lint/cpp_format.py .
+check widths python3 tests/lint/widths.py .
 check layering python3 tests/lint/layering.py .
 check structure python3 tests/lint/structure.py .
 check names python3 tests/lint/names.py .

@@ -53,7 +53,7 @@ done
 if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}" "${cross[@]}"
   if ((with_all)); then
-    # Most of it is downloads, which leave the cores to the builds.
+    # Mostly downloads, which leave the cores to the builds.
     set_up_v2_node &
     v2_node=$!
   fi

@@ -71,7 +71,7 @@ while (($#)); do
   shift
 done
 
-# So that clones in other folders find what was compiled before.
+# The compiler cache then also hits for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
 # build PRESET [TARGET [OPTION...]]
@@ -80,13 +80,14 @@ build() {
     cmake --preset "$1" "${@:3}" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
 }
 
-# run_tests PRESET OPTION...: with the results in build/PRESET/results.xml.
+# run_tests PRESET OPTION...: writes the results to build/PRESET/results.xml.
 run_tests() {
   ctest --preset "$1" --output-junit "$PWD/build/$1/results.xml" --test-output-size-passed 65536 --test-output-truncation head \
     --no-tests=ignore "${@:2}"
 }
 
-# The cluster tests on each older Kubernetes, whose programs it builds. All versions are run, whatever fails.
+# Runs the cluster tests on each older Kubernetes, whose programs it builds. It runs all versions,
+# whatever fails.
 test_versions() {
   local folder status=0
   for folder in tests/versions/*; do
@@ -106,7 +107,7 @@ test_cross() {
   build release programs && scripts/cross.sh --tests && ctest --preset release -C cross -L cross
 }
 
-# With more generated inputs; the gate's number comes back afterwards.
+# Runs with more generated inputs, and restores the gate's number afterwards.
 test_long() {
   local status=0
   build release all -DSYNERGY_PROPERTY_PARAMS="seed=20260104 max_success=3000" &&
@@ -115,8 +116,9 @@ test_long() {
   return $status
 }
 
-# With the flags of scripts/lib/build.sh, so that what both need of Kubernetes is compiled once. go vet goes through all of
-# Kubernetes for what it says of our few packages, so it is in the long tier.
+# With the flags of scripts/lib/build.sh, so that the parts of Kubernetes that both need are
+# compiled once. go vet checks all of Kubernetes to report on our few packages, so it is in the long
+# tier.
 go_tests() { (cd tests && GOFLAGS='-trimpath -gcflags=all=-dwarf=false' go "$@" ./...); }
 
 run_part() {
@@ -153,7 +155,7 @@ run_gate() {
   part "what ran beside them" finish_beside "$log"
 }
 
-# of_names NAME...: the pattern of these tests.
+# of_names NAME...: prints the pattern of these tests.
 of_names() { (IFS='|' && printf '^(%s)$' "$*"); }
 
 run_affected() {
@@ -161,7 +163,7 @@ run_affected() {
   part lint run_part lint
   part build build release
   for preset in release asan tsan; do
-    # A unit test's program is known once its build folder is configured.
+    # The program of a unit test is known once its build folder is configured.
     [[ $preset == release ]] || build "$preset" help >/dev/null || return
     mapfile -t names < <(python3 tests/affected.py --build "build/$preset" "${paths[@]}")
     say "$preset: ${#names[@]} tests can see this change"

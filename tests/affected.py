@@ -1,10 +1,11 @@
-"""Prints the names of the tests that can see a change to these paths, one a line; scripts/test.sh --for runs them.
+"""Prints the names of the tests that can see a change to these paths, one a line; scripts/test.sh
+--for runs them.
 
   affected.py --build FOLDER PATH...
 
-FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ by CMake's graph of targets, Python by its
-imports, cluster tests by the table below. A path that nothing here knows is seen by every test: a test too many costs minutes, a
-test too few a fault.
+FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ is found by
+CMake's graph of targets, Python by its imports, cluster tests by the table below. Every test sees a
+path that is unknown here: a test too many costs minutes, a test too few a fault.
 """
 
 import argparse
@@ -18,8 +19,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLUSTER = "_cluster_test"
+# The path of tests/cluster/run.sh.
+SHARED_MODULES = (*(ROOT / "tests/cluster").glob("*/"), ROOT / "tests/chart")
 
-# The programs of ours that a cluster test runs, where they are not the usual ones.
+# The programs of ours that a cluster test runs, if they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
 PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
 CLUSTER_PROGRAMS = {
@@ -28,10 +31,12 @@ CLUSTER_PROGRAMS = {
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},
     **dict.fromkeys(("install", "v2_node"), PROGRAMS),
-    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"), USUAL | {"synergy-node-agent"}),
+    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"),
+                    USUAL | {"synergy-node-agent"}),
 }
 
-# Folders that are linked into every cluster test's programs, and used in the tests of these names alone.
+# Folders that are linked into every cluster test's programs, and used in the tests of these names
+# alone.
 CLUSTER_USES = (
     ("src/gavel/*", ("gavel*", "install*")),
     ("src/optimus/*", ("optimus*", "training_operators*", "install*")),
@@ -41,14 +46,13 @@ CLUSTER_USES = (
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
-    ("tests/cluster/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
-    ("tests/cluster/containerd/*", ("*" + CLUSTER,)),
-    ("tests/cluster/v2-node/*", ("v2_node*",)),
-    ("tests/cluster/trainer/*.py", ("trainer*",)),
-    ("tests/cluster/soak.py", ("soak*",)),
-    ("tests/cluster/*_bench.py", ()),
-    ("tests/cluster/measure_*.py", ()),
-    ("tests/cluster/demo_*.py", ()),
+    ("tests/cluster/queueing/kueue/*",
+     ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/support/containerd/*", ("*" + CLUSTER,)),
+    ("tests/cluster/nodes/v2-node/*", ("v2_node*",)),
+    ("tests/cluster/support/trainer/*.py", ("trainer*",)),
+    ("tests/cluster/benches/soak.py", ("soak*",)),
+    ("tests/cluster/benches/*", ()),
     ("tests/bench/*", ()),
     ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
@@ -80,8 +84,10 @@ class Build:
         self.by_id = {target["id"]: target for target in self.targets}
 
     def owners(self, path):
-        """The ids of targets that are made of that file, or of sources beside it or above it: headers belong to their folder."""
-        exact = {target["id"] for target in self.targets for source in target.get("sources", []) if source["path"] == path}
+        """Returns the ids of targets that are made of that file, or of sources beside it or above
+        it: headers belong to their folder."""
+        exact = {target["id"] for target in self.targets
+                 for source in target.get("sources", []) if source["path"] == path}
         if exact:
             return exact
         for folder in pathlib.PurePath(path).parents:
@@ -93,19 +99,20 @@ class Build:
 
     @functools.lru_cache(maxsize=None)
     def needs(self, identity):
-        """The ids of all that a target is built from, itself among them."""
+        """Returns the ids of everything from which a target is built, itself included."""
         own = self.by_id.get(identity, {})
         return frozenset({identity}).union(*(self.needs(other["id"]) for other in own.get("dependencies", [])))
 
     def programs(self, changed):
-        """The names of the programs and modules that have any of these targets in them."""
+        """Returns the names of the programs and modules that contain any of these targets."""
         return {target["name"] for target in self.targets
                 if target["type"] in ("EXECUTABLE", "MODULE_LIBRARY") and self.needs(target["id"]) & changed}
 
 
 @functools.lru_cache(maxsize=None)
 def imports(file):
-    """A Python file and those of its folder, or of tests/chart, that it imports, at any distance."""
+    """Returns a Python file and its imports, at any distance, from its own folder and from the path
+    of tests/cluster/run.sh."""
     found, left = set(), [file]
     while left:
         path = left.pop()
@@ -113,18 +120,19 @@ def imports(file):
             continue
         found.add(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
-            left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, ROOT / "tests/chart")]
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [
+                getattr(node, "module", None)]
+            left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, *SHARED_MODULES)]
     return found
 
 
 def programs_of(test, programs):
-    """The names of our programs that a test runs: by its command, or the table."""
+    """Returns the names of our programs that a test runs: by its command, or by the table."""
     if test["name"].endswith(CLUSTER):
         return CLUSTER_PROGRAMS.get(test["name"].removesuffix(CLUSTER), USUAL)
     words = {pathlib.PurePath(word).name for word in test.get("command", [])}
     if test["name"].startswith("lint_"):
-        return set()  # a part of its own
+        return set()  # a separate part
     if any(word.endswith(".py") for word in words):
         return programs & PROGRAMS  # tests of whole programs; few, and quick
     return words
@@ -136,20 +144,24 @@ def uses(name, path):
 
 
 def affected(paths, build, tests):
-    """The names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see a change to any of the paths."""
+    """Returns the names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see
+    a change to any of the paths."""
     found = set()
     for path in paths:
         patterns = next((patterns for pattern, patterns in SEEN_BY if fnmatch.fnmatch(path, pattern)), None)
         if patterns is not None:
-            found |= {test["name"] for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
+            found |= {test["name"]
+                      for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
             continue
         if path.startswith(("tests/", "research/tests/")) and path.endswith(".py"):
+            # A path of tests/cluster/run.sh is relative to its folder.
             users = {test["name"] for test in tests for word in test.get("command", [])
-                     if word.endswith(".py") and ROOT / path in imports(pathlib.Path(word))}
+                     if word.endswith(".py") and ROOT / path in imports(ROOT / "tests/cluster" / word)}
         else:
             changed = frozenset(build.owners(path)) if path.endswith((".cc", ".h", ".proto")) else frozenset()
             programs = build.programs(changed)
-            users = {test["name"] for test in tests if programs_of(test, programs) & programs and uses(test["name"], path)}
+            users = {test["name"]
+                     for test in tests if programs_of(test, programs) & programs and uses(test["name"], path)}
         found |= users or {test["name"] for test in tests}
     return found
 
@@ -159,7 +171,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("paths", nargs="+")
     options = parser.parse_args()
-    listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True, capture_output=True, text=True)
+    listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True,
+                            capture_output=True, text=True)
     paths = [str(pathlib.Path(path).resolve().relative_to(ROOT)) for path in options.paths]
     # Fixtures come with the tests that need them.
     fixtures = ("_up", "_down")

@@ -1,9 +1,11 @@
-"""Runs a test and prints, as its last line, what the test cost: `cost: 12.3 s, 4.56 s of CPU`. Exits as the test does.
+"""Runs a test and prints its cost as the last line: `cost: 12.3 s, 4.56 s of CPU`. Exits with the
+test's status.
 
   cost.py [--shared FOLDER] COMMAND...
 
-CPU is that of the command and of all that it started, daemons included if they have ended by then. A test on a shared cluster,
-which has its state in FOLDER, pays for what the cluster's processes used meanwhile, too.
+CPU is that of the command and of all processes that it started, including daemons that have ended
+by then. A test on a shared cluster, which has its state in FOLDER, also pays for the CPU of the
+cluster's processes meanwhile.
 """
 
 import ctypes
@@ -21,12 +23,14 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def fields(process):
-    """What /proc/N/stat has behind the program's name: state, parent, ..."""
-    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    """Returns the fields of /proc/N/stat behind the program's name: state, parent, ..."""
+    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8",
+                                                           errors="replace").rpartition(")")[2].split()
 
 
 def used_by(folder):
-    """CPU seconds so far of a cluster's components, of what they started, and of what of that has ended and was waited for."""
+    """Returns the CPU seconds so far of a cluster's components, of their descendants, and of those
+    descendants that have ended and were waited for."""
     roots = set()
     for record in folder.glob("cluster/pids/*"):
         words = record.read_text(encoding="utf-8").split()
@@ -47,7 +51,8 @@ def used_by(folder):
 
 
 def run(command):
-    """Its exit status. Whatever it leaves behind and has ended is waited for, which adds its CPU time to ours."""
+    """Returns its exit status. Its orphans that have ended are waited for, which adds their CPU
+    time to ours."""
     LIBC.prctl(SET_CHILD_SUBREAPER, 1)
     with subprocess.Popen(command, preexec_fn=lambda: LIBC.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)) as test:
         signal.signal(signal.SIGTERM, lambda *_: test.terminate())

@@ -1,7 +1,8 @@
-"""Reads what `ctest --output-junit FILE` writes.
+"""Reads the output of `ctest --output-junit FILE`.
 
   results.py costs FILE...       prints a table of the dearest tests, for docs/test-cluster.md
-  results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row; lists those that failed
+  results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row;
+                                 lists those that failed
   results.py left PASSES TIMES   lists the tests that have not yet passed so often in a row
 """
 
@@ -13,7 +14,7 @@ import typing
 import xml.etree.ElementTree
 
 COST = re.compile(r"^cost: ([\d.]+) s, ([\d.]+) s of CPU$", re.M)  # printed by cost.py
-SHOWN = 5.0  # seconds; cheaper tests are in the table as a sum
+SHOWN = 5.0  # seconds; the table has the sum of cheaper tests
 
 
 class Outcome(typing.NamedTuple):
@@ -24,16 +25,17 @@ class Outcome(typing.NamedTuple):
 
 
 def outcomes(file):
-    """One of each test. A test that could not be started has not passed."""
+    """Yields one result for each test. A test that could not start has not passed."""
     for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase"):
         if case.get("status") == "disabled":
             continue
         cost = COST.findall(case.findtext("system-out") or "")
-        yield Outcome(case.get("name"), case.get("status") == "run", float(case.get("time")), float(cost[-1][1]) if cost else None)
+        yield Outcome(case.get("name"), case.get("status") == "run", float(case.get("time")),
+                      float(cost[-1][1]) if cost else None)
 
 
 def table(found):
-    """Markdown; the dearest first."""
+    """Returns Markdown; the most expensive test comes first."""
     def row(name, wall, cpu):
         return f"| {name} | {wall:.0f} | {'' if cpu is None else f'{cpu:.0f}'} |"
     found = sorted(found, key=lambda one: -one.wall)
@@ -46,7 +48,7 @@ def table(found):
 
 
 def counted(passes, found):
-    """How often each has passed in a row; a failure begins anew."""
+    """Counts how often each test has passed in a row; a failure resets the count."""
     return passes | {one.name: passes.get(one.name, 0) + 1 if one.passed else 0 for one in found}
 
 

@@ -38,7 +38,8 @@ class CostTest(unittest.TestCase):
 
     def test_daemons_that_have_ended_count(self):
         nothing = self.cost(":")[1]
-        self.assertGreater(self.cost(f"(setsid bash -c '{BUSY}; touch \"$0.done\"' $0 &) ; until [[ -e $0.done ]]; do sleep 0.05; done; rm $0.done"
+        self.assertGreater(self.cost(f"(setsid bash -c '{BUSY}; touch \"$0.done\"' $0 &) ; until [[ -e $0.done ]]; do "
+                                     "sleep 0.05; done; rm $0.done"
                                      .replace("$0", tempfile.mkdtemp()))[1], nothing + 0.05)
 
     def test_a_shared_clusters_processes_count(self):
@@ -73,8 +74,10 @@ class ResultsTest(unittest.TestCase):
     def test_what_is_left(self):
         state = self.file.with_name("passes.json")
         for _ in range(2):
-            subprocess.run([sys.executable, HERE / "results.py", "count", state, self.file], check=True, capture_output=True)
-        said = subprocess.run([sys.executable, HERE / "results.py", "left", state, "2"], check=True, capture_output=True, text=True).stdout
+            subprocess.run([sys.executable, HERE / "results.py", "count", state, self.file], check=True,
+                           capture_output=True)
+        said = subprocess.run([sys.executable, HERE / "results.py", "left", state, "2"], check=True,
+                              capture_output=True, text=True).stdout
         self.assertEqual(said.split(), ["broken", "unstarted"])
 
 
@@ -102,8 +105,8 @@ class AffectedTest(unittest.TestCase):
         self.tests = [{"name": "profile_test", "command": ["/build/tests/profile_test"]},
                       {"name": "agent_test", "command": ["/build/bin/synergy-node-agent"]},
                       {"name": "lint_docs", "command": ["python3", "docs.py"]}]
-        for name in ("faults", "progress", "optimus"):
-            self.tests.append({"name": f"{name}_cluster_test", "command": ["python3", str(HERE / f"cluster/{name}_test.py")]})
+        for subject, name in (("operating", "faults"), ("nodes", "progress"), ("queueing", "optimus")):
+            self.tests.append({"name": f"{name}_cluster_test", "command": ["run.sh", f"{subject}/{name}_test.py"]})
 
     def seen(self, *paths):
         return affected.affected(paths, self.build, self.tests)
@@ -112,12 +115,14 @@ class AffectedTest(unittest.TestCase):
         for path in ("src/core/units.cc", "src/core/units.h", "src/profile/new.h"):
             self.assertEqual(self.seen(path), {"profile_test", "faults_cluster_test", "optimus_cluster_test"}, path)
         self.assertEqual(self.seen("tests/unit/profile/curve_test.cc"), {"profile_test"})
-        self.assertEqual(self.seen("nodeagent/main.cc"), {"agent_test", "progress_cluster_test", "optimus_cluster_test"})
+        self.assertEqual(self.seen("nodeagent/main.cc"),
+                         {"agent_test", "progress_cluster_test", "optimus_cluster_test"})
 
     def test_python_is_seen_by_what_imports_it(self):
-        self.assertEqual(self.seen("tests/cluster/node_agent.py"), {"progress_cluster_test"})
-        self.assertEqual(self.seen("tests/cluster/elastic.py"), {"optimus_cluster_test"})
-        self.assertEqual(self.seen("tests/cluster/cluster.py"), {f"{name}_cluster_test" for name in ("faults", "progress", "optimus")})
+        self.assertEqual(self.seen("tests/cluster/nodes/node_agent.py"), {"progress_cluster_test"})
+        self.assertEqual(self.seen("tests/cluster/queueing/elastic.py"), {"optimus_cluster_test"})
+        self.assertEqual(self.seen("tests/cluster/support/cluster.py"),
+                         {f"{name}_cluster_test" for name in ("faults", "progress", "optimus")})
 
     def test_docs_are_seen_by_the_lint_and_what_is_unknown_by_all(self):
         self.assertEqual(self.seen("docs/tuner.md", "LICENSE"), {"lint_docs"})

@@ -36,7 +36,7 @@ Result<config::ClusterAccess> FindAccess(const std::string& option, const std::s
   if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return config::FindClusterAccess("", "");
   return Fail(
       ErrorCode::kInvalid,
-      fmt::format("no cluster: give --kubeconfig FILE or set KUBECONFIG ({} is not there)", file));
+      fmt::format("no cluster: set --kubeconfig FILE or KUBECONFIG ({} does not exist)", file));
 }
 
 }  // namespace
@@ -55,14 +55,16 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   command.add_option("--context", arguments.context, "instead of the kubeconfig's current one");
   command.add_option("--gpu-resource", arguments.gpu_resource, "the resource that counts GPUs")
       ->capture_default_str();
-  command.add_option("--scheduler-name", arguments.scheduler_name, "whose pods Synergy manages")
+  command
+      .add_option("--scheduler-name", arguments.scheduler_name,
+                  "the scheduler of the pods that Synergy manages")
       ->capture_default_str();
 }
 
 void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
   command
       .add_option("--synergy-namespace", controller.controller_namespace,
-                  "where Synergy is, which knows how far pods are")
+                  "Synergy's namespace, to read progress from its controller")
       ->capture_default_str();
   command.add_option("--synergy-service", controller.service, "its controller's service")
       ->capture_default_str();

@@ -78,7 +78,7 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   if (cluster) {
     facts.cluster = *std::move(cluster);
   } else {
-    facts.notes.push_back("nothing about nodes: " + cluster.error().message);
+    facts.notes.push_back("no data on nodes: " + cluster.error().message);
   }
   return facts;
 }

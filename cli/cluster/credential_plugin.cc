@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wire/api/exec_credential.h"
+#include "wire/api/access_reviews.h"
 
 namespace synergy::cli {
 namespace {
@@ -123,7 +123,7 @@ Result<std::string> Run(const CredentialPlugin& plugin) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!answer) return Failure(plugin, ErrorCode::kUnavailable, "does not come to an end");
+  if (!answer) return Failure(plugin, ErrorCode::kUnavailable, "does not exit");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return Failure(plugin, ErrorCode::kUnavailable, "failed");
   }
@@ -140,7 +140,7 @@ Result<config::ClusterAccess> WithCredentials(config::ClusterAccess access) {
   const auto credential = wire::ReadExecCredential(*answer);
   if (!credential) {
     return Failure(plugin, ErrorCode::kInvalid,
-                   fmt::format("gives no credentials: {}", credential.error().message));
+                   fmt::format("returns no credentials: {}", credential.error().message));
   }
   access.token = credential->token;
   access.certificate_pem = credential->certificate_pem;

@@ -9,7 +9,7 @@
 #include "cli/text/amounts.h"
 #include "core/result.h"
 #include "core/wall_time.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 #include "wire/api/access_reviews.h"
 
 namespace synergy::cli {
@@ -25,13 +25,13 @@ std::string NoteOn(const Error& error, const ControllerAddress& controller) {
   switch (error.code) {
     case ErrorCode::kDenied:
       return fmt::format(
-          "no progress: you may not ask the service {} in namespace {} for it; whoever installed "
-          "Synergy can let you (progress.readers of its chart): {}",
+          "no progress: you may not read it from the service {} in namespace {}; Synergy's "
+          "administrator can grant access with the chart value progress.readers: {}",
           controller.service, controller.controller_namespace, error.message);
     case ErrorCode::kNotFound:
       return fmt::format(
-          "no progress: no service {} in namespace {} knows it; --synergy-namespace and "
-          "--synergy-service say where Synergy is",
+          "no progress: there is no service {} in namespace {}; set --synergy-namespace and "
+          "--synergy-service",
           controller.service, controller.controller_namespace);
     default:
       return fmt::format("no progress: the service {} in namespace {} does not answer: {}",
@@ -143,7 +143,7 @@ std::string ProgressText(const KnownProgress& known) {
   if (pod.estimate && pod.estimate->rate) {
     add(fmt::format("~{:.2f} busy s/s (estimate, by how busy its GPUs are)", *pod.estimate->rate));
   }
-  if (text.empty()) text = "nothing in its log or counters tells";
+  if (text.empty()) text = "no progress recognised in its log or counters";
   if (!pod.format.empty()) text += fmt::format(" ({})", pod.format);
   if (const auto silence = Silence(known)) add(fmt::format("{} ago", ToShortText(*silence)));
   return text;

@@ -37,18 +37,18 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   };
   const auto list_or_note = [&](auto& out, const kube::ListRequest& request, const char* what) {
     if (const Result<> listed = list(out, request); !listed)
-      facts.notes.push_back(fmt::format("nothing about {}: {}", what, listed.error().message));
+      facts.notes.push_back(fmt::format("no data on {}: {}", what, listed.error().message));
   };
   Result<> workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads"), ""});
   facts.all_namespaces = workloads || workloads.error().code != ErrorCode::kDenied;
   if (!facts.all_namespaces) {
-    facts.notes.push_back(fmt::format("nothing about workloads of other namespaces than {}: {}",
+    facts.notes.push_back(fmt::format("no data on workloads outside namespace {}: {}",
                                       own_namespace, workloads.error().message));
     workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads", own_namespace), ""});
   }
   if (!workloads) {
     if (workloads.error().code != ErrorCode::kNotFound) return Fail(workloads.error());
-    return Fail(ErrorCode::kNotFound, "there is no Kueue (v1beta2) in this cluster");
+    return Fail(ErrorCode::kNotFound, "Kueue (v1beta2) is not installed in this cluster");
   }
   const std::string seen = facts.all_namespaces ? "" : own_namespace;
   list_or_note(facts.local_queues, {PathOf(kube::kKueuePath, "localqueues", seen), ""},
@@ -68,7 +68,7 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
       {facts.all_namespaces ? std::string(kube::kTrainingProfilesPath)
                             : PathOf("/apis/synergy.io/v1alpha1/", "trainingprofiles", seen),
        ""},
-      "jobs whose profiles say that they checkpoint");
+      "profiles of jobs with checkpoints");
   std::set<std::string> checkpointing;
   for (const ProfileObject& profile : profiles)
     if (profile.checkpoints) checkpointing.insert(profile.Key());

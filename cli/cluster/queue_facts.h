@@ -13,7 +13,6 @@
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
 #include "wire/objects/objects.h"
 

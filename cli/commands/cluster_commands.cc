@@ -20,8 +20,8 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kExplainHelp =
-    R"(Why a pod is where it is, with what, and what it waits for. Of a job in a queue of Kueue's: whether
-it runs or waits and why, its place in the order, what it has had.
+    R"(Show the node and the amounts of a pod, the reasons, and what the pod waits for. For a job in a Kueue
+queue: whether it runs or waits, the reason, its place in the order, and its attained service.
 
 examples:
   synergy explain pod train-0
@@ -30,31 +30,31 @@ examples:
   synergy explain job train)";
 
 constexpr const char* kQueueHelp =
-    R"(Who runs in a ClusterQueue of Kueue's, who is next and why, in order; without a name all queues
-that a RoundPolicy names.
+    R"(Show the running and waiting jobs of a Kueue ClusterQueue in order, with reasons; without a name, all
+queues that a RoundPolicy names.
 
 examples:
   synergy queue
   synergy queue train --output json)";
 
 constexpr const char* kTopHelp =
-    R"(Who has how much: GPUs, CPU and memory that are allocated, wanted (demand) and above the fair
-share (surplus), and the throughput that the profiles promise, as part of the best.
+    R"(Show GPUs, CPU and memory per node or pod: allocated, wanted (demand) and above the fair share
+(surplus), and the throughput by the profiles, relative to the best.
 
 examples:
   synergy top nodes
   synergy top pods --all-namespaces)";
 
 constexpr const char* kProfilesHelp =
-    R"(The training profiles, or one of them as a curve; what Synergy has measured also as a manifest,
-to be kept, changed or used elsewhere as a profile of your own.
+    R"(Show the training profiles, or one of them as a curve; export a measured profile as a manifest, to
+store, change or use it elsewhere as your own profile.
 
 examples:
   synergy profiles --all-namespaces
   synergy profiles resnet18
   synergy profiles export measured-bert-1gpu > mine.yaml)";
 
-// `table` is only made where it is wanted.
+// Makes `table` only if it is printed.
 template <class ToTable>
 void Print(const std::string& output, const Tree& tree, ToTable table) {
   const bool is_json = output == "json";
@@ -77,7 +77,7 @@ ClusterCommands::ClusterCommands(CLI::App& app)
   explain_->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME")
       ->required()
       ->expected(1, 2);
-  explain_->add_flag("--nodes", each_node_, "what keeps a waiting pod from each node");
+  explain_->add_flag("--nodes", each_node_, "also show why each node does not suit a waiting pod");
   top_->add_option("of", top_of_, "nodes or pods")
       ->required()
       ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
@@ -88,7 +88,7 @@ ClusterCommands::ClusterCommands(CLI::App& app)
   for (CLI::App* command : {explain_, top_, profiles_, queue_}) AddCommon(*command);
   for (CLI::App* command : {explain_, top_}) AddControllerOptions(*command, controller_);
   for (CLI::App* command : {top_, profiles_}) {
-    command->add_flag("-A,--all-namespaces", all_namespaces_, "those of all namespaces");
+    command->add_flag("-A,--all-namespaces", all_namespaces_, "from all namespaces");
   }
 }
 
@@ -124,7 +124,7 @@ Result<> ClusterCommands::RunExplain() const {
   const bool is_job = kind == "job" || kind == "jobs";
   if ((!is_job && kind != "pod" && kind != "pods" && kind != "po") || name.empty() ||
       name.find('/') != std::string::npos) {
-    return Fail(ErrorCode::kInvalid, "say pod NAME, job NAME, pod/NAME or job/NAME");
+    return Fail(ErrorCode::kInvalid, "write pod NAME, job NAME, pod/NAME or job/NAME");
   }
   if (is_job) return RunExplainJob(name);
   auto connection = Connect(cluster_);
@@ -164,7 +164,7 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
   const auto job = ReadTrainJob(*connection->client, connection->reader, **workload);
   if (!job) {
-    explanation.remarks.push_back("nothing about its TrainJob: " + job.error().message);
+    explanation.remarks.push_back("no data on its TrainJob: " + job.error().message);
   } else if (*job) {
     explanation.told = (*job)->told;
   }
@@ -227,10 +227,10 @@ Result<> ClusterCommands::RunTop() const {
 Result<> ClusterCommands::RunProfiles() const {
   const bool exports = profile_named_.size() > 1;
   if (exports && profile_named_.front() != "export")
-    return Fail(ErrorCode::kInvalid, "say profiles, profiles NAME or profiles export NAME");
+    return Fail(ErrorCode::kInvalid, "write profiles, profiles NAME or profiles export NAME");
   const std::string name = profile_named_.empty() ? "" : profile_named_.back();
   if (all_namespaces_ && !name.empty()) {
-    return Fail(ErrorCode::kInvalid, "one profile is in one namespace: say --namespace");
+    return Fail(ErrorCode::kInvalid, "a single profile needs one namespace: set --namespace");
   }
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());

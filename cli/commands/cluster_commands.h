@@ -1,7 +1,7 @@
 #pragma once
 
-// The commands that ask a cluster: explain, top, profiles and queue. As kubectl's, they use the
-// user's kubeconfig and rights, and nothing else.
+// The commands that query a cluster: explain, top, profiles and queue. Like kubectl's, they use the
+// user's kubeconfig and permissions, and nothing else.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -18,14 +18,14 @@ namespace synergy::cli {
 
 class ClusterCommands {
  public:
-  // Adds the commands to `app`, which outlives this.
+  // Adds the commands to `app`. REQUIRES: `app` outlives this.
   explicit ClusterCommands(CLI::App& app);
 
-  // Whether one of them was asked for.
+  // Returns whether one of them was parsed.
   bool Parsed() const;
-  // "explain"
+  // Returns the name of the parsed command, such as "explain".
   std::string Name() const;
-  // kInvalid: the arguments make no sense.
+  // kInvalid for invalid arguments.
   Result<> Run() const;
 
  private:

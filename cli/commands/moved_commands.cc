@@ -7,10 +7,10 @@ namespace synergy::cli {
 namespace {
 
 [[noreturn]] void Moved(const std::string& from, const std::string& to) {
-  throw CLI::ValidationError(from, "research has a program of its own: " + to);
+  throw CLI::ValidationError(from, "research has moved to another program: " + to);
 }
 
-// The option takes all that may follow it, so that no other error comes before.
+// The option takes all arguments that may follow it, so that no other error comes first.
 void AddMoved(CLI::App& simulate, const std::string& name, const std::string& to) {
   simulate
       .add_option_function<std::vector<std::string>>(

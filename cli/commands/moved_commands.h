@@ -1,17 +1,21 @@
 #pragma once
 
-// Spellings of research, which synergy-lab has: parsing one ends with the new spelling as an error.
+// Former spellings of commands and options that have moved to synergy-lab: parsing one fails with
+// the new spelling in the error.
 //
 // Threading: one caller at a time.
+//
+// Apart because it goes away with the old spellings.
 
 #include <CLI/CLI.hpp>
 
 namespace synergy::cli {
 
-// `synergy gavel`; no help shows it.
+// Adds `synergy gavel`, hidden from help.
 void AddMovedCommands(CLI::App& app);
 
-// Options of `synergy simulate`; no help shows them. They go before its own, whose errors say less.
+// Adds hidden options to `synergy simulate`. REQUIRES: called before its own options are added,
+// whose errors say less.
 void AddMovedOptions(CLI::App& simulate);
 
 }  // namespace synergy::cli

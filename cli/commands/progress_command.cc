@@ -23,7 +23,7 @@ namespace {
 
 using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, decltype(&gzclose)>;
 
-// zlib reads what is not compressed as it is.
+// zlib reads uncompressed data unchanged.
 Result<GzFile> Open(const std::string& file) {
   const int descriptor = file == "-" ? dup(STDIN_FILENO) : open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
@@ -57,7 +57,7 @@ void Write(json::Writer& out, const char* key, const std::optional<int64_t>& val
 
 std::string ToText(const TrainingProgress& progress) {
   if (progress.format.empty()) {
-    return "nothing was recognised: --pattern takes a regular expression for this log's lines\n";
+    return "no progress recognised: set --pattern to a regular expression for this log's lines\n";
   }
   const std::string of = progress.total ? fmt::format(" of {}", *progress.total) : "";
   return fmt::format(
@@ -107,7 +107,7 @@ Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
                   fmt::format("cannot read {}: {}", arguments.file,
                               failure == Z_ERRNO ? std::strerror(errno) : message));
     }
-    // A compressed file that ends too early is read as far as it goes.
+    // A compressed file that ends too early is read as far as possible.
     if (size <= 0) break;
   }
   log.End();
@@ -116,16 +116,16 @@ Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
 
 CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments) {
   CLI::App* progress = app.add_subcommand(
-      "progress", "How far a training has come and how fast it is, by what its log says");
+      "progress", "Show how far a training has come and how fast it is, from its log");
   progress
       ->add_option("FILE", arguments.file,
-                   "a container's log, as the kubelet or kubectl logs writes it or plain, "
-                   "compressed by gzip or not; - reads standard input")
+                   "a container's log, in the format of the kubelet or of kubectl logs, or plain, "
+                   "optionally compressed by gzip; - reads standard input")
       ->required();
-  progress->add_option("--pattern", arguments.pattern,
-                       "a regular expression (RE2) for this log's lines, with the named groups "
-                       "iteration and, where there are, total, epoch, rate and loss, in place of "
-                       "the shipped patterns");
+  progress->add_option(
+      "--pattern", arguments.pattern,
+      "a regular expression (RE2) for this log's lines, with the named groups iteration and, if "
+      "present, total, epoch, rate and loss; replaces the shipped patterns");
   progress->add_option("-o,--output", arguments.output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy progress`: what is recognised of a training's progress in its log (progress/).
+// `synergy progress`: recognises a training's progress in its log (progress/).
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -19,14 +19,14 @@ struct ProgressArguments {
   std::string output = "text";
 };
 
-// For people and for machines.
+// Format the progress as text and as JSON.
 std::string ToText(const TrainingProgress& progress);
 std::string ToJson(const TrainingProgress& progress);
 
-// Reads the log from its beginning to its end, compressed by gzip or not; "-" is standard input.
+// Reads the log from beginning to end, plain or compressed by gzip; "-" is standard input.
 Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments);
 
-// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
 CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments);
 
 Result<> RunProgress(const ProgressArguments& arguments);

@@ -60,10 +60,10 @@ std::string ToJson(const std::string& file, const record::ReplayReport& report) 
 }
 
 CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments) {
-  CLI::App* replay = app.add_subcommand(
-      "replay",
-      "Goes through recordings (recordFile of synergy-extender and synergy-controller) again: does "
-      "every decision come out as it did?");
+  CLI::App* replay =
+      app.add_subcommand("replay",
+                         "Replay recordings (recordFile of synergy-extender and "
+                         "synergy-controller) and check that every decision is the same");
   replay->add_option("FILE", arguments.files, "recordings")->required();
   replay->add_option("-o,--output", arguments.output, "text or json, an object per file and line")
       ->check(CLI::IsMember({"text", "json"}))
@@ -85,7 +85,8 @@ Result<> RunReplay(const ReplayArguments& arguments) {
     for (const auto& [kind, count] : report->counts) different += count.different;
   }
   if (different == 0) return {};
-  return Fail(ErrorCode::kConflict, fmt::format("{} came out differently", different));
+  return Fail(ErrorCode::kConflict,
+              fmt::format("{}: replayed decisions differ from the recorded ones", different));
 }
 
 }  // namespace synergy::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy replay`: goes through recordings of the programs in the cluster again
-// (record/replay.h), and says whether every decision comes out as it did.
+// `synergy replay`: replays recordings of the programs in the cluster (record/replay.h), and
+// reports whether every decision is the same.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -20,15 +20,15 @@ struct ReplayArguments {
   std::string output = "text";
 };
 
-// A file's, for people and for machines.
+// Format the report on a file as text and as JSON.
 std::string ToText(const std::string& file, const record::ReplayReport& report);
 std::string ToJson(const std::string& file, const record::ReplayReport& report);
 
-// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
 CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments);
 
-// kInvalid names the file and the line that is none of a recording. kConflict: some decision came
-// out differently.
+// kInvalid names the file and the line that is not part of a recording. kConflict: some decision
+// differs.
 Result<> RunReplay(const ReplayArguments& arguments);
 
 }  // namespace synergy::cli

@@ -17,16 +17,17 @@ namespace synergy::cli {
 namespace {
 
 Result<> Plot(const std::vector<RunResult>& runs, const std::string& file) {
-  // gnuplot takes the script from its standard input; the file's name is quoted for gnuplot alone.
+  // gnuplot reads the script from its standard input; only gnuplot's quoting applies to the file's
+  // name.
   if (file.find_first_of("'\n") != std::string::npos) {
-    return Fail(ErrorCode::kInvalid, "--plot: no quotes in the file's name");
+    return Fail(ErrorCode::kInvalid, "--plot: the file's name must not contain quotes or newlines");
   }
   FILE* gnuplot = popen("gnuplot", "w");
   const std::string script = ToGnuplot(runs, file);
   const bool written =
       gnuplot != nullptr && std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
   if (gnuplot == nullptr || pclose(gnuplot) != 0 || !written) {
-    return Fail(ErrorCode::kUnavailable, "--plot: gnuplot failed: is it installed?");
+    return Fail(ErrorCode::kUnavailable, "--plot: gnuplot failed: check that it is installed");
   }
   return {};
 }
@@ -47,7 +48,7 @@ Result<> WriteFiles(const SimulateArguments& arguments, const std::vector<RunRes
   return arguments.plot.empty() ? Result<>() : Plot(runs, arguments.plot);
 }
 
-// None where the simulation starts with empty servers.
+// Returns nullopt if the simulation starts with empty servers.
 Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& arguments,
                                                   const SimulateOptions& options) {
   if (!options.starts_from_cluster) return std::nullopt;
@@ -76,7 +77,7 @@ Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& argum
   return std::optional(*std::move(cluster));
 }
 
-// Shows how far a run is, on a terminal.
+// Shows the progress of a run on a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet) : shows_(!quiet && isatty(STDERR_FILENO) == 1) {}
@@ -97,7 +98,7 @@ class ProgressLine {
   size_t shown_ = 0;
 };
 
-// Files and standard output.
+// Writes the files and standard output.
 Result<> Report(const SimulateArguments& arguments, const std::vector<RunResult>& runs) {
   auto written = WriteFiles(arguments, runs);
   if (!written) return written;
@@ -114,7 +115,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   const auto loaded = LoadCluster(arguments, options);
   if (!loaded) return Fail(loaded.error());
   const PresentCluster* const cluster = *loaded ? &**loaded : nullptr;
-  if (arguments.traces.empty() && arguments.workloads.empty()) return {};  // only to be saved
+  if (arguments.traces.empty() && arguments.workloads.empty()) return {};  // only --save-cluster
   if (cluster != nullptr) {
     const auto fair_share = cluster->FairShare();
     if (!fair_share) return Fail(fair_share.error());
@@ -131,7 +132,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   if (!workloads) return Fail(workloads.error());
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {
-      return Fail(ErrorCode::kInvalid, "--save: there has to be one workload");
+      return Fail(ErrorCode::kInvalid, "--save: needs exactly one workload");
     }
     const auto saved = WriteFile(arguments.save, ToTraceCsv(workloads->front().jobs));
     if (!saved) return saved;

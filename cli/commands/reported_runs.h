@@ -1,10 +1,10 @@
 #pragma once
 
-// Runs from checked options to their report, whatever simulates: the cluster, profiles and
-// workloads are read, runs show how far they are, figures and files are written.
+// Runs from checked options to their report, for any simulator: reads the cluster, profiles and
+// workloads, shows the runs' progress, and writes figures and files.
 //
-// Threading: one caller at a time. Output goes to standard output and the files that were asked
-// for, progress and warnings to standard error.
+// Threading: one caller at a time. Output goes to standard output and the requested files, progress
+// and warnings to standard error.
 
 #include <cstddef>
 #include <functional>
@@ -19,9 +19,9 @@
 namespace synergy::cli {
 
 struct Simulator {
-  // The GPUs that a job may have; none: all that there are.
+  // The most GPUs of a job; none: all GPUs.
   std::optional<Gpus> most_gpus;
-  // The nodes and pods that runs start with.
+  // Returns the nodes and pods that runs start with.
   std::function<StartingCluster(const PresentCluster* cluster)> start;
   std::function<Result<std::vector<RunResult>>(
       const ModelFacts& facts, const PresentCluster* cluster,
@@ -29,12 +29,12 @@ struct Simulator {
       run;
 };
 
-// `options` are those of `arguments`; their server becomes the fair share of a cluster that the
-// runs start from, and `simulator` may refer to them.
+// `options` are those of `arguments`; if the runs start from a cluster, their server becomes its
+// fair share. `simulator` may refer to them.
 Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& options,
                       const Simulator& simulator);
 
-// The same where `run` reads all that it needs by itself.
+// Like the above, if `run` reads all its input itself.
 Result<> RunAndReport(
     const SimulateArguments& arguments,
     const std::function<Result<std::vector<RunResult>>(const TellProgress& tell)>& run);

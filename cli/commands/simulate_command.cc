@@ -1,20 +1,23 @@
 #include "cli/commands/simulate_command.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands/moved_commands.h"
 #include "cli/commands/reported_runs.h"
 #include "cli/simulate/option_groups.h"
+#include "cli/simulate/product_options.h"
 #include "cli/simulate/simulation.h"
 
 namespace synergy::cli {
 namespace {
 
 constexpr const char* kSimulateHelp =
-    R"(Runs traces of training jobs on a cluster that exists in memory only, as the product runs them.
+    R"(Run traces of training jobs on a simulated cluster, by the product's own decisions.
 
 examples:
   synergy simulate --generate rate=9/h,jobs=2000 --profiles profiles.json --mechanism synergy,synergy-strict
@@ -23,20 +26,17 @@ examples:
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism synergy,synergy-strict --html page.html
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
-// Other mechanisms and policies are research, which synergy-lab has.
-Result<> CheckIsProduct(const SimulateArguments& arguments) {
+// Other mechanisms are research, which synergy-lab has.
+Result<> CheckMechanisms(const SimulateArguments& arguments) {
+  ProductOptions product;
+  std::vector<std::string_view> names;
+  for (const MechanismName& name : ProductMechanisms()) names.push_back(name.name);
+  for (const MechanismName& name : BaselineMechanisms()) names.push_back(name.name);
   for (const std::string& mechanism : arguments.mechanisms) {
-    if (IsOf(ProductMechanisms(), mechanism)) continue;
-    return WrongOption("--mechanism",
-                       fmt::format("no mechanism '{}': synergy or synergy-strict; the papers' "
-                                   "mechanisms in rounds: synergy-lab rounds",
-                                   mechanism));
-  }
-  for (const std::string& policy : arguments.policies) {
-    if (policy == "fifo") continue;
-    return WrongOption("--policy", fmt::format("kube-scheduler has fifo alone; for {}: "
-                                               "synergy-lab rounds",
-                                               policy));
+    if (SetMechanism(mechanism, product)) continue;
+    return WrongOption("--mechanism", fmt::format("no mechanism '{}': one of {}; the papers' "
+                                                  "mechanisms in rounds: synergy-lab rounds",
+                                                  mechanism, fmt::join(names, ", ")));
   }
   return {};
 }
@@ -47,14 +47,15 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   CLI::App* simulate = app.add_subcommand("simulate", kSimulateHelp);
   AddMovedOptions(*simulate);
   AddSimulateOptions(*simulate, arguments);
+  AddProductOptions(*simulate, arguments);
   return simulate;
 }
 
 Result<> RunSimulate(const SimulateArguments& arguments) {
-  auto product_alone = CheckIsProduct(arguments);
-  if (!product_alone) return product_alone;
+  if (auto known = CheckMechanisms(arguments); !known) return known;
   auto options = CheckArguments(arguments);
   if (!options) return Fail(options.error());
+  if (auto checked = CheckProductArguments(arguments, *options); !checked) return checked;
   const Simulator product{
       .most_gpus = {},
       .start = [&](const PresentCluster* cluster) { return StartOf(arguments, *options, cluster); },

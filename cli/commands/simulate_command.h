@@ -1,9 +1,9 @@
 #pragma once
 
-// `synergy simulate`: its options, and running it.
+// `synergy simulate`: its options and its execution.
 //
-// Threading: one caller at a time. Output goes to standard output and the files that were asked
-// for, progress and warnings to standard error.
+// Threading: one caller at a time. Output goes to standard output and the requested files, progress
+// and warnings to standard error.
 
 #include <CLI/CLI.hpp>
 
@@ -12,7 +12,7 @@
 
 namespace synergy::cli {
 
-// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
 CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments);
 
 // kInvalid names the option.

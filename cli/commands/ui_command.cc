@@ -16,14 +16,14 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kUiHelp =
-    R"(A page with every node and GPU pod as they are now, for a browser on this machine. It is
-read with your own rights, and nothing can be changed by it. Ctrl-C ends it.
+    R"(Serve a page with the present state of every node and GPU pod, for a browser on this machine. It is
+read-only and uses your own permissions. Ctrl-C ends it.
 
 examples:
   synergy ui
   synergy ui --port 8080 --context production)";
 
-// 128 bits that nobody guesses.
+// Returns 128 random bits that cannot be guessed.
 std::string Secret() {
   std::random_device device;
   std::string secret;
@@ -35,7 +35,7 @@ std::string Secret() {
 
 CLI::App* AddUi(CLI::App& app, UiArguments& arguments) {
   CLI::App* ui = app.add_subcommand("ui", kUiHelp);
-  ui->add_option("--port", arguments.port, "of 127.0.0.1 (any free one)");
+  ui->add_option("--port", arguments.port, "of 127.0.0.1 (default: any free port)");
   AddClusterOptions(*ui, arguments.cluster);
   AddControllerOptions(*ui, arguments.controller);
   return ui;

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy ui`: the page with the cluster as it is now, in the user's own browser.
+// `synergy ui`: a page with the cluster's present state, in the user's own browser.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -17,13 +17,13 @@ namespace synergy::cli {
 struct UiArguments {
   ClusterArguments cluster;
   ControllerAddress controller;
-  uint16_t port = 0;  // 0: any free one
+  uint16_t port = 0;  // 0: any free port
 };
 
-// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
 CLI::App* AddUi(CLI::App& app, UiArguments& arguments);
 
-// Serves until the process is ended. kInvalid: the kubeconfig or an argument makes no sense.
+// Serves until the process ends. kInvalid for an invalid kubeconfig or argument.
 Result<> RunUi(const UiArguments& arguments);
 
 }  // namespace synergy::cli

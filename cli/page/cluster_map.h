@@ -11,11 +11,30 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/page/map_progress.h"
+#include "cli/cluster/progress.h"
 #include "cli/views/pod_view.h"
+#include "core/clock.h"
 #include "core/resources.h"
 
 namespace synergy::cli {
+
+// A pod's progress as it is sent to the page: as times of the clock, and in visible steps, so that
+// a training that proceeds as predicted changes little of what is sent.
+
+// Times are in seconds since 1970.
+struct MapProgress {
+  std::optional<ShownRate> rate;
+  std::optional<double> done;    // 0 to 1, in hundredths
+  std::optional<double> ends;    // predicted end; none if it has fallen silent
+  std::optional<double> silent;  // last report, if that is more than two minutes ago
+};
+
+// `now`: when `known` was read.
+MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
+
+// Returns whether `progress` need not be sent after `told`: the rates, and the times left, differ
+// by at most 2 %.
+bool Alike(const MapProgress& told, const MapProgress& progress, WallTime now);
 
 // The members of a node, a pod or a gang, by name. Each is JSON text, so that members of all types
 // are compared and sent in the same way.

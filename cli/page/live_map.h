@@ -16,7 +16,6 @@
 #include "cli/cluster/progress.h"
 #include "cli/cluster/queue_facts.h"
 #include "cli/page/cluster_map.h"
-#include "cli/page/map_progress.h"
 #include "core/clock.h"
 
 namespace synergy::cli {

@@ -81,7 +81,7 @@ http::Response UiServer::Explain(std::string_view query) {
   const std::string pod_namespace(Parameter(query, "namespace"));
   const std::string name(Parameter(query, "name"));
   if (!IsName(pod_namespace) || !IsName(name)) {
-    return Problem(400, "say ?namespace=NAMESPACE&name=POD");
+    return Problem(400, "the query must be ?namespace=NAMESPACE&name=POD");
   }
   const std::lock_guard lock(mutex_);
   FactsReader reader(*connection_.client, connection_.reader);

@@ -34,7 +34,7 @@ GangFigures FiguresOfGangs(const RunResult& run) {
 std::string ToGangTable(std::span<const RunResult> runs) {
   std::vector<std::vector<std::string>> rows{{"workload", "load", "policy", "mechanism", "gangs",
                                               "over nodes", "over racks", "mean h", "wait h",
-                                              "for locality h", "GPUs kept idle"}};
+                                              "for locality h", "idle for gangs"}};
   for (const RunResult& run : runs) {
     const GangFigures figures = FiguresOfGangs(run);
     if (figures.gangs == 0) continue;

@@ -11,7 +11,7 @@
 namespace synergy::cli {
 namespace {
 
-// Gandiva measures after them how soon a job was of use (OSDI'18).
+// Gandiva (OSDI'18) measures how soon a job becomes useful by its first 100 iterations.
 constexpr double kFirstIterations = 100;
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<JobProfile> JobProfiles::Measured(const std::string& model) const {
   if (const ModelFact* fact = facts_.Find(model, Gpus(1))) return ProfileOf(*fact);
   return Fail(ErrorCode::kInvalid,
               cluster_ == nullptr
-                  ? "the file of --profiles has none"
+                  ? "the file of --profiles has no such profile"
                   : fmt::format("neither namespace {} nor the file of --profiles has one",
                                 cluster_->pod_namespace));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Profiles of whole jobs, by model and GPU count, and the jobs of a workload with theirs.
+// Profiles of whole jobs, by model and GPU count, and the jobs of a workload with their profiles.
 //
 // Threading: one owner. Failures: kInvalid names the model or the job.
 
@@ -25,31 +25,32 @@ namespace synergy::cli {
 
 class JobProfiles {
  public:
-  // A model's profile, or null.
+  // Returns a model's profile, or null.
   using FindMeasured = std::function<const JobProfile*(const std::string& model)>;
 
-  // `cluster`: whose profiles go before all others, or null; `before_facts`: where else to look
-  // before `facts`. All have to outlive the table.
+  // `cluster`: its profiles take precedence over all others; may be null. `before_facts`: searched
+  // before `facts`. REQUIRES: all outlive the table.
   JobProfiles(const ModelFacts& facts, const PresentCluster* cluster,
               FindMeasured before_facts = {});
 
-  // The profile stays where it is.
+  // Returns a pointer that stays valid as long as the table.
   Result<const JobProfile*> Find(const std::string& model, Gpus gpus);
 
-  // As it was measured: what the cluster has goes first, as in admission.
+  // Returns the profile as measured. The cluster's profiles take precedence, as in admission.
   Result<JobProfile> Measured(const std::string& model) const;
 
-  // At the fair share: the trace's, or else that of the facts.
+  // Returns the time at the fair share, from the trace or else from the facts.
   Seconds IterationTime(const TraceJob& job) const;
 
  private:
   const ModelFacts& facts_;
   const PresentCluster* const cluster_;
   const FindMeasured before_facts_;
-  std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses stay
+  std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses are stable
 };
 
-// `load`: the factor on the rate of arrival; `server`: their work is time at its fair share.
+// `load`: the factor on the arrival rate. `server`: the jobs' work is the time at this server's
+// fair share.
 Result<std::vector<Job>> ToJobs(const TraceWorkload& workload, double load,
                                 const ResourceVector& server, JobProfiles& profiles);
 

@@ -18,7 +18,7 @@ namespace {
 using config::Reject;
 using config::Scalar;
 
-// A map's entry, which has to be there.
+// Returns a required entry of a map.
 YAML::Node Entry(const YAML::Node& map, const std::string& where, const char* name) {
   if (!map.IsMap()) Reject(map, fmt::format("{}: expected fields", where));
   const YAML::Node entry = map[name];
@@ -47,7 +47,7 @@ Bytes ToBytes(const YAML::Node& node, const std::string& field) {
   return Bytes(ToNearest(Number(node, field, kLeastAmount) * 1e9));
 }
 
-// The amounts that the matrices' rows or columns stand for.
+// Returns the amounts of the matrices' rows or columns.
 template <class Amount>
 std::vector<Amount> Axis(const YAML::Node& doc, const char* name,
                          Amount (*read)(const YAML::Node&, const std::string&)) {
@@ -108,13 +108,13 @@ Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
   int64_t gpus = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
   if (error != std::errc() || end != text.data() + text.size() || gpus < 1) {
-    Reject(node,
-           fmt::format("{}: \"{}\" is no GPU count: write a whole number, 1 or more", model, text));
+    Reject(node, fmt::format("{}: \"{}\" is not a GPU count: write a whole number, 1 or more",
+                             model, text));
   }
   return Gpus(gpus);
 }
 
-// The models for servers with this many CPUs per GPU.
+// Returns the models for servers with this many CPUs per GPU.
 YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
   if (!root.IsMap()) Reject(root, "the file: expected fields");
   const double ratio =
@@ -126,10 +126,11 @@ YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
     if (name == wanted) return entry.second;
     if (!name.starts_with('_')) known += (known.empty() ? "" : ", ") + name;
   }
-  Reject(root,
-         fmt::format("it has nothing for servers with {} CPUs per GPU: measure there, or take "
-                     "servers with one of {}",
-                     wanted, known));
+  Reject(
+      root,
+      fmt::format(
+          "no data for servers with {} CPUs per GPU: measure them, or use servers with one of {}",
+          wanted, known));
 }
 
 ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
@@ -155,8 +156,10 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
                                    const ResourceVector& server) {
   if (server.gpus <= Gpus(0) || server.cpu <= MilliCpu(0)) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}: read for servers without GPUs or CPUs: give them some", name));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{}: cannot be read for servers without GPUs or CPUs: set --gpus and --cpus",
+                    name));
   }
   const auto fail = [&name](const config::Problem& problem) {
     return Fail(ErrorCode::kInvalid,

@@ -6,12 +6,12 @@
 //    "3": {"alexnet": {"1": {"demand_cpu": 12, "demand_mem_gb": 125, "iter_time_s": 0.6,
 //                            "speedup": 2.94, "tput": [[...], ...]}}}}
 //
-// that is: by the CPUs per GPU of the servers, model and GPU count of the job. "tput" has a row for
-// each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are passed over.
+// The keys are the servers' CPUs per GPU, the model, and the job's GPU count. "tput" has a row for
+// each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are ignored.
 //
 // Threading: pure but for reading the file.
-// Failures: kInvalid with file, line, column, field and what to write; kNotFound where there is no
-// file.
+// Failures: kInvalid with file, line, column, field and what to write; kNotFound if the file does
+// not exist.
 
 #include <string>
 
@@ -21,7 +21,7 @@
 
 namespace synergy::cli {
 
-// The facts for servers of this shape: with as many CPUs per GPU.
+// Returns the facts for servers with as many CPUs per GPU as this one.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
 // `name` stands for the file in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,

@@ -26,10 +26,10 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       ->delimiter(',');
   command
       .add_option("--generate", arguments.workloads,
-                  "make a workload: rate=9/h,split=20:70:10,gpus=philly,jobs=7000,seed=42; "
-                  "may be given several times")
+                  "generate a workload: rate=9/h,split=20:70:10,gpus=philly,jobs=7000,seed=42; may "
+                  "be repeated")
       ->take_all();
-  command.add_option("--save", arguments.save, "write the (one) workload to this file as CSV");
+  command.add_option("--save", arguments.save, "write the (single) workload to this file as CSV");
   command
       .add_option("--split", arguments.split, "image:language:speech, for traces without models")
       ->capture_default_str();
@@ -38,19 +38,19 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       ->check(CLI::Range(0.001, 1000.0))
       ->capture_default_str();
   command.add_option("--window", arguments.window,
-                     "measure the jobs with these ids only, as 4000:5000");
+                     "measure only jobs with these ids, such as 4000:5000");
 }
 
 void AddProfiles(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Profiles");
   command.add_option("--profiles", arguments.profiles, "the models' profiles, JSON or YAML");
   command.add_flag("--live-profiles", arguments.live_profiles,
-                   "nobody has profiled the models; they are measured while their jobs run");
+                   "the models have no profiles; they are measured while their jobs run");
   command.add_option("--profiles-after", arguments.profiles_after,
-                     "nobody knows the models' profiles until so long after the first arrival, "
-                     "then everybody does: what placing blindly costs");
+                     "the models have no profiles until this long after the first arrival; "
+                     "isolates the cost of placing jobs without profiles");
   command.add_flag("--cold-epochs", arguments.cold_epochs,
-                   "until a job has read its data set once it comes from storage");
+                   "until a job has read its data set once, all data come from storage");
 }
 
 void AddServers(CLI::App& command, SimulateArguments& arguments) {
@@ -58,16 +58,16 @@ void AddServers(CLI::App& command, SimulateArguments& arguments) {
   command.add_option("--servers", arguments.servers, "servers in the cluster")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command.add_option("--gpus", arguments.gpus, "GPUs of a server")
+  command.add_option("--gpus", arguments.gpus, "GPUs per server")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--cpus", arguments.cpus, "CPU cores of a server")
+  command.add_option("--cpus", arguments.cpus, "CPU cores per server")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  command.add_option("--memory", arguments.memory, "memory of a server")->capture_default_str();
+  command.add_option("--memory", arguments.memory, "memory per server")->capture_default_str();
   command
       .add_option("--rack-servers", arguments.rack_servers,
-                  "how many servers share a rack; 0: nobody knows of racks")
+                  "servers per rack; 0: racks are unknown")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
 }
@@ -75,18 +75,18 @@ void AddServers(CLI::App& command, SimulateArguments& arguments) {
 // A cluster's servers are its own.
 void AddCluster(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("A cluster to start from");
-  CLI::Option* from = command.add_flag(
-      "--from-cluster", arguments.from_cluster,
-      "start from the cluster of the kubeconfig as it is now: its nodes, pods, training profiles");
+  CLI::Option* from = command.add_flag("--from-cluster", arguments.from_cluster,
+                                       "start from the present state of the kubeconfig's cluster: "
+                                       "its nodes, pods, training profiles");
   CLI::Option* file =
       command.add_option("--cluster", arguments.cluster,
                          "start from this file of --save-cluster, or of kubectl get "
                          "nodes,pods,trainingprofiles -A -o json");
   command.add_option("--save-cluster", arguments.save_cluster,
-                     "with --from-cluster: keep what was read in this file");
+                     "with --from-cluster: save the state to this file");
   command.add_option("--remaining", arguments.remaining,
-                     "the work that the cluster's own GPU pods still have, each, as the time at "
-                     "its fair share (they run for ever)");
+                     "remaining work of each GPU pod of the cluster, as its time at the fair share "
+                     "(default: they run for ever)");
   AddClusterOptions(command, arguments.access);
   from->excludes(file);
   for (const char* made : {"--servers", "--gpus", "--cpus", "--memory"}) {
@@ -98,36 +98,36 @@ void AddScheduling(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--mechanism", arguments.mechanisms,
-                  "who gets what, where; both for a comparison:" + Mechanisms())
+                  "the allocation mechanism; both for a comparison:" + Mechanisms())
       ->delimiter(',')
       ->capture_default_str();
-  // kube-scheduler has one: first in, first out.
+  // kube-scheduler has only one policy: first in, first out.
   command.add_option("--policy", arguments.policies, "fifo")
       ->delimiter(',')
       ->capture_default_str()
       ->group("");
   command.add_option("--round", arguments.round, "length of a round of the tuner")
       ->capture_default_str();
-  command.add_option("--latency", arguments.latency,
-                     "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s (the defaults), or some "
-                     "of these");
+  command.add_option(
+      "--latency", arguments.latency,
+      "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s (the defaults), or some of these");
   command
       .add_option("--restart-cost", arguments.restart_cost,
-                  "what a job loses when it starts or moves")
+                  "time that a job loses when it starts or moves")
       ->capture_default_str();
   command
       .add_option("--spread-factor", arguments.spread_factor,
-                  "speed of a job that spans servers, where its profile has no spreadSpeed")
+                  "speed factor of a job that spans servers, if its profile has no spreadSpeed")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
   command
       .add_option("--rack-spread-factor", arguments.rack_spread_factor,
-                  "likewise of one that spans racks")
+                  "speed factor of a job that spans racks, if its profile has none")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
   command
       .add_option("--pod-gpus", arguments.pod_gpus,
-                  "the most GPUs of a pod; a job with more is a gang of several; 0: as many as a "
+                  "the most GPUs of a pod; a larger job is a gang of several pods; 0: as many as a "
                   "server has")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -150,14 +150,14 @@ void AddOutput(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
   command.add_option("--jobs-csv", arguments.jobs_csv, "write every job's times to this file");
   command.add_option("--timeline", arguments.timeline,
-                     "write what is allocated over time to this file");
+                     "write the allocation over time to this file");
   command.add_option("--changes", arguments.changes,
-                     "write where every pod went and what it had when to this file");
-  command.add_option("--html", arguments.html,
-                     "write a page to look at to this file: every node and job over time, two "
-                     "runs side by side");
+                     "write every pod's node and amounts over time to this file");
+  command.add_option(
+      "--html", arguments.html,
+      "write an HTML page to this file: every node and job over time, two runs side by side");
   command.add_option("--plot", arguments.plot, "draw an SVG (needs gnuplot)");
-  command.add_flag("-q,--quiet", arguments.quiet, "no progress on the terminal");
+  command.add_flag("-q,--quiet", arguments.quiet, "show no progress on the terminal");
 }
 
 }  // namespace

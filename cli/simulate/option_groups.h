@@ -10,8 +10,8 @@
 
 namespace synergy::cli {
 
-// Adds them to `command`; parsing fills `arguments`, which has to stay where it is. --policy is
-// there and no help shows it.
+// Adds the options to `command`; parsing fills `arguments`. REQUIRES: `arguments` keeps its
+// address. The option --policy is hidden from help.
 void AddSimulateOptions(CLI::App& command, SimulateArguments& arguments);
 
 }  // namespace synergy::cli

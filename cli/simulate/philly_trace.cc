@@ -22,7 +22,7 @@ std::optional<int> Digits(std::string_view text, size_t at, size_t count) {
   return number;
 }
 
-// "2017-10-09 07:00:46", in whatever time zone: only differences count.
+// Parses "2017-10-09 07:00:46". The time zone does not matter: only differences count.
 std::optional<Seconds> ReadTime(std::string_view text) {
   if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != ' ' || text[13] != ':' ||
       text[16] != ':') {
@@ -50,7 +50,7 @@ int64_t CountGpus(json::Value attempt) {
   return gpus;
 }
 
-// None for a job that never ran.
+// Returns nullopt for a job that never ran.
 std::optional<PhillyJob> ReadJob(json::Value value) {
   const auto submitted = ReadTime(value["submitted_time"].text());
   if (!submitted) return std::nullopt;
@@ -74,7 +74,7 @@ Result<PhillyTrace> ParsePhillyTrace(std::string_view text) {
   if (!document) return Fail(document.error());
   if (!document->root().IsArray()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("not a Philly trace: {} in place of an array of jobs",
+                fmt::format("not a Philly trace: {} instead of an array of jobs",
                             document->root().DescribeKind()));
   }
   PhillyTrace trace;

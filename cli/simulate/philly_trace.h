@@ -20,11 +20,11 @@ namespace synergy::cli {
 struct PhillyJob {
   Seconds submitted{};  // after the first job of the trace
   Gpus gpus;            // of its last attempt
-  Seconds duration{};   // all attempts together
+  Seconds duration{};   // total of all attempts
 };
 
-// In the order of submission. Jobs that never ran, or whose times are missing or make no sense, are
-// left out and counted. kInvalid: not such an array, with the place.
+// Jobs in the order of submission. Jobs that never ran, or whose times are missing or inconsistent,
+// are left out and counted. kInvalid if the text is not such an array, with the position.
 struct PhillyTrace {
   std::vector<PhillyJob> jobs;
   size_t left_out = 0;

@@ -24,12 +24,12 @@ struct Column {
   bool text = false;
 };
 
-// Jobs that the figures should count and do not.
+// Returns the number of jobs that the figures should count and do not.
 size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.not_run; }
 
 std::string Exact(double value) { return fmt::format("{}", value); }
 
-// Every figure of a run, under the names that JSON and CSV use.
+// Returns every figure of a run, under its name in JSON and CSV.
 std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
@@ -83,7 +83,7 @@ std::string RunCsv(const RunResult& run) {
   return fmt::format("{},{},{},{}", CsvField(run.workload), run.load, run.policy, run.mechanism);
 }
 
-// Nodes, CPU in cores and memory in bytes at bind; nothing where nobody says.
+// Formats nodes, CPU in cores and memory in bytes at bind; empty if unknown.
 std::string PlaceCsv(const RunResult& run, size_t job) {
   if (run.job_places.empty()) return ",,";
   const JobPlace& place = run.job_places[job];
@@ -95,12 +95,12 @@ std::string PlaceCsv(const RunResult& run, size_t job) {
 std::string Label(const RunResult& run) {
   std::string label = run.policy + " " + run.mechanism;
   if (run.load != 1) label += fmt::format(" x{}", run.load);
-  // gnuplot would read them as markup.
+  // Removes characters that gnuplot reads as markup.
   std::erase_if(label, [](char letter) { return letter == '"' || letter == '\\'; });
   return label;
 }
 
-// Named data of a gnuplot script: `$NAME << EOD`.
+// Returns named data of a gnuplot script: `$NAME << EOD`.
 std::string Block(const std::string& name, const std::string& lines) {
   return fmt::format("${} << EOD\n{}EOD\n", name, lines);
 }
@@ -190,7 +190,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
           fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);
     }
     if (!run.never_placed.empty()) {
-      text += fmt::format(" job {} never got {} GPUs, which pods have that run for ever;",
+      text += fmt::format(" job {} never got {} GPUs, because pods that run for ever have them;",
                           fmt::join(run.never_placed, ", job "),
                           run.never_placed.size() == 1 ? "its" : "their");
     } else if (run.statistics.unfinished > 0) {

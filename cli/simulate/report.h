@@ -1,6 +1,6 @@
 #pragma once
 
-// What `synergy simulate` prints and writes.
+// The output of `synergy simulate`: text, tables and files.
 //
 // Threading: pure.
 
@@ -13,18 +13,18 @@ namespace synergy::cli {
 
 std::string ToTable(std::span<const RunResult> runs);
 std::string ToCsv(std::span<const RunResult> runs);
-// One object for one run, else an array.
+// Returns one object for a single run, else an array.
 std::string ToJson(std::span<const RunResult> runs);
-// A line per run that measures fewer jobs than were asked for, with the reason; else nothing.
+// Returns a line with the reason for each run that measures fewer jobs than requested.
 std::string LeftOutWarnings(std::span<const RunResult> runs);
-// A line per run and job.
+// Returns a line per run and job.
 std::string ToJobsCsv(std::span<const RunResult> runs);
-// A line per run and plan: what was allocated from then on.
+// Returns a line per run and plan: the amounts allocated from then on.
 std::string ToTimelineCsv(std::span<const RunResult> runs);
-// A line per run and change of a job's pod: where it went, and what it has from then on.
+// Returns a line per run and change of a job's pod: its node, and its amounts from then on.
 std::string ToChangesCsv(std::span<const RunResult> runs);
-// A gnuplot script that draws the completion times' distribution, mean completion time against load
-// and utilisation over time into `file`.
+// Returns a gnuplot script that draws the completion times' distribution, mean completion time
+// against load and utilisation over time into `file`.
 std::string ToGnuplot(std::span<const RunResult> runs, const std::string& file);
 
 }  // namespace synergy::cli

@@ -1,44 +1,26 @@
 #include "cli/simulate/simulate_options.h"
 
-#include <algorithm>
-#include <map>
 #include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "cli/simulate/settings.h"
 #include "cli/text/amounts.h"
 #include "core/rounding.h"
 
 namespace synergy::cli {
 namespace {
 
-// "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s", each part at most once.
 Result<Latencies> ParseLatencies(const std::string& text) {
   Latencies latencies;
-  std::map<std::string_view, Duration*> parts = {{"schedule", &latencies.schedule},
-                                                 {"bind", &latencies.bind},
-                                                 {"tune", &latencies.tune},
-                                                 {"start", &latencies.start},
-                                                 {"resize", &latencies.resize}};
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    const size_t equals = std::min(part.find('='), part.size());
-    const auto known = parts.find(part.substr(0, equals));
-    if (known == parts.end() || equals == part.size()) {
-      return Fail(
-          ErrorCode::kInvalid,
-          fmt::format(
-              "\"{}\": write schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s, or some of "
-              "these, each once",
-              part));
-    }
-    const auto duration = ParseDuration(part.substr(equals + 1));
-    if (!duration) return Fail(duration.error());
-    *known->second = ToDuration(*duration);
-    parts.erase(known);
-  }
+  const auto read = ReadSettings(text, '=', "schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s",
+                                 {{"schedule", ReadDuration(latencies.schedule)},
+                                  {"bind", ReadDuration(latencies.bind)},
+                                  {"tune", ReadDuration(latencies.tune)},
+                                  {"start", ReadDuration(latencies.start)},
+                                  {"resize", ReadDuration(latencies.resize)}});
+  if (!read) return Fail(read.error());
   return latencies;
 }
 
@@ -69,10 +51,10 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
   const bool only_saves =
       !arguments.save_cluster.empty() && arguments.traces.empty() && arguments.workloads.empty();
   if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
-    return Fail(ErrorCode::kInvalid, "give either --trace or --generate");
+    return Fail(ErrorCode::kInvalid, "set either --trace or --generate");
   }
   if (arguments.profiles.empty() && !profiles_elsewhere && !options.starts_from_cluster) {
-    return WrongOption("--profiles", "a file is needed");
+    return WrongOption("--profiles", "needs a file");
   }
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
@@ -93,7 +75,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
   options.server = {Gpus(arguments.gpus), Cores(arguments.cpus), *memory};
   const auto round = ParseDuration(arguments.round);
   if (!round) return WrongOption("--round", round.error());
-  if (*round < Seconds(1)) return WrongOption("--round", "has to be at least 1s");
+  if (*round < Seconds(1)) return WrongOption("--round", "must be at least 1s");
   options.round = *round;
   const auto restart_cost = ParseDuration(arguments.restart_cost);
   if (!restart_cost) return WrongOption("--restart-cost", restart_cost.error());

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `synergy simulate` was asked for.
+// The arguments of `synergy simulate`, as written and as checked.
 //
 // Threading: values.
 
@@ -27,7 +27,7 @@ struct SimulateArguments {
   std::string save;
   bool from_cluster = false;
   std::string cluster;       // a file
-  std::string save_cluster;  // likewise
+  std::string save_cluster;  // a file
   std::string remaining;
   ClusterArguments access;
   std::string profiles;
@@ -36,6 +36,10 @@ struct SimulateArguments {
   int64_t cpus = 24;
   std::string memory = "500GB";
   std::vector<std::string> policies{"fifo"};
+  bool kueue = false;
+  std::string queue_rounds;
+  std::vector<std::string> with;  // "faults=call-fails:0.1"
+  uint64_t seed = 1;              // of the faults
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
   std::string window;
@@ -61,30 +65,35 @@ struct SimulateArguments {
   bool quiet = false;
 };
 
-// Checked.
+// The checked arguments.
 struct SimulateOptions {
   ResourceVector server;
   Seconds round{300};
   Seconds restart_cost{30};
   Latencies latencies;
   std::optional<JobWindow> window;
-  // As StartingCluster is given; its pods' work.
+  // StartingCluster comes from a cluster; `remaining` is the work of its pods.
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
   LocalityRules locality;
   bool keeps_changes = false;
+  // How jobs queue, but for the policy, under policies other than fifo, and under that too where
+  // `always_queues`. None: they do not, and fifo is the only policy.
+  std::optional<QueueSetup> queue;
+  bool always_queues = false;
+  FaultRates faults;
 };
 
-// "--option: why", as kInvalid or with the error's own code.
+// Returns the error "--option: why": kInvalid, or with the code of `error`.
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why);
 tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 
-// --window; none: all jobs.
+// Parses --window; none: all jobs.
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
 
-// `profiles_elsewhere`: neither --profiles nor a cluster has to have them. kInvalid names the
-// option.
+// `profiles_elsewhere`: neither --profiles nor a cluster with profiles is required. kInvalid names
+// the option.
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
                                        bool profiles_elsewhere = false);
 

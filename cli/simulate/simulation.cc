@@ -66,11 +66,12 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
                                   std::span<const Job> jobs, const JobProfiles& table,
                                   const PresentCluster* cluster, const RunResult& result,
                                   const Progress& progress) {
-  if (result.policy != "fifo") {
+  const bool in_queue = options.queue && (options.always_queues || result.policy != "fifo");
+  if (result.policy != "fifo" && !in_queue) {
     return Fail(
         ErrorCode::kInvalid,
-        fmt::format("mechanism {0} is the product, and kube-scheduler takes who came first: "
-                    "policy fifo only; for {1}: synergy-lab rounds --mechanism {2}",
+        fmt::format("mechanism {0} is the product, which without a queue only supports policy "
+                    "fifo; for {1}: --mechanism {2}, or synergy simulate",
                     result.mechanism, result.policy,
                     result.mechanism == "synergy" ? "synergy-rounds" : "synergy-rounds-strict"));
   }
@@ -93,7 +94,16 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
         {job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput, job.first_part});
   }
   ProductOptions product;
-  product.enforcement = result.mechanism == "synergy" ? Enforcement::kShared : Enforcement::kStrict;
+  if (!SetMechanism(result.mechanism, product))
+    return Fail(ErrorCode::kInvalid, fmt::format("no mechanism '{}'", result.mechanism));
+  if (in_queue) {
+    product.queue = options.queue;
+    RoundSettings& rounds = product.queue->rounds;
+    rounds.policy = result.policy;
+    for (const Job& job : jobs)
+      rounds.sizes.push_back(job.ideal.count() * static_cast<double>(job.gpus.count()));
+  }
+  product.faults = options.faults;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
   product.tuner.round = ToDuration(options.round);

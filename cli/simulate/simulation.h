@@ -32,7 +32,7 @@ struct RunResult {
   std::string mechanism;
   RunStatistics statistics;
   size_t not_run = 0;  // TraceWorkload::left_out
-  // Ids of the measured jobs that wait for ever, because pods that run for ever have their GPUs.
+  // Ids of measured jobs that never start, because pods that run for ever have their GPUs.
   std::vector<int64_t> never_placed;
   uint64_t rounds = 0;
   double gpu_utilisation = 0;
@@ -48,44 +48,44 @@ struct RunResult {
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;
-  // As `jobs`, each in all; empty for simulators of others' programs.
+  // As `jobs`, totals per job; empty for simulators of other authors.
   std::vector<ResourceVector> job_fair_shares;
   std::vector<ResourceVector> job_demands;
-  std::vector<JobPlace> job_places;  // as `jobs`, of a run by events; else empty
+  std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; else empty
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // where asked for; none of others' programs
+  std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors
 };
 
-// The nodes and pods that a run starts with: those of `cluster`, or where it is null, here and
-// below, empty servers, as `arguments` say.
+// Returns the nodes and pods that a run starts with: those of `cluster`, or empty servers as set by
+// `arguments` if `cluster` is null. The functions below treat a null `cluster` in the same way.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster);
 
 bool IsOf(std::span<const MechanismName> names, std::string_view name);
 
-// `tell(run, finished, all)` as a run goes on.
+// Called as `tell(run, finished, all)` during a run.
 using TellProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
-// The product, event by event, under the policy and mechanism of each run.
+// Simulates the product, event by event, under the policy and mechanism of each run.
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
                                       const std::vector<TraceWorkload>& workloads,
                                       const TellProgress& tell);
 
-// One of these runs: `jobs` are the workload's, `result` names policy and mechanism.
+// Simulates one run: `jobs` are the workload's, `result` names policy and mechanism.
 Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
                                   const SimulateOptions& options, const TraceWorkload& workload,
                                   std::span<const Job> jobs, const JobProfiles& table,
                                   const PresentCluster* cluster, const RunResult& result,
                                   const Progress& progress);
 
-// Sets in `result` what a run of these jobs has brought.
+// Copies the outcome for these jobs from `run` into `result`.
 void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& options,
           RunResult& result);
 
-// Sets in `result`, which names load, policy and mechanism, what came of the workload under them.
+// Simulates the workload under the load, policy and mechanism in `result`; fills the rest of it.
 using SimulateWorkload = std::function<Result<>(const TraceWorkload& workload, RunResult& result)>;
-// Every workload at every load, under every policy and mechanism, whatever simulates.
+// Simulates every workload at every load, under every policy and mechanism.
 Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& arguments,
                                                 const JobWindow& window,
                                                 const std::vector<TraceWorkload>& workloads,
@@ -93,8 +93,8 @@ Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& argumen
 
 Result<> WriteFile(const std::string& name, const std::string& text);
 
-// `result` with what `simulate` sets in it, the jobs' times among that, how long this took, and the
-// statistics of the jobs in `window`.
+// Returns `result` as filled by `simulate`, including the jobs' times, with the duration of the
+// call and the statistics of the jobs in `window`.
 Result<RunResult> TimedRun(RunResult result, const JobWindow& window,
                            const std::function<Result<>(RunResult&)>& simulate);
 

@@ -34,7 +34,7 @@ bool TakesPart(const Pod& pod, const ClaimRules& rules) {
   return !pod.node.empty() || (pod.waiting->scheduler == rules.scheduler_name && !pod.gated);
 }
 
-// The last that the pod tells of.
+// Returns the latest time in the pod's fields.
 WallTime LastTime(const Pod& pod) {
   WallTime last{};
   if (pod.waiting) last = pod.waiting->since;
@@ -97,7 +97,7 @@ Result<PresentCluster> ParseCluster(const std::string& text, const std::string& 
   start.namespaces = std::move(list->namespaces);
   cluster.profiles = std::move(list->profiles);
   for (Pod& pod : list->pods) {
-    // The clocks go on from the last moment that the cluster tells of.
+    // The clocks start at the latest time in the cluster's objects.
     start.at = std::max(start.at, LastTime(pod));
     if (TakesPart(pod, rules.claims)) start.pods.push_back(std::move(pod));
   }
@@ -105,7 +105,7 @@ Result<PresentCluster> ParseCluster(const std::string& text, const std::string& 
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}: no Node has {} in status.allocatable", name, rules.gpu_resource));
   }
-  // Who has waited longest is tried first.
+  // The pod that has waited longest is tried first.
   std::stable_sort(start.pods.begin(), start.pods.end(), [](const Pod& a, const Pod& b) {
     const auto since = [](const Pod& pod) { return pod.waiting ? pod.waiting->since : WallTime{}; };
     return since(a) < since(b);

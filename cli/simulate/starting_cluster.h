@@ -1,7 +1,7 @@
 #pragma once
 
 // The cluster that `synergy simulate` starts from: read from the API server with the user's own
-// rights, or from a file with what was read then.
+// permissions, or from a file that holds an earlier read.
 //
 // Threading: values; reading makes calls one after the other.
 // Failures: as kube::ApiClient says; kInvalid names file, object and field.
@@ -23,21 +23,20 @@ struct PresentCluster {
   StartingCluster start;
   std::vector<ProfileObject> profiles;
   std::string pod_namespace;  // of the trace's jobs
-  std::vector<std::string> notes;
 
-  // Of the namespace; null where it has none of that name.
+  // Returns the namespace's profile of this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;
   Gpus gpus() const;
-  // What belongs to one GPU, wherever it is. kInvalid where no node has GPUs.
+  // Returns the share of one GPU over the whole cluster. kInvalid if no node has GPUs.
   Result<ResourceVector> FairShare() const;
 };
 
-// Everything as one Kubernetes List. What the user may not list beside nodes and pods is left out,
-// and said in `notes`.
+// Returns everything as one Kubernetes List. Kinds beside nodes and pods that the user may not list
+// are left out; `notes` names them.
 Result<std::string> ReadCluster(kube::ApiClient& client, std::vector<std::string>& notes);
 
-// `text` is such a List, `name` stands for it in errors. Pods that have ended or are about to go
-// are left out, and those that wait for another scheduler than that of `rules`.
+// Parses such a List; `name` stands for it in errors. Leaves out pods that have ended or are about
+// to be deleted, and pods that wait for another scheduler than that of `rules`.
 Result<PresentCluster> ParseCluster(const std::string& text, const std::string& name,
                                     const wire::PodRules& rules);
 

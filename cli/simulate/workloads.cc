@@ -18,7 +18,7 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   return options->split;
 }
 
-// Philly's jobs have no models: they get them in turn, with work for the time that they ran.
+// Philly's jobs have no models. They get models in turn, with work for the time for which they ran.
 Result<TraceWorkload> FromPhilly(const std::string& name, std::string_view text,
                                  const SimulateArguments& arguments, const ModelFacts& facts,
                                  Gpus most) {

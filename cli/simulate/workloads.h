@@ -1,6 +1,6 @@
 #pragma once
 
-// The jobs that runs are about: of traces, or made.
+// The jobs of the runs: from traces, or generated.
 //
 // Threading: values. Failures: kInvalid and kNotFound, naming file or option.
 
@@ -19,12 +19,12 @@ namespace synergy::cli {
 struct TraceWorkload {
   std::string name;
   std::vector<TraceJob> jobs;
-  // Jobs of the file that are in no run: they never ran, or ask for more GPUs than all servers
+  // Jobs of the file that no run includes: they never ran, or ask for more GPUs than all servers
   // have.
   size_t left_out = 0;
 };
 
-// Reads --trace, makes what --generate asks for. `most`: the GPUs that a job may have.
+// Reads --trace and generates the jobs of --generate. `most`: the largest GPU count of a job.
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 

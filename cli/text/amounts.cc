@@ -46,8 +46,9 @@ Result<Seconds> ParseDuration(std::string_view text) {
   const auto amount = Read(text);
   const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
   if (!factor || amount->number * *factor > kLongest) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d", text));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("\"{}\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d", text));
   }
   return Seconds(amount->number * *factor);
 }
@@ -71,7 +72,7 @@ Result<Bytes> ParseSize(std::string_view text) {
   const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
   if (!factor || amount->number * *factor > 1e18) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is no size: write it as 500GB or 500Gi", text));
+                fmt::format("\"{}\" is not a size: write it as 500GB or 500Gi", text));
   }
   return Bytes(ToNearest(amount->number * *factor));
 }

@@ -35,7 +35,7 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime no
         waits.nodes.emplace_back(NodeVerdict{node.detail->name, node.Free(), {}});
     if (waiting.selection &&
         !MayGoTo(*waiting.selection, node.detail->name, node.detail->labels, node.detail->taints)) {
-      verdict.reason = "the pod's nodeSelector, affinity or tolerations keep it away";
+      verdict.reason = "the pod's nodeSelector, affinity or tolerations exclude the node";
     } else if (const FitFailures failures = CheckFit(pod, node); !failures.none()) {
       verdict.reason = DescribeFailures(failures, pod.requests, &node, "GPUs");
       const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
@@ -57,18 +57,19 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime no
 
 void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   if (!pod.UsesGpus()) {
-    remarks.emplace_back("it asks for no GPUs, so Synergy leaves its CPU and memory alone");
+    remarks.emplace_back("it requests no GPUs, so Synergy does not change its CPU and memory");
   } else if (FindLabel(pod.labels, annotations::kFungible) == "false") {
-    remarks.push_back(fmt::format("its label {}: \"false\" keeps its CPU and memory as written",
-                                  annotations::kFungible));
+    remarks.push_back(
+        fmt::format("its label {}: \"false\" excludes its CPU and memory from changes",
+                    annotations::kFungible));
   } else if (FindLabel(pod.labels, annotations::kKueuePod) == "true") {
     remarks.emplace_back(
-        "Kueue manages it by itself and would delete it if its containers changed, so it keeps the "
-        "CPU and memory that it was created with");
+        "Kueue manages the pod itself and would delete it if its containers changed, so its CPU "
+        "and memory stay as they were at creation");
   } else {
     remarks.emplace_back(
-        "it was created as written: nobody asked for Synergy (scheduler, a synergy.io/ label, its "
-        "namespace), its namespace is exempt, or the controller was not reached; its CPU and "
+        "it was created as written: it did not opt in to Synergy (scheduler, a synergy.io/ label, "
+        "its namespace), its namespace is exempt, or the controller was not reachable; its CPU and "
         "memory are never changed");
   }
 }
@@ -77,30 +78,29 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
 std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
   if (progress && progress->pod.estimate) {
     return fmt::format(
-        "nothing in its log tells how fast it trains; how busy its GPUs are is an estimate, by "
-        "which it may get more than its fair share, and never less; the annotations {} and {} say "
-        "where to look",
+        "its log shows no training progress; the estimate by how busy its GPUs are may raise its "
+        "CPU above its fair share, never below; set the annotations {} and {} to a source of "
+        "progress",
         annotations::kProgressPattern, annotations::kProgressCounter);
   }
   if (progress && progress->pod.format.empty()) {
     return fmt::format(
-        "nothing in its log tells how fast it trains, so it is not measured and has its fair "
-        "share; "
-        "the annotations {} and {} say where to look",
+        "its log shows no training progress, so it is not measured and has its fair share; set the "
+        "annotations {} and {} to a source of progress",
         annotations::kProgressPattern, annotations::kProgressCounter);
   }
   return fmt::format(
-      "it names no profile (label {}) and nothing has been measured of its workload yet, so it has "
-      "its fair share",
+      "it has no profile (label {}) and its workload has not been measured yet, so it has its fair "
+      "share",
       annotations::kProfile);
 }
 
-std::string FoundBy(const Fungible& fungible, const MeasuredProfile& measured) {
+std::string FoundBy(const ManagedContainer& fungible, const MeasuredProfile& measured) {
   if (fungible.hint) return std::string(ToString(*fungible.hint));
   return measured.taken ? std::string(ToString(measured.taken->by)) : "exact";
 }
 
-void RemarkOnHint(const Fungible& fungible, const MeasuredProfile& measured,
+void RemarkOnHint(const ManagedContainer& fungible, const MeasuredProfile& measured,
                   std::vector<std::string>& remarks) {
   if (fungible.hint) {
     remarks.push_back(fmt::format(
@@ -117,53 +117,52 @@ void RemarkOnHint(const Fungible& fungible, const MeasuredProfile& measured,
 
 void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
   const Profiles& profiles = facts.profiles;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
   if (fungible.profile.empty()) {
-    remarks.push_back(wanted.empty()
-                          ? WhyUnmeasured(facts.progress.Of(pod.uid))
-                          : fmt::format("its profile {} could not be used when it was created, so "
-                                        "it has its fair share",
-                                        wanted));
+    remarks.push_back(wanted.empty() ? WhyUnmeasured(facts.progress.Of(pod.uid))
+                                     : fmt::format("its profile {} was not usable when the pod was "
+                                                   "created, so it has its fair share",
+                                                   wanted));
     return;
   }
   const ProfileObject* object = profiles.Find(pod.pod_namespace, fungible.profile);
   if (object == nullptr) {
     remarks.push_back(
-        fmt::format("the profile {} is not there (any more), so the pod keeps what "
-                    "it has unless others need it",
+        fmt::format("the profile {} does not exist (any more), so the pod's CPU and memory stay "
+                    "unless other pods need them",
                     fungible.profile));
   } else if (!object->profile && object->problems.empty()) {
-    remarks.push_back(
-        fmt::format("nothing has been measured of the profile {} yet", fungible.profile));
+    remarks.push_back(fmt::format("the profile {} has no measurements yet", fungible.profile));
   } else if (!object->profile) {
-    remarks.push_back(fmt::format("the profile {} is not valid: {}", fungible.profile,
+    remarks.push_back(fmt::format("the profile {} is invalid: {}", fungible.profile,
                                   object->problems.empty() ? "" : object->problems.front()));
   } else if (object->PointsGeneration() != fungible.profile_generation && !object->measured) {
-    remarks.push_back(fmt::format(
-        "the profile {} has changed since (generation {}, admitted with {}); the pod keeps its "
-        "demand and floor",
-        fungible.profile, object->generation, fungible.profile_generation));
+    remarks.push_back(
+        fmt::format("the profile {} has changed since the pod was admitted (generation {}, "
+                    "admitted with {}); the pod's demand and floor stay",
+                    fungible.profile, object->generation, fungible.profile_generation));
   }
   if (object != nullptr && object->measured) RemarkOnHint(fungible, *object->measured, remarks);
   if (object != nullptr && object->measured && !object->measured->note.empty())
     remarks.push_back(fmt::format("of its profile: {}", object->measured->note));
 }
 
-void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::string>& remarks) {
+void RemarkOnChanges(const ManagedContainer& fungible, WallTime now,
+                     std::vector<std::string>& remarks) {
   if (fungible.ChangedByHand()) {
     remarks.emplace_back(
-        "somebody else has resized it since Synergy's last change, so Synergy leaves it alone");
+        "another client has resized it since Synergy's last change, so Synergy does not change it "
+        "any more");
   }
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until > now) {
     remarks.push_back(
-        fmt::format("it could not be made smaller lately and is not tried again "
-                    "before {}",
+        fmt::format("a recent attempt to make it smaller failed; the next one is not before {}",
                     ToTimeText(*fungible.unshrinkable_until)));
   }
   if (fungible.memory_let_be) {
     remarks.emplace_back(
-        "an OOM kill followed a change of its memory, which stays as it is from then on");
+        "an OOM kill followed a change of its memory, which is not changed any more");
   }
 }
 
@@ -175,10 +174,9 @@ void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
   const DeviceReading devices =
       DevicesOf(pod, place ? cluster->node(*place).detail->labels : Labels());
   if (devices.safety == DeviceSafety::kSafe) return;
-  remarks.push_back(
-      fmt::format("it keeps the CPU and memory that it was bound with, because a resize may cost "
-                  "it its GPUs (devices: {}): {}",
-                  ToString(devices.safety), devices.why));
+  remarks.push_back(fmt::format(
+      "its CPU and memory are not changed, because a resize may cost it its GPUs (devices: {}): {}",
+      ToString(devices.safety), devices.why));
 }
 
 void RemarkOnHealth(const std::vector<wire::UnhealthyDevice>& devices, const std::string& node,
@@ -187,16 +185,15 @@ void RemarkOnHealth(const std::vector<wire::UnhealthyDevice>& devices, const std
     return device.health == "Unknown";
   };
   if (!std::all_of(devices.begin(), devices.end(), is_unknown)) {
-    remarks.push_back(
-        fmt::format("it keeps its unhealthy devices until it ends: delete it, so that its "
-                    "replacement gets others; `kubectl describe node {}` says what is wrong with "
-                    "GPUs (SynergyGpuUnhealthy)",
-                    node));
+    remarks.push_back(fmt::format(
+        "it has unhealthy devices until it ends: delete it, so that its replacement gets healthy "
+        "ones; `kubectl describe node {}` shows the GPUs' problem (SynergyGpuUnhealthy)",
+        node));
   }
   if (std::any_of(devices.begin(), devices.end(), is_unknown)) {
     remarks.push_back(
-        fmt::format("the kubelet gets no word of devices whose health is Unknown: see whether "
-                    "their device plugin, or driver, runs on node {}",
+        fmt::format("the health of some devices is Unknown to the kubelet: check that their device "
+                    "plugin and driver run on node {}",
                     node));
   }
 }
@@ -230,8 +227,8 @@ void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks)
   const std::string_view rest =
       std::string_view(waits.message).substr(found + kHeldForReplacement.size());
   remarks.push_back(
-      fmt::format("room that looks free is held for the pod that replaces {}: until that pod has a "
-                  "place, for the extender's replacementHold at most",
+      fmt::format("free room is reserved for the replacement of {}: until that pod is placed, at "
+                  "most for the extender's replacementHold",
                   rest.substr(0, rest.find(','))));
 }
 
@@ -294,7 +291,7 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   text += '\n';
   if (!waits.message.empty()) text += fmt::format("  {}\n", waits.message);
   if (!waits.kept_on.empty()) {
-    text += fmt::format("  a place is kept on node {}; CPU and memory are being freed there\n",
+    text += fmt::format("  a place is reserved on node {}; CPU and memory are being freed there\n",
                         waits.kept_on);
   }
   if (each_node) text += NodesText(waits.nodes);
@@ -308,7 +305,7 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   }
   text += FormatTable(rows, 2);
   if (waits.nodes_by_reclaim > 0) {
-    text += fmt::format("  on {} of them the pods' surplus would be enough: the tuner takes it\n",
+    text += fmt::format("  on {} of them the pods' surplus is sufficient: the tuner reclaims it\n",
                         waits.nodes_by_reclaim);
   }
   return text;
@@ -325,7 +322,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   for (const std::string& warning : pod.warnings)
     explanation.remarks.push_back("when it was created: " + warning);
   if (pod.fungible) {
-    const Fungible& fungible = *pod.fungible;
+    const ManagedContainer& fungible = *pod.fungible;
     explanation.enforcement = std::string(ToString(fungible.enforcement));
     explanation.profile_generation = fungible.profile_generation;
     if (!pod.node.empty()) explanation.in_force = fungible.in_force;
@@ -333,8 +330,8 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     explanation.change = fungible.change;
     if (fungible.placeholder) {
       explanation.remarks.emplace_back(
-          "its CPU and memory are placeholders: synergy-controller sets them when there is a node "
-          "for it, and until then it is not placed");
+          "its CPU and memory are placeholders: synergy-controller sets them when a node has room "
+          "for it; until then it is not scheduled");
     }
     const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
     if (object != nullptr && object->measured) {
@@ -342,16 +339,15 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
       explanation.found_by = FoundBy(fungible, *object->measured);
     }
     if (fungible.ProbedAt(now)) {
-      explanation.remarks.push_back(
-          fmt::format("a probe is on: it is held to {} of CPU until {} at most, to see how fast it "
-                      "is with that",
-                      ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+      explanation.remarks.push_back(fmt::format(
+          "a probe is running: its CPU is limited to {} until {} at most, to measure its speed",
+          ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
     }
     if (fungible.Counted(fungible.floor) != fungible.floor) {
-      explanation.remarks.push_back(fmt::format(
-          "its node counts {} for it at least, as long as it is there: its init containers ask for "
-          "that",
-          DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
+      explanation.remarks.push_back(
+          fmt::format("its node counts at least {} for it as long as it exists, because its init "
+                      "containers request that",
+                      DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
     }
     RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
@@ -371,7 +367,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
     RemarkOnVacantPlaces(*explanation.waits, explanation.remarks);
     if (pod.gated)
-      explanation.remarks.emplace_back("it has scheduling gates: nobody places it yet");
+      explanation.remarks.emplace_back("it has scheduling gates and is not scheduled yet");
   }
   std::copy_if(facts.events.begin(), facts.events.end(), std::back_inserter(explanation.events),
                Telling);
@@ -451,7 +447,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     text += fmt::format("Last change {}\n", ChangeText(*explanation.change, now));
   }
   if (!explanation.resize_message.empty()) {
-    text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
+    text += fmt::format("Kubelet's message: {}\n", explanation.resize_message);
   }
   if (explanation.node) text += NodeTable({*explanation.node});
   text += DevicesText(explanation.unhealthy_devices);

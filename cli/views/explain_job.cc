@@ -24,12 +24,12 @@ void RemarkOnQueue(const Workload& workload, const QueueView& queue, WallTime no
                    std::vector<std::string>& remarks) {
   if (queue.name.empty()) {
     remarks.push_back(
-        fmt::format("its queue is not known: there is no LocalQueue {}, or you may not see it",
+        fmt::format("its queue is unknown: there is no LocalQueue {}, or you may not read it",
                     workload.local_queue));
   } else if (queue.round_policy.empty()) {
     remarks.emplace_back(
-        "no RoundPolicy orders its queue: Kueue goes by its priority alone, and nobody counts what "
-        "it has had and what it waits for");
+        "no RoundPolicy orders its queue: Kueue uses its priority alone, and its service and "
+        "waiting times are not recorded");
   } else if (!queue.problem.empty()) {
     remarks.push_back(fmt::format("RoundPolicy {} does not order its queue: {}", queue.round_policy,
                                   queue.problem));
@@ -40,14 +40,13 @@ void RemarkOnQueue(const Workload& workload, const QueueView& queue, WallTime no
         "pods were not ready in time too often (waitForPodsReady)");
   } else if (InBackoff(workload, now)) {
     remarks.push_back(fmt::format(
-        "Kueue has put it back, because its pods were not ready in time (waitForPodsReady) or an "
-        "admission check sent it back, and does not admit it before {}",
+        "Kueue has requeued it, because its pods were not ready in time (waitForPodsReady) or an "
+        "admission check rejected it, and does not admit it before {}",
         ToTimeText(workload.requeue_at)));
   } else if (!queue.round_policy.empty() && !workload.may_lose_turn) {
     remarks.push_back(fmt::format(
-        "once it runs it keeps its GPUs to its end: it does not say that it checkpoints "
-        "(annotation {} of its pod template, or its profile), or is of a kind that Kueue does not "
-        "suspend",
+        "once it runs it is not suspended: it does not declare checkpoints (annotation {} of its "
+        "pod template, or its profile), or Kueue does not suspend jobs of its kind",
         kCheckpointAnnotation));
   }
 }
@@ -60,21 +59,22 @@ void RemarkOnDeadline(const Workload& workload, const std::optional<RoundService
   if (left <= Seconds(0)) {
     remarks.push_back(fmt::format("its deadline, {}, has passed", at));
   } else if (!service || !service->remaining) {
-    remarks.push_back(fmt::format(
-        "whether it ends by its deadline, {}, is not known: it does not tell how long it needs",
-        at));
+    remarks.push_back(
+        fmt::format("whether it ends by its deadline, {}, is unknown: its progress does not show "
+                    "the time that it needs",
+                    at));
   } else if (*service->remaining > left) {
     remarks.push_back(fmt::format(
-        "its deadline, {}, is in danger: it needs {} more by its progress, and {} are left", at,
+        "it may miss its deadline, {}: by its progress it needs {} more, and {} are left", at,
         ToShortText(*service->remaining), ToShortText(left)));
   }
 }
 
 std::string ToldText(const TrainerStatus& told, WallTime now) {
   const std::string percent =
-      told.percent ? fmt::format("{} % done", *told.percent) : "how much is done not told";
+      told.percent ? fmt::format("{} % done", *told.percent) : "progress unknown";
   const std::string left =
-      told.remaining ? ToShortText(*told.remaining) + " left" : "how long it still needs not told";
+      told.remaining ? ToShortText(*told.remaining) + " left" : "remaining time unknown";
   const Seconds age = std::max<Seconds>(now - told.at, Seconds(0));
   return fmt::format("TrainJob status, {} ago: {}, {}\n", ToShortText(age), percent, left);
 }
@@ -108,15 +108,14 @@ Result<const Workload*> FindJob(const QueueFacts& facts, const std::string& job_
       names.push_back(fmt::format("{} ({})", workload->name, workload->owner.kind));
     std::sort(names.begin(), names.end());
     return Fail(ErrorCode::kInvalid,
-                fmt::format("there are several jobs {}: say which Workload, {}", name,
+                fmt::format("there are several jobs {}: name one of the Workloads {}", name,
                             fmt::join(names, " or ")));
   }
   if (!present.empty()) return present.front();
   if (ended != nullptr) return ended;
-  return Fail(ErrorCode::kNotFound,
-              fmt::format("Kueue has no Workload of a job {} in namespace {}: jobs get one by the "
-                          "label kueue.x-k8s.io/queue-name",
-                          name, job_namespace));
+  return Fail(ErrorCode::kNotFound, fmt::format("Kueue has no Workload for a job {} in namespace "
+                                                "{}: set the job's label kueue.x-k8s.io/queue-name",
+                                                name, job_namespace));
 }
 
 JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
@@ -176,7 +175,7 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
   if (job.band) {
     text += fmt::format("  band {}", ToString(*job.band));
     if (job.place)
-      text += fmt::format(", place {} of {} that wait", *job.place, explanation.queue.waiting);
+      text += fmt::format(", place {} of {} waiting jobs", *job.place, explanation.queue.waiting);
     text += job.why.empty() ? "\n" : fmt::format(": {}\n", job.why);
   }
   if (!job.product_why.empty()) {

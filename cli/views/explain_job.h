@@ -14,7 +14,7 @@
 #include "cli/views/queue_view.h"
 #include "core/clock.h"
 #include "core/result.h"
-#include "queues/queued_job.h"
+#include "queues/kueue.h"
 #include "wire/objects/event_about_pod.h"
 
 namespace synergy::cli {

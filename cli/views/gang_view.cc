@@ -15,7 +15,7 @@ std::string AllocationText(const GangView::Members& members) {
   if (!members.least) return {};
   const std::string least = DescribeCpuAndMemory(*members.least);
   if (members.least == members.most) return fmt::format("; each has {}", least);
-  return fmt::format("; they have from {} to {}, and are made equal within a round or two", least,
+  return fmt::format("; they have from {} to {}, to be equalised within a round or two", least,
                      DescribeCpuAndMemory(*members.most));
 }
 
@@ -33,8 +33,7 @@ std::string WaitText(const GangView& gang) {
   if (members.running.empty() && members.there < gang.size)
     return fmt::format("it waits for {} more pods to be created", gang.size - members.there);
   if (members.waiting > 0) {
-    return fmt::format("{} of them wait until there is room for all of these at once",
-                       members.waiting);
+    return fmt::format("{} of them wait until all of these can be placed at once", members.waiting);
   }
   return {};
 }
@@ -88,7 +87,7 @@ std::string ToText(const GangView& gang) {
   std::string text = fmt::format("Gang {} of {} pods", gang.name, gang.size);
   if (!gang.members) return text + '\n';
   const GangView::Members& members = *gang.members;
-  text += fmt::format(": {} are there, {} run", members.there, RunningOf(members));
+  text += fmt::format(": {} exist, {} run", members.there, RunningOf(members));
   const char* before = " (";
   for (const auto& [node, count] : members.running) {
     text += fmt::format("{}{} on {}", std::exchange(before, ", "), count, node);

@@ -42,7 +42,7 @@ std::string State(const Pod& pod) {
 std::optional<Speed> SpeedOf(const Pod& pod, const Profiles& profiles) {
   const std::shared_ptr<const JobProfile> profile = profiles.Of(pod);
   if (!profile || pod.node.empty()) return std::nullopt;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const auto at = [&profile](const ResourceVector& amounts) {
     return profile->ThroughputAt(amounts.cpu, amounts.memory);
   };
@@ -61,7 +61,7 @@ PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& pro
   view.gpus = pod.requests.main.gpus;
   view.allocated = pod.requests.main;
   if (!pod.fungible) return view;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   view.profile = fungible.profile;
   view.allocated = fungible.requested;
   view.floor = fungible.floor;

@@ -50,10 +50,11 @@ std::string MeasuredCurve(const MeasuredProfile& measured, double best) {
 }
 
 std::string MemoryText(const MeasuredMemory& memory) {
-  std::string text =
-      fmt::format("Processes need {} of memory{}", ToReadableText(memory.process),
-                  memory.confirmed ? "" : ", or more: not watched for an hour yet, none is taken");
-  if (memory.data_set <= Bytes(0)) return text + "; hardly anything is read\n";
+  std::string text = fmt::format(
+      "Processes need {} of memory{}", ToReadableText(memory.process),
+      memory.confirmed ? ""
+                       : ", or more: observed for less than an hour, so memory is not reclaimed");
+  if (memory.data_set <= Bytes(0)) return text + "; almost no data are read\n";
   text += fmt::format("; an epoch reads {}, an iteration {}", ToReadableText(memory.data_set),
                       ToReadableText(memory.bytes_per_iteration));
   if (memory.storage_bandwidth)
@@ -77,7 +78,7 @@ std::string MeasuredText(const MeasuredProfile& measured, WallTime now) {
                   measured.node.empty() ? "" : " on node " + measured.node, measured.revision,
                   ConfidenceOf(measured));
   if (measured.probes > 0) {
-    text += fmt::format("; {} probes have cost {:.4g} iterations", measured.probes,
+    text += fmt::format("; {} probes cost {:.4g} iterations", measured.probes,
                         measured.lost_iterations);
   }
   text += '\n';
@@ -88,14 +89,14 @@ std::string MeasuredText(const MeasuredProfile& measured, WallTime now) {
   }
   if (measured.estimate) {
     text +=
-        "An estimate by how busy its GPUs are, for nothing in its log tells how fast it trains: no "
-        "pod gets less than its fair share by it\n";
+        "An estimate by how busy its GPUs are, because its log shows no training progress: no pod "
+        "gets less than its fair share by it\n";
   } else if (measured.censored) {
     text +=
         "All of its data workers were busy: with more workers, and more CPU, it may be faster\n";
   }
   text += measured.memory ? MemoryText(*measured.memory)
-                          : "Process memory not known, so memory is not changed\n";
+                          : "Process memory unknown, so memory is not changed\n";
   if (!measured.note.empty()) text += measured.note + '\n';
   return text;
 }
@@ -176,7 +177,7 @@ std::string ProfileTable(const Profiles& profiles, bool with_namespace, WallTime
         Text(status.demand_cpu),
         Text(status.demand_memory),
         Text(status.speed_up),
-        status.valid.empty() ? "not judged yet" : status.valid,
+        status.valid.empty() ? "not checked yet" : status.valid,
         std::string(SourceOf(object)),
         object.measured ? std::string(ConfidenceOf(*object.measured)) : "-",
         object.measured ? ToShortText(now - object.measured->at) : "-"};
@@ -227,14 +228,14 @@ Tree ToTree(const ProfileObject& object) {
 
 std::string ProfileText(const ProfileObject& object, WallTime now) {
   const ProfileStatus& status = object.status;
-  std::string text =
-      fmt::format("Profile {}: {}, {} GPUs of {}{}\n", object.Key(), Text(ModelOf(object)),
-                  object.training.gpus.count(),
-                  object.training.gpu_product.empty() ? "any product"
-                                                      : "product " + object.training.gpu_product,
-                  object.gang_size > 1
-                      ? fmt::format(", in gangs of {}, with so much CPU for each", object.gang_size)
-                      : "");
+  std::string text = fmt::format(
+      "Profile {}: {}, {} GPUs of {}{}\n", object.Key(), Text(ModelOf(object)),
+      object.training.gpus.count(),
+      object.training.gpu_product.empty() ? "any product"
+                                          : "product " + object.training.gpu_product,
+      object.gang_size > 1
+          ? fmt::format(", in gangs of {}, with this CPU for each pod", object.gang_size)
+          : "");
   if (!status.demand_cpu.empty()) {
     text += fmt::format("Demand cpu {}{}; {} times as fast with it as with the fair share\n",
                         status.demand_cpu,
@@ -245,15 +246,12 @@ std::string ProfileText(const ProfileObject& object, WallTime now) {
     return text + MeasuredText(*object.measured, now) +
            MeasuredCurve(*object.measured, object.profile->Best());
   }
-  if (object.profile == nullptr && object.problems.empty())
-    return text + "Nothing has been measured of it yet\n";
-  text +=
-      object.training.process_memory
-          ? fmt::format("Process memory {}: what is above it is cache, which may change hands\n",
-                        ToReadableText(*object.training.process_memory))
-          : "Process memory not known, so memory is not changed\n";
-  for (const std::string& problem : object.problems)
-    text += fmt::format("Not valid: {}\n", problem);
+  if (object.profile == nullptr && object.problems.empty()) return text + "No measurements yet\n";
+  text += object.training.process_memory
+              ? fmt::format("Process memory {}: memory above it is cache, which may be reclaimed\n",
+                            ToReadableText(*object.training.process_memory))
+              : "Process memory unknown, so memory is not changed\n";
+  for (const std::string& problem : object.problems) text += fmt::format("Invalid: {}\n", problem);
   if (!status.contradiction.empty())
     text += fmt::format("Contradicted: {}\n", status.contradiction);
   if (!object.profile) return text;
@@ -265,14 +263,13 @@ std::string ProfileText(const ProfileObject& object, WallTime now) {
 
 Result<Tree> ToManifest(const ProfileObject& object) {
   if (!object.measured) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("nothing was measured of profile {}", object.Key()));
+    return Fail(ErrorCode::kInvalid, fmt::format("profile {} has no measurements", object.Key()));
   }
   const MeasuredProfile& measured = *object.measured;
   if (measured.estimate) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("profile {} is an estimate by how busy GPUs are, and no measurement: "
-                            "let its pods tell how fast they train (docs/progress.md)",
+                fmt::format("profile {} is an estimate by how busy GPUs are, not a measurement: "
+                            "make the training's progress readable (docs/progress.md)",
                             object.Key()));
   }
   const bool seen = std::any_of(

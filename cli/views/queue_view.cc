@@ -11,8 +11,8 @@
 
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
+#include "queues/kueue.h"
 #include "queues/round_workload.h"
-#include "queues/type_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -59,9 +59,9 @@ void TellType(const Workload& workload, QueuedView& view) {
     return;
   }
   const Band band = view.band.value_or(Band::kNext);
-  view.product_why = band == Band::kRuns ? "it has its turn, once there is room on its GPU type"
+  view.product_why = band == Band::kRuns ? "it has its turn, but waits for room on its GPU type"
                      : band == Band::kWaits
-                         ? "others have their turn"
+                         ? "it waits for its turn"
                          : "it waits for its quota, or for its turn on a GPU type";
 }
 
@@ -109,7 +109,7 @@ std::string ProblemOf(const RoundPolicy& policy, const std::string& queue) {
   for (const auto& status : policy.status.queues) {
     if (status.name == queue) return status.ready ? "" : status.message;
   }
-  return "synergy-controller has not looked at its policy yet";
+  return "synergy-controller has not checked its policy yet";
 }
 
 // Returns its place among those that wait, which the controller writes into the status for the
@@ -159,7 +159,7 @@ std::vector<size_t> InOrderOfPriority(const std::vector<const Workload*>& worklo
 
 std::string WhyText(const RoundVerdict& verdict, Band band) {
   if (verdict.band == band) return std::string(verdict.why);
-  return fmt::format("it is to be in band {}: {}", ToString(verdict.band), verdict.why);
+  return fmt::format("its next band is {}: {}", ToString(verdict.band), verdict.why);
 }
 
 }  // namespace

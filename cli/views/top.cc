@@ -101,7 +101,7 @@ std::string NodeTable(const std::vector<NodeView>& nodes) {
 }
 
 std::string PodTable(const std::vector<PodView>& pods, bool with_namespace) {
-  if (pods.empty()) return "no pod asks for GPUs\n";
+  if (pods.empty()) return "no pod requests GPUs\n";
   std::vector<std::vector<std::string>> rows{{"POD", "NODE", "GPU", "CPU", "FAIR SHARE", "DEMAND",
                                               "MEMORY", "FAIR SHARE", "DEMAND", "PROFILE",
                                               "THROUGHPUT", "RATE", "DONE", "LEFT", "STATE"}};

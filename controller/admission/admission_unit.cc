@@ -58,14 +58,15 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
     : settings_(ToAdmissionSettings(config)),
       gang_owners_(quick_client, cluster.state(), config.gpu_resource, clock, log, metrics),
       webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics),
-      telling_pods_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),
-      sizer_(settings_, cluster.view(), cluster.state(), pod_api, events, log),
-      sizing_(
-          {.may_act = [&cluster,
-                       &leadership] { return cluster.Complete() && leadership.IsLeader(); },
-           .step = [this, &cluster](
-                       const std::stop_token&) { sizer_.SizeAll(cluster.profiles().version()); }},
-          kSizing, clock) {
+      warnings_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),
+      deferred_(settings_, cluster.view(), cluster.state(), pod_api, events, log),
+      sizing_({.may_act = [&cluster,
+                           &leadership] { return cluster.Complete() && leadership.IsLeader(); },
+               .step =
+                   [this, &cluster](const std::stop_token&) {
+                     deferred_.SizeAll(cluster.profiles().version());
+                   }},
+              kSizing, clock) {
   server.Handle("POST", "/mutate-pod",
                 [this](const http::Request& request) { return webhook_.ReviewPod(request); });
   server.Handle("POST", "/validate-trainingprofile",

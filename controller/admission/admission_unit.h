@@ -9,9 +9,9 @@
 
 #include "admission/admission.h"
 #include "config/controller_config.h"
+#include "controller/admission/admission_warnings.h"
+#include "controller/admission/deferred_sizing.h"
 #include "controller/admission/gang_owners.h"
-#include "controller/admission/pod_sizer.h"
-#include "controller/admission/warning_teller.h"
 #include "controller/admission/webhook.h"
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
@@ -45,7 +45,7 @@ class AdmissionUnit {
 
   const AdmissionSettings& settings() const { return settings_; }
   // Returns a store that forwards what the watch reports to the cluster's pods.
-  kube::ObjectStore<Pod>& pods() { return telling_pods_; }
+  kube::ObjectStore<Pod>& pods() { return warnings_; }
 
   void Start() { sizing_.Start(); }
   void Stop() { sizing_.Stop(); }
@@ -54,8 +54,8 @@ class AdmissionUnit {
   const AdmissionSettings settings_;
   GangOwners gang_owners_;
   Webhook webhook_;
-  WarningTeller telling_pods_;
-  PodSizer sizer_;
+  AdmissionWarnings warnings_;
+  DeferredSizing deferred_;
   LeaderLoop sizing_;
 };
 

@@ -18,7 +18,7 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
 
 GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
   if (!pod.why_no_gang.empty())
-    return {.size = 1, .warning = "synergy: the pod is of no gang: " + pod.why_no_gang};
+    return {.size = 1, .warning = "synergy: the pod belongs to no gang: " + pod.why_no_gang};
   if (const auto set = wire::FindJobSet(pod)) {
     const Answer answer = Ask(*set);
     if (answer.failure.empty() && !answer.missing && answer.gang.size == 1) return InStages(*set);
@@ -31,8 +31,8 @@ GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
     GangWord word = SizeByOwner(pod);
     if (answer.missing && word.size == 1 && word.warning.empty()) {
       word.warning = fmt::format(
-          "synergy: the pod is of no gang, because there is no {} of scheduling.k8s.io/v1beta1: it "
-          "has to be created before its pods",
+          "synergy: the pod belongs to no gang, because there is no {} of "
+          "scheduling.k8s.io/v1beta1: create it before its pods",
           group->described);
     }
     return word;
@@ -43,8 +43,8 @@ GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
 GangWord GangOwners::InStages(const wire::GangOwner& set) {
   return {.overrules = true,
           .warning = fmt::format(
-              "synergy: the pod is of no gang, because {} creates pods of the gang {} only when "
-              "others of it are ready (dependsOn, startupPolicy). Without the labels "
+              "synergy: the pod belongs to no gang, because {} creates pods of the gang {} only "
+              "when other pods of it are ready (dependsOn, startupPolicy). Without the labels "
               "synergy.io/gang and synergy.io/gang-size each of its replicated jobs is a gang",
               set.described, set.label)};
 }
@@ -53,16 +53,15 @@ GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangS
   if (gang.size == 1) return {};
   const int32_t size = SizeOfMembers(group.gang);
   if (size > 1 && size != gang.size) {
-    return {.warning = fmt::format(
-                "synergy: the pod is of no gang, because {} has a minCount of {}, and its pods "
-                "were created with one of {}",
-                group.described, gang.size, size)};
+    return {.warning = fmt::format("synergy: the pod belongs to no gang, because {} has a minCount "
+                                   "of {}, and its pods were created with one of {}",
+                                   group.described, gang.size, size)};
   }
   GangWord word{.size = gang.size, .name = group.label, .within = std::string(gang.within)};
   if (!word.within.empty()) {
     word.warning = fmt::format(
-        "synergy: the topology of {} is no condition: the gang waits a while for one {}, and may "
-        "be spread further then",
+        "synergy: the topology of {} is only a preference: the gang waits a while for one {}, and "
+        "may be spread further after that",
         group.described, word.within);
   }
   return word;
@@ -82,10 +81,9 @@ GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
 GangWord GangOwners::WithoutRead(const wire::GangOwner& owner, const std::string& failure) const {
   const int32_t size = SizeOfMembers(owner.gang);
   if (size > 1) return {.size = size, .name = owner.label};
-  return {.warning = fmt::format(
-              "synergy: the pod is of no gang, because {} could not be read: {}. The label "
-              "synergy.io/gang-size says it without",
-              owner.described, failure)};
+  return {.warning = fmt::format("synergy: the pod belongs to no gang, because {} could not be "
+                                 "read: {}. Set the label synergy.io/gang-size instead",
+                                 owner.described, failure)};
 }
 
 int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
@@ -102,7 +100,7 @@ GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
   const Instant now = clock_.Now();
   if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {
     if (now < found->second)
-      return {.done = true, .gang = {}, .failure = "it could not be a moment ago", .until = {}};
+      return {.done = true, .gang = {}, .failure = "an earlier read failed", .until = {}};
     unreadable_.erase(found);
   }
   if (const auto found = answers_.find(key); found != answers_.end()) {
@@ -156,7 +154,7 @@ GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner) {
     error = text.error();
   }
   metrics_.CountGangRead("failed");
-  log_.Warn("gang's owner not read", {{"owner", owner.described}, {"error", error.message}});
+  log_.Warn("cannot read a gang's owner", {{"owner", owner.described}, {"error", error.message}});
   answer.failure = error.message;
   answer.until = clock_.Now() + kFailed;
   return answer;

@@ -3,6 +3,8 @@
 // Clients of the API server, one for each kind of call.
 //
 // Threading: as kube::ApiClient.
+//
+// Apart because the units of all folders take it.
 
 #include <atomic>
 #include <memory>

@@ -14,7 +14,7 @@
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/fair_share_cache.h"
-#include "controller/cluster/namespace_store.h"
+#include "controller/cluster/keyed_store.h"
 #include "controller/cluster/profile_store.h"
 
 namespace synergy::controller {
@@ -23,7 +23,7 @@ class ClusterView final : public AdmissionSurroundings {
  public:
   // All outlive this. `complete` returns whether every resource has been listed once.
   ClusterView(const ClusterState& state, const ProfileStore& profiles,
-              const NamespaceStore& namespaces, FairShareCache& fair_shares,
+              const KeyedStore<Namespace>& namespaces, FairShareCache& fair_shares,
               std::function<bool()> complete)
       : state_(state),
         profiles_(profiles),
@@ -33,7 +33,8 @@ class ClusterView final : public AdmissionSurroundings {
 
   bool Complete() const override { return complete_(); }
   std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
-    return namespaces_.Label(name, key);
+    const auto known = namespaces_.Find(name);
+    return known ? std::string(FindLabel(known->labels, key).value_or("")) : std::string();
   }
   std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                   const std::string& name) const override {
@@ -59,7 +60,7 @@ class ClusterView final : public AdmissionSurroundings {
 
   const ClusterState& state_;
   const ProfileStore& profiles_;
-  const NamespaceStore& namespaces_;
+  const KeyedStore<Namespace>& namespaces_;
   FairShareCache& fair_shares_;
   const std::function<bool()> complete_;
 };

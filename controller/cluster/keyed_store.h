@@ -2,9 +2,11 @@
 
 // Objects of one kind as a watch reports them, by their Key().
 //
-// Threading: any thread; the watch writes, the others read. Objects that Find() and Snapshot()
-// return are immutable and stay as they are when the object changes.
+// Threading: one writer, the watch; any thread reads, and waits at most for one entry's change.
+// Objects that Find() and Snapshot() return are immutable and stay as they are when the object
+// changes.
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,25 +25,19 @@ class KeyedStore final : public kube::ObjectStore<T> {
   using Shared = std::shared_ptr<const T>;
 
   void Replace(std::vector<T> all) override {
-    typename ObjectMap<T>::Entries objects;
+    auto entries = std::make_shared<Entries>();
     for (T& object : all) {
       auto shared = std::make_shared<const T>(std::move(object));
-      objects.insert_or_assign(shared->Key(), shared);
+      entries->insert_or_assign(shared->Key(), shared);
     }
-    const std::lock_guard lock(mutex_);
-    objects_ = std::move(objects);
-    snapshot_.reset();
+    Exchange(std::move(entries));
   }
   void Upsert(T object) override {
     auto shared = std::make_shared<const T>(std::move(object));
-    const std::lock_guard lock(mutex_);
-    objects_.insert_or_assign(shared->Key(), shared);
-    snapshot_.reset();
+    Change([&](Entries& entries) { entries.insert_or_assign(shared->Key(), shared); });
   }
   void Remove(const T& object) override {
-    const std::lock_guard lock(mutex_);
-    objects_.erase(object.Key());
-    snapshot_.reset();
+    Change([&](Entries& entries) { entries.erase(object.Key()); });
   }
 
   std::optional<T> Last(const T& object) const override {
@@ -52,20 +48,45 @@ class KeyedStore final : public kube::ObjectStore<T> {
   // Returns null if there is no object with that key.
   Shared Find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
-    const auto found = objects_.find(key);
-    return found == objects_.end() ? nullptr : found->second;
+    const auto found = entries_->find(key);
+    return found == entries_->end() ? nullptr : found->second;
   }
-  // Copies the entries only if an object has changed since the last call.
+  size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return entries_->size();
+  }
+  // Copies a pointer. The first change after it copies the entries, for the writer alone.
   ObjectMap<T> Snapshot() const {
     const std::lock_guard lock(mutex_);
-    if (!snapshot_) snapshot_.emplace(objects_);
-    return *snapshot_;
+    in_snapshot_ = true;
+    return ObjectMap<T>(entries_);
   }
 
  private:
+  using Entries = typename ObjectMap<T>::Entries;
+
+  template <class Edit>
+  void Change(Edit edit) {
+    std::shared_ptr<const Entries> old;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!in_snapshot_) return edit(*entries_);
+      old = entries_;
+    }
+    auto entries = std::make_shared<Entries>(*old);
+    edit(*entries);
+    Exchange(std::move(entries));
+  }
+  // Frees the old entries without the lock.
+  void Exchange(std::shared_ptr<Entries> entries) {
+    const std::lock_guard lock(mutex_);
+    entries_.swap(entries);
+    in_snapshot_ = false;
+  }
+
   mutable std::mutex mutex_;
-  typename ObjectMap<T>::Entries objects_;
-  mutable std::optional<ObjectMap<T>> snapshot_;  // of the present objects
+  std::shared_ptr<Entries> entries_ = std::make_shared<Entries>();
+  mutable bool in_snapshot_ = false;  // so they must not change any more
 };
 
 }  // namespace synergy::controller

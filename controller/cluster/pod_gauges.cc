@@ -2,7 +2,7 @@
 
 #include "allocation/surplus.h"
 #include "cluster/device_safety.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy::controller {
 
@@ -14,7 +14,7 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
     if (!node.exists) continue;
     for (const auto& pod : node.detail->pods) {
       if (!pod->fungible || pod->terminal) continue;
-      const Fungible& fungible = *pod->fungible;
+      const ManagedContainer& fungible = *pod->fungible;
       metrics::PodGauge& gauge = gauges.emplace_back();
       gauge.pod_namespace = pod->pod_namespace;
       gauge.pod = pod->name;
@@ -25,13 +25,13 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
       const TunedProfile known =
           profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
       if (!known.profile || fungible.requested.gpus <= Gpus(0)) continue;
-      Tenant tenant;
-      tenant.profile = known.profile.get();
-      tenant.current = fungible.requested;
-      tenant.fair = fungible.fair_share;
-      tenant.max_speed_up = max_speed_up;
-      gauge.speed_up = NormalizedThroughput(tenant, tenant.current) /
-                       static_cast<double>(tenant.current.gpus.count());
+      PodShare share;
+      share.profile = known.profile.get();
+      share.current = fungible.requested;
+      share.fair = fungible.fair_share;
+      share.max_speed_up = max_speed_up;
+      gauge.speed_up = NormalizedThroughput(share, share.current) /
+                       static_cast<double>(share.current.gpus.count());
     }
   }
   return gauges;

@@ -16,7 +16,7 @@
 #include "config/controller_config.h"
 #include "controller/cluster/cluster_view.h"
 #include "controller/cluster/fair_share_cache.h"
-#include "controller/cluster/namespace_store.h"
+#include "controller/cluster/keyed_store.h"
 #include "controller/cluster/profile_store.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -25,8 +25,8 @@
 #include "kube/reflector.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/objects.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::controller {
 
@@ -68,7 +68,7 @@ class WatchedCluster {
   ClusterState state_;
   ProfileStore profiles_;
   const StoredProfiles stored_profiles_;
-  NamespaceStore namespaces_;
+  KeyedStore<Namespace> namespaces_;
   FairShareCache fair_shares_;
   kube::PodStore pod_store_;
   kube::NodeStore node_store_;

@@ -142,7 +142,8 @@ bool GangPreemption::Claim(const ClusterSnapshot& snapshot, const WaitingGang& g
     if (is_there(attempt)) {
       const std::vector<PlannedPlace> places = NotBound(attempt);
       if (!FitBeside(snapshot, places, taken, leaving, clock_.WallNow())) {
-        Finish(attempt, {End::kYielded, fmt::format("its room goes to gang {}", gang.name)}, stop);
+        Finish(attempt, {End::kYielded, fmt::format("its room is given to gang {}", gang.name)},
+               stop);
         continue;
       }
       taken.insert(taken.end(), places.begin(), places.end());
@@ -175,7 +176,7 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
   for (const auto& pod : victims.pods) attempt.leave = std::max(attempt.leave, pod->grace);
   attempt.leave = std::clamp(attempt.leave + settings_.keep, settings_.leave, settings_.most_leave);
   if (!KeepPlaces(attempt, stop))
-    return Finish(attempt, {End::kRefused, "a place could not be kept"}, stop);
+    return Finish(attempt, {End::kRefused, "a place could not be reserved"}, stop);
   if (const Result<> allowed = TryAll(victims, stop); !allowed)
     return Finish(attempt, {End::kRefused, allowed.error().message}, stop);
   log_.Info("evicting for a gang", {{"gang", gang.name},
@@ -184,7 +185,7 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
                                     {"victims", victims.pods.size()}});
   for (const auto& pod : gang.members) {
     Tell(*pod, "Normal", "SynergyPreempting",
-         fmt::format("gang {}: {} pods of lower priority are evicted for it", gang.name,
+         fmt::format("gang {}: evicting {} pods of lower priority for it", gang.name,
                      victims.pods.size()));
   }
   EvictAll(attempt, stop);
@@ -200,7 +201,7 @@ bool GangPreemption::KeepPlaces(Attempt& attempt, const std::stop_token& stop) {
         *member.pod, {{annotations::kKeptPlace, wire::WriteKeptPlace(member.node, until)}},
         kube::Precondition::kSamePod, stop);
     if (!kept) {
-      log_.Warn("place not kept for a gang's member",
+      log_.Warn("cannot reserve a place for a gang's member",
                 {{"pod", member.pod->Key()}, {"error", kept.error().message}});
       return false;
     }
@@ -212,7 +213,7 @@ bool GangPreemption::KeepPlaces(Attempt& attempt, const std::stop_token& stop) {
 Result<> GangPreemption::TryAll(const GangVictims& victims, const std::stop_token& stop) {
   for (const auto& pod : victims.pods) {
     if (stop.stop_requested() || !may_act_())
-      return Fail(ErrorCode::kCancelled, "somebody else acts now");
+      return Fail(ErrorCode::kCancelled, "another replica acts now");
     const Result<> tried = evictions_.TryEvict(kube::IdentityOf(*pod), stop);
     // A pod that is gone needs no eviction.
     if (!tried && tried.error().code != ErrorCode::kNotFound &&
@@ -233,11 +234,11 @@ void GangPreemption::EvictAll(Attempt& attempt, const std::stop_token& stop) {
     if (evicted) {
       metrics_.CountEvictedForGang();
       Tell(*pod, "Warning", "SynergyPreempted",
-           fmt::format("evicted for gang {}, whose priority is {} and this pod's {}",
+           fmt::format("evicted for gang {} with priority {}; this pod has priority {}",
                        attempt.gang.name, attempt.gang.priority, pod->priority));
     } else if (evicted.error().code != ErrorCode::kNotFound &&
                evicted.error().code != ErrorCode::kConflict) {
-      log_.Warn("not evicted", {{"pod", pod->Key()}, {"error", evicted.error().message}});
+      log_.Warn("cannot evict", {{"pod", pod->Key()}, {"error", evicted.error().message}});
       attempt.refused.push_back(pod);
       continue;
     }
@@ -252,7 +253,7 @@ std::optional<GangPreemption::Ended> GangPreemption::Advance(Attempt& attempt,
   for (const PlannedPlace& member : attempt.members) {
     const auto pod = state_.FindPod(member.pod->uid);
     if (!pod || pod->deleting || pod->terminal) {
-      return Ended{End::kGangGone, fmt::format("{} is gone", member.pod->Key())};
+      return Ended{End::kGangGone, fmt::format("{} no longer exists", member.pod->Key())};
     }
     if (!pod->waiting) ++bound;
   }
@@ -262,17 +263,17 @@ std::optional<GangPreemption::Ended> GangPreemption::Advance(Attempt& attempt,
   std::erase_if(attempt.asked, [this](const auto& pod) { return !IsThere(*pod); });
   const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
   if (!all_gone && now - attempt.began >= attempt.leave) {
-    return Ended{End::kInVain, "not all that were to be evicted have gone"};
+    return Ended{End::kInVain, "not all victims have left"};
   }
   if (all_gone && !attempt.room_since) {
     attempt.room_since = now;
-    if (!KeepPlaces(attempt, stop)) return Ended{End::kInVain, "a place was lost"};
+    if (!KeepPlaces(attempt, stop)) return Ended{End::kInVain, "a reserved place was lost"};
   }
   if (attempt.room_since && now - *attempt.room_since >= settings_.keep) {
-    return Ended{End::kInVain, "it was not bound in the room that was made"};
+    return Ended{End::kInVain, "the gang was not bound in the room that was made"};
   }
   if (!all_gone && now - attempt.renewed >= settings_.keep / 2 && !KeepPlaces(attempt, stop)) {
-    return Ended{End::kInVain, "a place was lost"};
+    return Ended{End::kInVain, "a reserved place was lost"};
   }
   return std::nullopt;
 }

@@ -44,7 +44,6 @@
 #include "core/resources.h"
 #include "engine/gangs/preempting_gangs.h"
 #include "kube/apis/events.h"
-#include "kube/apis/eviction_api.h"
 #include "kube/apis/pod_api.h"
 #include "metrics/controller_metrics.h"
 

@@ -17,7 +17,6 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
-#include "kube/apis/eviction_api.h"
 #include "kube/apis/pod_api.h"
 #include "kube/cluster_store.h"
 #include "kube/watches.h"

@@ -8,7 +8,7 @@
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 #include "controller/profiles/status_writer.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -27,13 +27,13 @@ class ProfilesUnit {
                metrics::ControllerMetrics& metrics);
 
   // Returns the part that takes in the progress of pods that have profiles.
-  ContradictionWatch& contradictions() { return contradictions_; }
+  ProfileMismatch& mismatch() { return mismatch_; }
 
   void Start() { writing_.Start(); }
   void Stop() { writing_.Stop(); }
 
  private:
-  ContradictionWatch contradictions_;
+  ProfileMismatch mismatch_;
   StatusWriter writer_;
   LeaderLoop writing_;
 };

@@ -30,7 +30,7 @@ std::string RatioText(double ratio) {
 StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
                            const ClusterState& cluster, const Clock& clock, Logger& log,
                            metrics::ControllerMetrics& metrics, ResourceVector headroom,
-                           double max_speed_up, const ContradictionWatch* contradictions)
+                           double max_speed_up, const ProfileMismatch* mismatch)
     : api_(api),
       profiles_(profiles),
       cluster_(cluster),
@@ -39,12 +39,12 @@ StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
       metrics_(metrics),
       headroom_(headroom),
       max_speed_up_(max_speed_up),
-      contradictions_(contradictions) {}
+      mismatch_(mismatch) {}
 
 void StatusWriter::WriteIfDue(const std::stop_token& stop) {
   const uint64_t version = profiles_.version();
   const Instant now = clock_.Now();
-  const uint64_t verdicts = contradictions_ != nullptr ? contradictions_->version() : 0;
+  const uint64_t verdicts = mismatch_ != nullptr ? mismatch_->version() : 0;
   if (version_ == version && verdicts_ == verdicts && now < next_) return;
   version_ = version;
   verdicts_ = verdicts;
@@ -70,7 +70,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
       continue;
     }
     all_written = false;
-    log_.Warn("a profile's status cannot be written",
+    log_.Warn("cannot write a profile's status",
               {{"profile", object.Key()}, {"error", written.error().message}});
   }
   return all_written;
@@ -79,9 +79,8 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
 void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const {
   if (object.measured || object.profile == nullptr) return;
   const ProfileVerdict seen =
-      contradictions_ != nullptr
-          ? contradictions_->Of(object.profile_namespace, object.name, object.generation)
-          : ProfileVerdict();
+      mismatch_ != nullptr ? mismatch_->Of(object.profile_namespace, object.name, object.generation)
+                           : ProfileVerdict();
   // A replica without observations keeps those of another one.
   const bool still = object.status.observed_generation == object.generation;
   if (still) status.contradicted_since = object.status.contradicted_since;
@@ -102,7 +101,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   if (object.profile == nullptr && object.problems.empty()) {
     status.valid = "Unknown";
     status.reason = "Measuring";
-    status.message = "nothing has been measured of the workload yet";
+    status.message = "the workload has not been measured yet";
     return status;
   }
   if (object.profile == nullptr) {
@@ -128,8 +127,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
     if (believed < object.profile->Best()) {
       status.reason = "Bounded";
       status.message = fmt::format(
-          "{}claims {} times the speed that it has with its fair share, and is taken for {} times "
-          "as fast (maxSpeedUp)",
+          "{}claims {} times the speed at the fair share; counts as {} times as fast (maxSpeedUp)",
           status.message.empty() ? "" : status.message + "; ",
           RatioText(object.profile->Best() / slow), RatioText(max_speed_up_));
     }

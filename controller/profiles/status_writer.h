@@ -11,7 +11,7 @@
 
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/profile_store.h"
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/resources.h"
@@ -22,11 +22,11 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // `contradictions`: what pods show about their profiles; null: nothing. All outlive this.
+  // `mismatch`: what pods show about their profiles; null: nothing. All outlive this.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
                ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp,
-               const ContradictionWatch* contradictions = nullptr);
+               const ProfileMismatch* mismatch = nullptr);
 
   // Call it often: checks the profiles when one or its verdict has changed, when a status still has
   // to be written, and once a minute, because the fair share that speed-ups are relative to follows
@@ -49,7 +49,7 @@ class StatusWriter {
   metrics::ControllerMetrics& metrics_;
   const ResourceVector headroom_;
   const double max_speed_up_;
-  const ContradictionWatch* const contradictions_;
+  const ProfileMismatch* const mismatch_;
   std::optional<uint64_t> version_;  // the profiles' when all were last written
   uint64_t verdicts_ = 0;            // the verdicts' version then
   Instant next_{};

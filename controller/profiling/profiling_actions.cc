@@ -45,7 +45,7 @@ bool ProfilingActions::Probe(const ProfilerAction& action, const std::stop_token
                      kube::Precondition::kSamePod, stop);
   metrics_.CountProbe(answer ? "begun" : "failed");
   if (!answer) {
-    log_.Warn("probe not begun", {{"pod", pod.Key()}, {"error", answer.error().message}});
+    log_.Warn("cannot begin a probe", {{"pod", pod.Key()}, {"error", answer.error().message}});
     return false;
   }
   state_.RefreshPod(*answer);
@@ -69,7 +69,7 @@ bool ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
   // A probe ends with its pod.
   if (answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict)
     return true;
-  log_.Warn("probe not ended", {{"pod", pod.Key()}, {"error", answer.error().message}});
+  log_.Warn("cannot end a probe", {{"pod", pod.Key()}, {"error", answer.error().message}});
   return false;
 }
 
@@ -80,7 +80,7 @@ bool ProfilingActions::Publish(const ProfilerAction& action, const std::stop_tok
   const Result<> written = Write(action, name, stop);
   metrics_.CountPublished(written ? "published" : "failed");
   if (!written) {
-    log_.Warn("measured profile not published",
+    log_.Warn("cannot publish a measured profile",
               {{"profile", key}, {"error", written.error().message}});
     return false;
   }
@@ -98,7 +98,7 @@ Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string
   const auto known = profiles_.Find(action.profile_namespace, name);
   if (known != nullptr) {
     if (!known->object.kept_by_us)
-      return Fail(ErrorCode::kDenied, "somebody else has made a TrainingProfile of that name");
+      return Fail(ErrorCode::kDenied, "another client has created a TrainingProfile of that name");
     Result<> written = profile_api_.WriteMeasured(known->object, action.measured, stop);
     // Our copy may be outdated: the profile is gone, or was created again.
     if (written || written.error().code != ErrorCode::kNotFound) return written;

@@ -37,20 +37,20 @@ std::optional<FoundPod> FindPod(const ClusterSnapshot& cluster, const KnownProgr
 }  // namespace
 
 ProfilingDriver::ProfilingDriver(const Profiler& profiler, ClusterState& state,
-                                 ProgressBook& progress, ProfilingActions& actions,
-                                 ContradictionWatch& contradictions, const Clock& clock,
+                                 ProgressStore& progress, ProfilingActions& actions,
+                                 ProfileMismatch& mismatch, const Clock& clock,
                                  std::function<void(std::set<std::string>)> watch_closely)
     : profiler_(profiler),
       state_(state),
       progress_(progress),
       actions_(actions),
-      contradictions_(contradictions),
+      mismatch_(mismatch),
       clock_(clock),
       watch_closely_(std::move(watch_closely)) {}
 
 void ProfilingDriver::StartOver() {
   memory_ = {};
-  contradictions_.StartOver();
+  mismatch_.StartOver();
   progress_.KeepNews(true);
   next_clean_up_ = clock_.Now();
 }
@@ -67,26 +67,26 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   for (const KnownProgress& known : progress_.TakeNews(at.now)) {
     const Moment told{at.now - known.age, known.at};
-    profiler_.Hear(memory_, known.pod, known.since, told);
+    profiler_.Observe(memory_, known.pod, known.since, told);
     const auto found = FindPod(*cluster, known);
     if (!found) continue;
-    const Fungible& fungible = *found->pod->fungible;
+    const ManagedContainer& fungible = *found->pod->fungible;
     const bool tells = known.pod.last || known.pod.estimate;
     const bool measured =
         tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
     if (measured) Watch(known.node, at.now);
-    if (!fungible.profile.empty()) contradictions_.Hear(found->pod, found->node, known, told);
+    if (!fungible.profile.empty()) mismatch_.Observe(found->pod, found->node, known, told);
   }
-  profiler_.HearWaiting(memory_, state_.WaitingPods());
-  const ProfilerDecision decision = profiler_.Decide(*cluster, memory_, at);
+  profiler_.ObserveWaiting(memory_, state_.WaitingPods());
+  const ProfilerPlan plan = profiler_.Plan(*cluster, memory_, at);
   size_t asked = 0;
   size_t failed = 0;
-  for (const ProfilerAction& action : decision.actions) {
+  for (const ProfilerAction& action : plan.actions) {
     const bool urgent = action.kind == ProfilerActionKind::kEndProbe;
     const bool in_turn = failed < kMostFailures && (urgent || asked++ < kMostActions);
     const bool done = in_turn && actions_.Do(action, stop);
     if (in_turn && !done) ++failed;
-    profiler_.Learn(memory_, action, done, clock_.Present());
+    profiler_.OnResult(memory_, action, done, clock_.Present());
     if (done && action.kind == ProfilerActionKind::kProbe) Watch(action.pod->node, at.now);
   }
   TellWatched(at.now);

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "cluster/state/cluster_state.h"
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 #include "controller/profiling/profiling_actions.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "engine/profiler/profiler.h"
 
@@ -31,9 +31,9 @@ class ProfilingDriver {
   static constexpr size_t kMostWatched = 64;
 
   // All references outlive this. `watch_closely` gets the nodes whose news is needed soon.
-  // `contradictions` gets the progress of pods with profiles.
-  ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressBook& progress,
-                  ProfilingActions& actions, ContradictionWatch& contradictions, const Clock& clock,
+  // `mismatch` gets the progress of pods with profiles.
+  ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressStore& progress,
+                  ProfilingActions& actions, ProfileMismatch& mismatch, const Clock& clock,
                   std::function<void(std::set<std::string>)> watch_closely);
 
   // Forgets all state, because another replica has been at work meanwhile. Call it on becoming the
@@ -54,9 +54,9 @@ class ProfilingDriver {
 
   const Profiler& profiler_;
   ClusterState& state_;
-  ProgressBook& progress_;
+  ProgressStore& progress_;
   ProfilingActions& actions_;
-  ContradictionWatch& contradictions_;
+  ProfileMismatch& mismatch_;
   const Clock& clock_;
   const std::function<void(std::set<std::string>)> watch_closely_;
   ProfilerMemory memory_;

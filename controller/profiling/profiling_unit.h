@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs live profiling: steps every two seconds while this replica leads and sees the cluster. Each
-// step measures (profiling_driver.h), gives running pods the measured profiles (pod_adopter.h), and
-// deletes profiles no longer used (measured_keeper.h).
+// step measures (profiling_driver.h), gives running pods the measured profiles (profile_rollout.h),
+// and deletes profiles no longer used (profile_collector.h).
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -12,9 +12,9 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/profile_store.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/profiles/contradiction_watch.h"
-#include "controller/profiles/measured_keeper.h"
-#include "controller/profiles/pod_adopter.h"
+#include "controller/profiles/profile_collector.h"
+#include "controller/profiles/profile_mismatch.h"
+#include "controller/profiles/profile_rollout.h"
 #include "controller/profiling/profiling_actions.h"
 #include "controller/profiling/profiling_driver.h"
 #include "controller/progress/progress_unit.h"
@@ -32,7 +32,7 @@ class ProfilingUnit {
  public:
   // `admission`: how pods are admitted. All references outlive this.
   ProfilingUnit(const config::ControllerConfig& config, const AdmissionSettings& admission,
-                WatchedCluster& cluster, ProgressUnit& progress, ContradictionWatch& contradictions,
+                WatchedCluster& cluster, ProgressUnit& progress, ProfileMismatch& mismatch,
                 kube::PodApi& pod_api, kube::ProfileApi& profile_api, kube::EventRecorder& events,
                 const Leadership& leadership, const Clock& clock, Logger& log,
                 metrics::ProfilingMetrics& metrics);
@@ -49,8 +49,8 @@ class ProfilingUnit {
   Profiler profiler_;
   ProfilingActions actions_;
   ProfilingDriver driver_;
-  PodAdopter adopter_;
-  MeasuredKeeper keeper_;
+  ProfileRollout rollout_;
+  ProfileCollector collector_;
   LeaderLoop loop_;
 };
 

@@ -22,7 +22,7 @@
 #include "core/clock.h"
 #include "http/client.h"
 #include "kube/reflector.h"
-#include "wire/objects/agent_pod.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::controller {
 

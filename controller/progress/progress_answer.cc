@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -32,7 +32,7 @@ std::shared_ptr<const std::string> ProgressAnswers::TextFor(const std::string& p
   const Instant now = clock_.Now();
   if (text_ != nullptr && namespace_ == pod_namespace && now - made_ < kShared) return text_;
   text_ = std::make_shared<const std::string>(
-      wire::WriteClusterProgress(book_.Read(pod_namespace, now)));
+      wire::WriteClusterProgress(store_.Read(pod_namespace, now)));
   namespace_ = pod_namespace;
   made_ = now;
   return text_;

@@ -1,17 +1,17 @@
 #pragma once
 
-// Answers GET /progress and GET /progress?namespace=NS with the contents of the book, in JSON
+// Answers GET /progress and GET /progress?namespace=NS with the contents of the store, in JSON
 // (wire/agents/cluster_progress.h). Makes one answer at a time; all equal requests within a second
 // share it.
 //
-// Threading: from any thread. Ownership: book and clock outlive it.
+// Threading: from any thread. Ownership: store and clock outlive it.
 
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
 
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "http/server/server.h"
 
@@ -21,14 +21,14 @@ class ProgressAnswers {
  public:
   static constexpr Duration kShared = std::chrono::seconds(1);
 
-  ProgressAnswers(const ProgressBook& book, const Clock& clock) : book_(book), clock_(clock) {}
+  ProgressAnswers(const ProgressStore& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   http::Response Answer(const http::Request& request);
 
  private:
   std::shared_ptr<const std::string> TextFor(const std::string& pod_namespace);
 
-  const ProgressBook& book_;
+  const ProgressStore& store_;
   const Clock& clock_;
   std::mutex mutex_;
   std::string namespace_;  // of text_

@@ -1,13 +1,13 @@
 #include "controller/progress/progress_puller.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "controller/progress/believed_progress.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -49,7 +49,7 @@ Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, s
 }  // namespace
 
 Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(AgentDirectory& agents,
-                                                               ProgressBook& book,
+                                                               ProgressStore& store,
                                                                const ClusterState& state,
                                                                metrics::ControllerMetrics& metrics,
                                                                const Clock& clock, Logger& log,
@@ -58,18 +58,18 @@ Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(AgentDirectory& a
   if (!keeping) return Fail(keeping.error());
   auto closing = MakeClient(settings, 0);
   if (!closing) return Fail(closing.error());
-  return std::unique_ptr<ProgressPuller>(new ProgressPuller(agents, book, state, metrics, clock,
+  return std::unique_ptr<ProgressPuller>(new ProgressPuller(agents, store, state, metrics, clock,
                                                             log, settings, *std::move(keeping),
                                                             *std::move(closing)));
 }
 
-ProgressPuller::ProgressPuller(AgentDirectory& agents, ProgressBook& book,
+ProgressPuller::ProgressPuller(AgentDirectory& agents, ProgressStore& store,
                                const ClusterState& state, metrics::ControllerMetrics& metrics,
                                const Clock& clock, Logger& log, const PullSettings& settings,
                                std::unique_ptr<http::Client> keeping,
                                std::unique_ptr<http::Client> closing)
     : agents_(agents),
-      book_(book),
+      store_(store),
       state_(state),
       metrics_(metrics),
       clock_(clock),
@@ -85,7 +85,7 @@ void ProgressPuller::Start() {
     });
   }
   threads_.emplace_back([this](const std::stop_token& stop) {
-    while (clock_.SleepFor(kForget, stop)) book_.Forget(*state_.Snapshot(), clock_.Now());
+    while (clock_.SleepFor(kForget, stop)) store_.Forget(*state_.Snapshot(), clock_.Now());
   });
 }
 
@@ -101,9 +101,9 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
   const Result<> asked = Ask(agent, stop);
   if (stop.stop_requested()) return;
   metrics_.CountProgressPull(asked ? "ok" : Outcome(asked.error()));
-  // Its last figures stay in the book until they are too old.
+  // Its last figures stay in the store until they are too old.
   if (!asked && agent.failures == 0) {
-    log_.Warn("a node agent does not tell the progress of its pods",
+    log_.Warn("cannot read progress from a node agent",
               {{"node", agent.node}, {"error", asked.error().message}});
   }
   agent.failures = asked ? 0 : agent.failures + 1;
@@ -126,8 +126,32 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
   BelievedProgress believed = Believe(std::move(told->pods), agent.node, *state_.Snapshot());
   metrics_.CountProgressDropped("not_here", believed.not_here);
   metrics_.CountProgressDropped("not_managed", believed.not_managed);
-  book_.Hear(agent.node, told->since, std::move(believed.pods), clock_.Present());
+  store_.Observe(agent.node, told->since, std::move(believed.pods), clock_.Present());
   return {};
+}
+
+BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
+                         const ClusterSnapshot& cluster) {
+  BelievedProgress believed;
+  const auto index = cluster.Find(node);
+  for (PodProgress& progress : told) {
+    const Pod* pod = nullptr;
+    if (index) {
+      for (const auto& on_node : cluster.node(*index).detail->pods) {
+        if (on_node->uid == progress.uid) pod = on_node.get();
+      }
+    }
+    if (pod == nullptr) {
+      ++believed.not_here;
+    } else if (!pod->fungible) {
+      ++believed.not_managed;
+    } else {
+      progress.pod_namespace = pod->pod_namespace;
+      progress.name = pod->name;
+      believed.pods.push_back(std::move(progress));
+    }
+  }
+  return believed;
 }
 
 }  // namespace synergy::controller

@@ -1,6 +1,6 @@
 #pragma once
 
-// Queries the node agents for their pods' progress and writes it into the book. Every replica does
+// Queries the node agents for their pods' progress and writes it into the store. Every replica does
 // this, so that each can answer requests and the next leader has the data at once
 // (docs/progress.md).
 //
@@ -11,19 +11,35 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/agent_directory.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
 #include "http/client.h"
 #include "metrics/controller_metrics.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
+
+// Filters what a node agent reports: only its own node's managed pods count. An attacker with the
+// certificate of one node's agent can report nothing about other nodes' pods.
+
+struct BelievedProgress {
+  std::vector<PodProgress> pods;  // with names from the API server
+  size_t not_here = 0;            // dropped: no such pod on the node
+  size_t not_managed = 0;         // dropped: Synergy does not manage it
+};
+
+// `node`: where the agent's pod runs according to the API server.
+BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
+                         const ClusterSnapshot& cluster);
 
 struct PullSettings {
   uint16_t port = 0;
@@ -37,7 +53,8 @@ struct PullSettings {
 class ProgressPuller {
  public:
   // All references outlive this. kInvalid: the certificates cannot be used.
-  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents, ProgressBook& book,
+  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents,
+                                                        ProgressStore& store,
                                                         const ClusterState& state,
                                                         metrics::ControllerMetrics& metrics,
                                                         const Clock& clock, Logger& log,
@@ -48,7 +65,7 @@ class ProgressPuller {
   void PullDue(const std::stop_token& stop);
 
  private:
-  ProgressPuller(AgentDirectory& agents, ProgressBook& book, const ClusterState& state,
+  ProgressPuller(AgentDirectory& agents, ProgressStore& store, const ClusterState& state,
                  metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
                  const PullSettings& settings, std::unique_ptr<http::Client> keeping,
                  std::unique_ptr<http::Client> closing);
@@ -58,7 +75,7 @@ class ProgressPuller {
   Result<> Ask(Agent& agent, const std::stop_token& stop);
 
   AgentDirectory& agents_;
-  ProgressBook& book_;
+  ProgressStore& store_;
   const ClusterState& state_;
   metrics::ControllerMetrics& metrics_;
   const Clock& clock_;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "daemon/probes.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -17,8 +17,8 @@ std::string ReaderOf(const config::ControllerConfig& config) {
 
 std::string CureFor(const config::ControllerConfig& config) {
   return fmt::format(
-      "put a token of the service account {} into the header {}, as `kubectl synergy` does: "
-      "`kubectl create token {} --namespace {} --audience {}` prints one",
+      "send a token of the service account {} in the header {}, like `kubectl synergy`: `kubectl "
+      "create token {} --namespace {} --audience {}` prints one",
       config.progress.reader, wire::kProgressTokenHeader, config.progress.reader,
       config.own_namespace, wire::kProgressAudience);
 }

@@ -42,13 +42,13 @@ ProgressUnit::ProgressUnit(const config::ControllerConfig& config, const Cluster
       log_(log),
       metrics_(metrics),
       agents_(clock, config.progress.interval),
-      answers_(book_, clock) {}
+      answers_(store_, clock) {}
 
 Result<> ProgressUnit::Open() {
   if (!config_.progress.enabled) return {};
   const Result<PullSettings> settings = ToPullSettings(config_);
   if (!settings) return Fail(settings.error());
-  auto puller = ProgressPuller::Create(agents_, book_, state_, metrics_, clock_, log_, *settings);
+  auto puller = ProgressPuller::Create(agents_, store_, state_, metrics_, clock_, log_, *settings);
   if (!puller) return Fail(puller.error());
   puller_ = *std::move(puller);
   return {};

@@ -12,9 +12,9 @@
 #include "config/controller_config.h"
 #include "controller/progress/agent_directory.h"
 #include "controller/progress/progress_answer.h"
-#include "controller/progress/progress_book.h"
 #include "controller/progress/progress_puller.h"
 #include "controller/progress/progress_server.h"
+#include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -31,7 +31,7 @@ class ProgressUnit {
                metrics::ControllerMetrics& metrics);
 
   AgentDirectory& agents() { return agents_; }
-  ProgressBook& book() { return book_; }
+  ProgressStore& store() { return store_; }
 
   // Reads the certificates for node agents if progress.enabled. kInvalid: they cannot be used.
   Result<> Open();
@@ -50,7 +50,7 @@ class ProgressUnit {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   AgentDirectory agents_;
-  ProgressBook book_;
+  ProgressStore store_;
   ProgressAnswers answers_;
   std::unique_ptr<ProgressPuller> puller_;  // null without progress.enabled
   std::unique_ptr<ProgressServer> server_;  // null without progress.listen

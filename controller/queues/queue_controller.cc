@@ -5,16 +5,39 @@
 #include <set>
 #include <utility>
 
-#include "controller/queues/job_events.h"
 #include "core/wall_time.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::controller {
+
 namespace {
 
-// Stop a step after this many failed writes: with the API server down, each takes seconds to fail.
-constexpr size_t kMostFailedWrites = 3;
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
+
+// Records an event about a workload on the job that owns it, where its user looks.
+kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
+  kube::EventRecord event{.pod_namespace = workload.workload_namespace,
+                          .pod_name = workload.owner.name,
+                          .pod_uid = workload.owner.uid,
+                          .type = "Normal",
+                          .reason = std::move(reason),
+                          .message = std::move(message),
+                          .kind = workload.owner.kind,
+                          .api_version = workload.owner.api_version};
+  if (!event.pod_uid.empty()) return event;
+  event.pod_name = workload.name;
+  event.pod_uid = workload.uid;
+  event.kind = "Workload";
+  event.api_version = wire::kWorkloadVersion;
+  return event;
+}
+
+// Returns whether the object has changed since it was read, or is gone. The watch reports that.
+bool IsOutdated(const Result<>& written) {
+  return !written && (written.error().code == ErrorCode::kNotFound ||
+                      written.error().code == ErrorCode::kConflict);
+}
 
 WriteOutcome OutcomeOf(const Result<>& written) {
   if (written) return WriteOutcome::kWritten;
@@ -69,7 +92,7 @@ void QueueController::Step(const std::stop_token& stop) {
   }
   QueueOutcome outcome;
   outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, stop);
-  outcome.writes = WriteWorkloads(plan.writes, stop);
+  outcome.writes = WriteWorkloads(plan, stop);
   outcome.running_jobs.resize(plan.running_jobs.size());
   if (AllBandsWritten(plan, outcome.writes))
     outcome.running_jobs = WriteJobs(plan.running_jobs, stop);
@@ -98,7 +121,7 @@ std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWr
                             {"because", write.change.why}});
       if (write.notice) Record(*write.notice);
     } else if (outcome != WriteOutcome::kOutdated) {
-      log_.Warn("a job's workers cannot be changed",
+      log_.Warn("cannot change a job's workers",
                 {{"job", write.job->Key()}, {"error", written.error().message}});
     }
     if (outcome == WriteOutcome::kFailed) failing.insert(write.queue);
@@ -127,41 +150,46 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
                            {"to", write.priority},
                            {"because", write.why}});
   } else if (!written && outcome != WriteOutcome::kOutdated) {
-    log_.Warn("a workload's priority cannot be written",
+    log_.Warn("cannot write a workload's priority",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   return outcome;
 }
 
-std::vector<WriteOutcome> QueueController::WriteWorkloads(const std::vector<WorkloadWrite>& writes,
+std::vector<WriteOutcome> QueueController::WriteWorkloads(const QueuePlan& plan,
                                                           const std::stop_token& stop) {
-  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
-  Written written;
-  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
-  size_t failed = 0;
-  for (size_t index = 0; index < writes.size(); ++index) {
-    const WorkloadWrite& write = writes[index];
-    const Workload& workload = *write.workload;
-    const auto last = workloads_written_.find(workload.uid);
-    if (last != workloads_written_.end() && last->second == workload.resource_version) {
-      outcomes[index] = WriteOutcome::kUnseen;
-      written.insert(*last);
-      continue;
+  class Writer final : public WorkloadWriter {
+   public:
+    Writer(QueueController& controller, const std::stop_token& stop)
+        : controller_(controller), stop_(stop) {}
+
+    bool IsUnseen(const WorkloadWrite& write) override {
+      const auto last = controller_.workloads_written_.find(write.workload->uid);
+      const bool unseen = last != controller_.workloads_written_.end() &&
+                          last->second == write.workload->resource_version;
+      if (unseen) written.insert(*last);
+      return unseen;
     }
-    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
-    const Instant now = clock_.Now();
-    if (stop.stop_requested() || failed == kMostFailedWrites || write_rate_.Next() > now) continue;
-    write_rate_.Spend(1, now);
-    const WriteOutcome outcome = outcomes[index] = WriteWorkload(write, stop);
-    if (outcome == WriteOutcome::kWritten) {
-      written.emplace(workload.uid, workload.resource_version);
-      continue;
+    bool MayWrite() override {
+      return !stop_.stop_requested() && controller_.write_rate_.Next() <= controller_.clock_.Now();
     }
-    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
-    // The watch delivers an outdated workload again.
-    if (outcome != WriteOutcome::kOutdated) ++failed;
-  }
-  workloads_written_ = std::move(written);
+    WriteOutcome Write(const WorkloadWrite& write) override {
+      controller_.write_rate_.Spend(1, controller_.clock_.Now());
+      const WriteOutcome outcome = controller_.WriteWorkload(write, stop_);
+      if (outcome == WriteOutcome::kWritten)
+        written.emplace(write.workload->uid, write.workload->resource_version);
+      return outcome;
+    }
+
+    Written written;
+
+   private:
+    QueueController& controller_;
+    const std::stop_token& stop_;
+  };
+  Writer writer(*this, stop);
+  std::vector<WriteOutcome> outcomes = WriteInOrder(plan, writer);
+  workloads_written_ = std::move(writer.written);
   return outcomes;
 }
 
@@ -184,7 +212,7 @@ void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes
     const Result<> written = api_.WriteStatus(policy, status, stop);
     metrics_.CountWrite("status", written ? "written" : WordOf(OutcomeOf(written)));
     if (!written && !IsOutdated(written)) {
-      log_.Warn("a round policy's status cannot be written",
+      log_.Warn("cannot write a round policy's status",
                 {{"policy", policy.name}, {"error", written.error().message}});
     }
   }
@@ -219,7 +247,7 @@ void QueueController::Activate(const QueueObjects& objects, const std::stop_toke
     if (written) {
       log_.Info("admission check is answered", {{"check", name}});
     } else {
-      log_.Warn("an admission check's status cannot be written",
+      log_.Warn("cannot write an admission check's status",
                 {{"check", name}, {"error", written.error().message}});
     }
   }
@@ -234,7 +262,7 @@ void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& st
   const Result<> written = api_.AnswerCheck(workload, answer.check, answer.answer, stop);
   metrics_.CountWrite("check", written ? "written" : WordOf(OutcomeOf(written)));
   if (!written && !IsOutdated(written)) {
-    log_.Warn("a workload's admission check cannot be written",
+    log_.Warn("cannot write a workload's admission check",
               {{"workload", workload.Key()}, {"error", written.error().message}});
   }
   if (!written) return;

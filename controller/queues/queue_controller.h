@@ -56,8 +56,7 @@ class QueueController {
 
   std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes,
                                       const std::stop_token& stop);
-  std::vector<WriteOutcome> WriteWorkloads(const std::vector<WorkloadWrite>& writes,
-                                           const std::stop_token& stop);
+  std::vector<WriteOutcome> WriteWorkloads(const QueuePlan& plan, const std::stop_token& stop);
   WriteOutcome WriteWorkload(const WorkloadWrite& write, const std::stop_token& stop);
   void WriteStatuses(const std::vector<PolicyStatusWrite>& writes, const std::stop_token& stop);
   void Activate(const QueueObjects& objects, const std::stop_token& stop);

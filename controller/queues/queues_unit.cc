@@ -14,9 +14,9 @@ namespace {
 // Period of decisions.
 constexpr Duration kRounds = std::chrono::seconds(1);
 
-ProgressOf AskProgress(const ProgressBook& book, const Clock& clock) {
-  return [&book, &clock](const std::string& uid) -> std::optional<PodProgress> {
-    auto known = book.Of(uid, clock.Now());
+ProgressOf AskProgress(const ProgressStore& store, const Clock& clock) {
+  return [&store, &clock](const std::string& uid) -> std::optional<PodProgress> {
+    auto known = store.Of(uid, clock.Now());
     if (!known) return std::nullopt;
     return std::move(known->pod);
   };
@@ -33,7 +33,7 @@ ProfileCheckpoints AskCheckpoints(const ProfileStore& profiles) {
 
 QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
                        const wire::ObjectReader& reader, WatchedCluster& cluster,
-                       const ProgressBook& progress, kube::EventRecorder& events,
+                       const ProgressStore& progress, kube::EventRecorder& events,
                        const Leadership& leadership, const Clock& clock, Logger& log,
                        metrics::RoundMetrics& metrics)
     : config_(config),
@@ -45,7 +45,8 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                    [&shares = cluster.fair_shares()](Gpus gpus, const std::string& product) {
                      return shares.Find({}, gpus, product);
                    }),
-      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), type_speeds_),
+      types_(type_speeds_),
+      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), types_),
       controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       trainer_watches_(*clients.any, reader, config.staleness_limit, clock, log),

@@ -16,7 +16,7 @@
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_store.h"
 #include "controller/queues/queue_controller.h"
 #include "controller/queues/queue_stores.h"
 #include "core/clock.h"
@@ -26,6 +26,7 @@
 #include "kube/watches.h"
 #include "metrics/round_metrics.h"
 #include "queues/planner/queue_planner.h"
+#include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
 #include "wire/objects/objects.h"
 
@@ -36,7 +37,7 @@ class QueuesUnit {
   // All references outlive this.
   QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
              const wire::ObjectReader& reader, WatchedCluster& cluster,
-             const ProgressBook& progress, kube::EventRecorder& events,
+             const ProgressStore& progress, kube::EventRecorder& events,
              const Leadership& leadership, const Clock& clock, Logger& log,
              metrics::RoundMetrics& metrics);
 
@@ -57,6 +58,7 @@ class QueuesUnit {
   QueueStores stores_;
   const std::unique_ptr<kube::RoundApi> api_;
   GpuTypeSpeeds type_speeds_;
+  GpuTypePlanner types_;
   QueuePlanner planner_;
   QueueController controller_;
   // Separate watches, so that everything else works without a healthy Kueue, and Kueue's queues

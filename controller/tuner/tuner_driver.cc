@@ -7,16 +7,21 @@
 namespace synergy::controller {
 namespace {
 
-// Limits the decisions of one Step(), so that a request to stop the tuner is noticed.
-constexpr int kMostDecisions = 100;
+// Limits the plans of one Step(), so that a request to stop the tuner is noticed.
+constexpr int kMostPlans = 100;
 // Retry interval after a failure to report what has happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
 
 }  // namespace
 
-TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands,
+TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor,
                          const Clock& clock, metrics::TunerMetrics& metrics, TunerDriverParts parts)
-    : tuner_(tuner), state_(state), hands_(hands), clock_(clock), metrics_(metrics), parts_(parts) {
+    : tuner_(tuner),
+      state_(state),
+      executor_(executor),
+      clock_(clock),
+      metrics_(metrics),
+      parts_(parts) {
   Tell(decision::TunerSet{tuner_.settings()});
 }
 
@@ -30,7 +35,7 @@ void TunerDriver::StartOver() {
 
 void TunerDriver::Rest() {
   interrupted_ = false;
-  hands_.Abandon();
+  executor_.Abandon();
   asked_.clear();
   state_.DropNews();
   memory_ = {};
@@ -40,20 +45,20 @@ void TunerDriver::Step() {
   if (interrupted_) StartOver();
   const Moment at = clock_.Present();
   state_.DropStaleExpectations(at.now, at.wall);
-  for (int i = 0; i < kMostDecisions && LearnOutcomes() && DecideAndDo(); ++i) {
+  for (int i = 0; i < kMostPlans && TakeOutcomes() && PlanAndDo(); ++i) {
   }
-  LookForHarm();
+  LookForOoms();
   metrics_.SetUnderWay(memory_.changes.size(), memory_.places.size());
 }
 
-void TunerDriver::LookForHarm() {
-  if (parts_.harm == nullptr || !parts_.harm->pending()) return;
-  parts_.harm->Act();
-  if (parts_.harm->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
+void TunerDriver::LookForOoms() {
+  if (parts_.oom == nullptr || !parts_.oom->pending()) return;
+  parts_.oom->Act();
+  if (parts_.oom->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
 }
 
-bool TunerDriver::LearnOutcomes() {
-  for (const ActionOutcome& outcome : hands_.TakeOutcomes()) {
+bool TunerDriver::TakeOutcomes() {
+  for (const ActionOutcome& outcome : executor_.TakeOutcomes()) {
     // The new leader must find the cluster as we left it. Our memory counts actions as requested
     // that were not.
     if (outcome.kept_from) {
@@ -61,36 +66,36 @@ bool TunerDriver::LearnOutcomes() {
       return false;
     }
     const auto asked = asked_.extract(outcome.number);
-    tuner_.Learn(memory_, asked.mapped(), outcome.done, outcome.at);
+    tuner_.OnResult(memory_, asked.mapped(), outcome.done, outcome.at);
     Tell(decision::TunerLearned{outcome.number, outcome.done, outcome.at});
   }
   return true;
 }
 
-bool TunerDriver::DecideAndDo() {
+bool TunerDriver::PlanAndDo() {
   if (parts_.profiles != nullptr) {
     if (const auto held = parts_.profiles->Hold()) Tell(*held);
   }
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();
   for (const PodNews& pod : news.pods) {
-    tuner_.Hear(memory_, pod, at);
-    if (parts_.harm != nullptr) parts_.harm->Hear(pod);
+    tuner_.Observe(memory_, pod, at);
+    if (parts_.oom != nullptr) parts_.oom->Observe(pod);
   }
-  const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
-  wake_ = decision.wake;
-  if (decision.round) metrics_.CountRound();
+  const TunerPlan plan = tuner_.Plan(*news.snapshot, memory_, at);
+  wake_ = plan.wake;
+  if (plan.round) metrics_.CountRound();
   if (parts_.journal != nullptr) {
     parts_.journal->Wrote(decision::TunerDecided{news.snapshot->version(), news.pods.size(), at,
-                                                 next_number_, decision.actions, decision.wake,
-                                                 decision.round});
+                                                 next_number_, plan.actions, plan.wake,
+                                                 plan.round});
   }
-  for (const TunerAction& action : decision.actions) {
+  for (const TunerAction& action : plan.actions) {
     const uint64_t number = next_number_++;
     asked_.emplace(number, action);
-    hands_.Ask(number, action);
+    executor_.Submit(number, action);
   }
-  return !decision.actions.empty();
+  return !plan.actions.empty();
 }
 
 }  // namespace synergy::controller

@@ -12,9 +12,9 @@
 #include <map>
 
 #include "cluster/state/cluster_state.h"
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "controller/profiles/tuner_profiles.h"
-#include "controller/tuner/tuner_hands.h"
+#include "controller/tuner/action_executor.h"
 #include "core/clock.h"
 #include "engine/decisions.h"
 #include "engine/tuner/tuner.h"
@@ -25,14 +25,14 @@ namespace synergy::controller {
 // Optional parts; null: absent.
 struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
-  MemoryHarmWatch* harm = nullptr;     // also gets all news, and acts
+  OomWatch* oom = nullptr;             // also gets all news, and acts
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
 };
 
 class TunerDriver {
  public:
   // All that it refers to outlives this.
-  TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands, const Clock& clock,
+  TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor, const Clock& clock,
               metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
   // Reads the whole cluster again, because another replica has been at work meanwhile. Call it on
@@ -47,17 +47,17 @@ class TunerDriver {
 
  private:
   // Returns false if an action was not carried out because this process may no longer act.
-  bool LearnOutcomes();
+  bool TakeOutcomes();
   // Returns whether there may be more to do.
-  bool DecideAndDo();
-  void LookForHarm();
+  bool PlanAndDo();
+  void LookForOoms();
   void Tell(const Decision& decision) {
     if (parts_.journal != nullptr) parts_.journal->Wrote(decision);
   }
 
   const Tuner& tuner_;
   ClusterState& state_;
-  TunerHands& hands_;
+  ActionExecutor& executor_;
   const Clock& clock_;
   metrics::TunerMetrics& metrics_;
   const TunerDriverParts parts_;

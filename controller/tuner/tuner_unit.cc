@@ -21,7 +21,7 @@ TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   return settings;
 }
 
-HandsSettings ToHandsSettings(const config::ControllerConfig& config) {
+ExecutorSettings ToExecutorSettings(const config::ControllerConfig& config) {
   return {.at_once = static_cast<size_t>(config.tuner.patches_at_once),
           .patches_per_second = config.tuner.patches_per_second};
 }
@@ -50,14 +50,14 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
       waking_nodes_(cluster.nodes(), [this] { waker_.Wake(); }),
       profiles_(cluster.profiles()),
       tuner_(ToTunerSettings(config), profiles_),
-      actions_(cluster.state(), pod_api, events, clock, log, metrics, AskMayAct(leadership)),
-      hands_(MakeTunerHands(
-          actions_, AskMayAct(leadership), [this] { waker_.Wake(); }, clock,
-          ToHandsSettings(config))),
-      harm_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
-                  config.tuner.memory_watch),
-      driver_(tuner_, cluster.state(), *hands_, clock, metrics,
-              {.profiles = &profiles_, .harm = &harm_watch_, .journal = journal}),
+      calls_(cluster.state(), pod_api, events, clock, log, metrics, AskMayAct(leadership)),
+      executor_(MakeActionExecutor(
+          calls_, AskMayAct(leadership), [this] { waker_.Wake(); }, clock,
+          ToExecutorSettings(config))),
+      oom_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
+                 config.tuner.memory_watch),
+      driver_(tuner_, cluster.state(), *executor_, clock, metrics,
+              {.profiles = &profiles_, .oom = &oom_watch_, .journal = journal}),
       loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
 
 void TunerUnit::Start() {
@@ -65,9 +65,9 @@ void TunerUnit::Start() {
 }
 
 void TunerUnit::Stop() {
-  // The driver first: it uses the hands.
+  // The driver first: it uses the executor.
   loop_.Stop();
-  hands_.reset();
+  executor_.reset();
 }
 
 }  // namespace synergy::controller

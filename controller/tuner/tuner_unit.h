@@ -3,7 +3,7 @@
 // Runs the tuner: only on the leader, woken by the watches, idle while the cluster cannot be seen.
 //
 // Threading: the constructor, Start() and Stop() by one owner; a thread that decides, and those of
-// TunerHands.
+// ActionExecutor.
 
 #include <chrono>
 #include <functional>
@@ -14,11 +14,11 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/waking_store.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "controller/profiles/tuner_profiles.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/tuner/tuner.h"
@@ -59,9 +59,9 @@ class TunerUnit {
   WakingStore<Node> waking_nodes_;
   TunerProfiles profiles_;
   Tuner tuner_;
-  TunerActions actions_;
-  std::unique_ptr<TunerHands> hands_;  // null after Stop()
-  MemoryHarmWatch harm_watch_;
+  TunerCalls calls_;
+  std::unique_ptr<ActionExecutor> executor_;  // null after Stop()
+  OomWatch oom_watch_;
   TunerDriver driver_;
   LeaderLoop loop_;
 };

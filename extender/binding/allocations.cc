@@ -16,7 +16,7 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
-bool HasDemand(const Fungible& fungible) {
+bool HasDemand(const ManagedContainer& fungible) {
   return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
 }
 
@@ -24,13 +24,13 @@ bool HasDemand(const Fungible& fungible) {
 std::string Leftover(const NodeState& node) {
   const ResourceVector free = LargerOf(node.Free(), {});
   const int64_t gpus = node.Free().gpus.count();
-  if (gpus <= 0) return "no GPU stays free there";
+  if (gpus <= 0) return "no free GPU is left there";
   // In round figures, for human readers.
   const MilliCpu cpu(free.cpu.count() / gpus / 100 * 100);
   const int64_t unit = (free.memory.count() / gpus >= GiB(1).count() ? GiB(1) : MiB(1)).count();
   const Bytes memory(free.memory.count() / gpus / unit * unit);
   const ResourceVector each{Gpus(1), cpu, memory};
-  return fmt::format("{} GPUs stay free there, with {} each", gpus, DescribeCpuAndMemory(each));
+  return fmt::format("{} free GPUs are left there, with {} each", gpus, DescribeCpuAndMemory(each));
 }
 
 }  // namespace
@@ -59,9 +59,9 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
   if (resized && resized->fungible && resized->fungible->requested == amounts) {
     return resized->resource_version;
   }
-  Error error = resized ? Error{ErrorCode::kConflict, "the pod was changed by somebody else"}
-                        : resized.error();
-  log_.Warn("allocation not set", {{"pod", pod.Key()}, {"error", error.message}});
+  Error error =
+      resized ? Error{ErrorCode::kConflict, "another client has changed the pod"} : resized.error();
+  log_.Warn("cannot set an allocation", {{"pod", pod.Key()}, {"error", error.message}});
   if (error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid) {
     metrics_.CountAllocation("refused");
     Tell(pod, "Warning",
@@ -88,16 +88,16 @@ void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token
   }
   if (undone || undone.error().code == ErrorCode::kNotFound) return;
   // The next bind starts from the state of the watch; the tuner cuts a waiting pod to its floor.
-  log_.Warn("allocation not put back", {{"pod", pod.Key()}, {"error", undone.error().message}});
+  log_.Warn("cannot revert an allocation", {{"pod", pod.Key()}, {"error", undone.error().message}});
 }
 
 std::string Allocations::Reason(const Pod& bound, const std::string& node,
                                 const ClusterSnapshot& snapshot) {
   if (!bound.fungible) return {};
-  const Fungible& fungible = *bound.fungible;
+  const ManagedContainer& fungible = *bound.fungible;
   std::string reason = HasDemand(fungible)
                            ? fmt::format("its demand, on node {}", node)
-                           : fmt::format("what node {} has to give now of its demand ({})", node,
+                           : fmt::format("the part that node {} has now of its demand ({})", node,
                                          DescribeCpuAndMemory(fungible.demand));
   const auto place = snapshot.Find(node);
   if (place) reason += "; " + Leftover(snapshot.node(*place));
@@ -114,7 +114,7 @@ kube::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
 
 void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why) {
   if (!pod.fungible) return;
-  const Fungible& fungible = *bound.fungible;
+  const ManagedContainer& fungible = *bound.fungible;
   metrics_.CountAllocation(HasDemand(fungible)   ? "demand"
                            : Changes(pod, bound) ? "part"
                                                  : "unchanged");

@@ -79,8 +79,7 @@ Result<std::shared_ptr<const Pod>> Binder::Find(Attempt& attempt) {
   if (attempt.in_doubt && found->node.empty() && placement->pod->node != args.node) {
     return Fail(Refuse(args, "in_doubt",
                        {ErrorCode::kConflict,
-                        fmt::format("the pod may still turn out to be bound to node {}",
-                                    placement->pod->node)})
+                        fmt::format("the pod may still be bound to node {}", placement->pod->node)})
                     .error());
   }
   return std::make_shared<const Pod>(*std::move(found));
@@ -168,7 +167,7 @@ Result<> Binder::LookAgain(const Attempt& attempt, const Pod& pod, const Pod& pl
   const ResourceVector growth = planned.requests.main - pod.requests.main;
   if (growth.cpu <= left.cpu && growth.memory <= left.memory) return {};
   return Fail(ErrorCode::kConflict,
-              fmt::format("room on node {} was promised to others while the pod was bound",
+              fmt::format("room on node {} was promised to other pods while the pod was bound",
                           attempt.args.node));
 }
 
@@ -179,11 +178,10 @@ Result<> Binder::CatchUp(const Attempt& attempt, const Pod& planned, uint64_t wr
     if (state_.Snapshot()->pods_heard_until() < written) continue;
     if (Assume(attempt, planned).assumed) return {};
     return Fail(ErrorCode::kConflict,
-                fmt::format("the room on node {} was given to others while the pod was bound",
+                fmt::format("the room on node {} was given to other pods while the pod was bound",
                             attempt.args.node));
   }
-  return Fail(ErrorCode::kUnavailable,
-              "the watch of pods is behind: who is on the node is unknown");
+  return Fail(ErrorCode::kUnavailable, "the watch of pods lags: the pods on the node are unknown");
 }
 
 AssumeOutcome Binder::Assume(const Attempt& attempt, const Pod& pod) {
@@ -218,10 +216,10 @@ void Binder::Forget(const Attempt& attempt, std::string_view why) {
 
 Result<> Binder::Refuse(const wire::BindingArgs& args, std::string_view outcome, Error error) {
   metrics_.CountBind(outcome);
-  log_.Warn("pod not bound", {{"pod", args.pod_namespace + "/" + args.pod_name},
-                              {"node", args.node},
-                              {"outcome", outcome},
-                              {"error", error.message}});
+  log_.Warn("cannot bind a pod", {{"pod", args.pod_namespace + "/" + args.pod_name},
+                                  {"node", args.node},
+                                  {"outcome", outcome},
+                                  {"error", error.message}});
   return Fail(std::move(error));
 }
 
@@ -241,7 +239,7 @@ void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
   if (!found && found.error().code != ErrorCode::kNotFound) {
     // Unknown: better to keep a place too long than to give it to two pods.
     state_.Extend(pod.uid, now + times_.assume);
-    log_.Warn("bound pod not confirmed and the API server does not say",
+    log_.Warn("cannot confirm a bound pod: no answer from the API server",
               {{"pod", pod.Key()}, {"error", found.error().message}});
     return;
   }
@@ -254,7 +252,7 @@ void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
   } else {
     state_.RefreshPod(*found);
   }
-  log_.Warn("settled a pod that the watch did not confirm",
+  log_.Warn("resolved the bind of a pod that the watch did not confirm",
             {{"pod", pod.Key()},
              {"assumed_on", pod.node},
              {"found_on", found ? found->node : std::string("nowhere")}});

@@ -43,9 +43,9 @@ bool SharedGangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
   return gangs_.YieldTo(pod, asked);
 }
 
-bool SharedGangs::LearnSucceeded(const Pod& pod, size_t members) {
+bool SharedGangs::NoteSucceeded(const Pod& pod, size_t members) {
   const std::lock_guard lock(mutex_);
-  return gangs_.LearnSucceeded(pod, members);
+  return gangs_.NoteSucceeded(pod, members);
 }
 
 void SharedGangs::Look() {

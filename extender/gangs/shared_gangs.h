@@ -31,7 +31,7 @@ class SharedGangs {
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
-  bool LearnSucceeded(const Pod& pod, size_t members);
+  bool NoteSucceeded(const Pod& pod, size_t members);
   void Look();
   void Stop();
   GangCounts Count() const;

@@ -41,7 +41,7 @@ CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader
     const auto page =
         text ? reader.ReadList<Pod>(*text) : Result<wire::ListPage<Pod>>(Fail(text.error()));
     if (!page) {
-      log.Warn("gang's members that have Succeeded are not known",
+      log.Warn("cannot read which members of a gang have Succeeded",
                {{"gang", pod.gang->name}, {"error", page.error().message}});
       return 0;
     }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "kube/reflector.h"
 #include "wire/objects/resize_status.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/result.h"
 #include "wire/objects/resize_status.h"
 

@@ -98,7 +98,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
     std::optional<MemorySample> sample = SampleOf(kept, *pod);
     if (!sample) continue;
     if (shared.IsReadBy(*pod)) sample->cache_can_be_released = false;
-    const Fungible& fungible = *pod->fungible;
+    const ManagedContainer& fungible = *pod->fungible;
     uses.push_back({.share = fungible.requested.memory,
                     .usage = sample->use.usage,
                     .cache = sample->cache_can_be_released ? sample->cache : Bytes(0),
@@ -119,7 +119,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
   bool busy = false;
   for (size_t i = 0; i < looks.size() && !stop.stop_requested(); ++i) {
     const Look& look = looks[i];
-    const Fungible& fungible = *look.pod->fungible;
+    const ManagedContainer& fungible = *look.pod->fungible;
     if (const auto reading =
             look.kept->told.Next(fungible, look.sample.InUse(), node_short, clock_.WallNow())) {
       writer_.Write({look.pod->pod_namespace, look.pod->name, look.pod->uid}, *reading);

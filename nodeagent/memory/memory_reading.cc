@@ -44,7 +44,7 @@ Bytes MemoryTold::Peak(Bytes in_use, WallTime now) {
   return peak;
 }
 
-std::optional<MemoryReading> MemoryTold::Next(const Fungible& fungible, Bytes in_use,
+std::optional<MemoryReading> MemoryTold::Next(const ManagedContainer& fungible, Bytes in_use,
                                               bool node_short, WallTime now) {
   const bool first = peaks_[newest_].begin == WallTime{};
   // A predecessor's report counts as a peak.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/clock.h"
 
 namespace synergy::nodeagent {
@@ -22,7 +22,7 @@ class MemoryTold {
   explicit MemoryTold(const std::optional<MemoryReading>& told) : told_(told) {}
 
   // Takes in a look at the pod. Returns the report to write now, if any.
-  std::optional<MemoryReading> Next(const Fungible& fungible, Bytes in_use, bool node_short,
+  std::optional<MemoryReading> Next(const ManagedContainer& fungible, Bytes in_use, bool node_short,
                                     WallTime now);
 
  private:

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "daemon/probes.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::nodeagent {
 

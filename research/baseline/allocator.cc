@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// What a job would have in all with such a share on each of its servers.
+// Returns the amounts of the whole job if it has such a share on each of its servers.
 ResourceVector AsWholeJob(const Job& job, const ResourceVector& share) {
   return PartOf(share, job.gpus, share.gpus);
 }
@@ -17,7 +17,7 @@ struct Occupant {
   ResourceVector amount;
 };
 
-// CPU that the server's jobs use when nothing but their requests weighs them.
+// Shares CPU among the server's jobs, weighted by their requests alone.
 void ShareCpuOf(const Server& server, std::span<const Job> jobs, std::vector<Occupant>& occupants) {
   std::vector<CpuUser> users;
   users.reserve(occupants.size());

@@ -12,8 +12,8 @@
 namespace synergy {
 namespace {
 
-// Per GPU, the least CPU and memory that any of these jobs wants, and no more than any server has:
-// a GPU that cannot have more has nothing kept for it.
+// Returns, per GPU, the least CPU and memory that any of these jobs wants, at most what some server
+// has. No more than this is reserved for an idle GPU.
 ResourceVector LeastPerGpu(std::span<const Server> servers, std::span<const JobIndex> turns,
                            std::span<const ResourceVector> wanted) {
   ResourceVector least =
@@ -73,7 +73,7 @@ class Arrangement {
     occupants_[server].push_back(job);
   }
 
-  // Unless it waits, or a server of its is gone.
+  // Keeps the job on its servers, unless it waits or one of its servers is gone.
   void Keep(JobIndex job) {
     const std::vector<Share>& holds = jobs_[job].holds;
     const bool stays = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
@@ -93,7 +93,7 @@ class Arrangement {
       Hold(job, *server, gpus);
       return;
     }
-    // The fewest servers: the emptiest, until one holds the rest.
+    // Uses the fewest servers: the emptiest, until one holds the rest.
     const auto emptiest = packing_.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
       return std::optional(-free.gpus.count());
     });
@@ -108,7 +108,7 @@ class Arrangement {
                          [server](const Share& share) { return share.server == server; });
   }
 
-  // A share with other amounts.
+  // Changes the amounts of a share.
   void Amend(Share& share, const ResourceVector& amount) {
     if (amount == share.amount) return;
     packing_.Give(share.server, share.amount);
@@ -116,7 +116,7 @@ class Arrangement {
     share.amount = amount;
   }
 
-  // The least that the job may count on there.
+  // Returns the job's guaranteed amounts there.
   ResourceVector FairAmount(JobIndex job, ServerIndex server, Gpus gpus) const {
     return LesserOf(PartOf(jobs_[job].demand, gpus, jobs_[job].gpus),
                     FairShareOf(servers_[server], gpus));
@@ -138,7 +138,7 @@ class Arrangement {
         free -= ShareOn(job, server).amount;
       }
     }
-    // In the order of demand, so that equal sets of jobs are one question to the divider.
+    // Sorts by demand, so that equal sets of jobs are one question to the divider.
     std::sort(whole.begin(), whole.end(), [&](JobIndex a, JobIndex b) {
       const auto key = [&](JobIndex job) {
         const ResourceVector& demand = jobs_[job].demand;
@@ -157,7 +157,7 @@ class Arrangement {
     }
   }
 
-  // Gives a job on several servers of what is left there as much as all of them can give alike.
+  // Gives a job on several servers as much of their rest as all of them can give equally.
   void Grow(JobIndex index) {
     const Job& job = jobs_[index];
     ResourceVector whole = LargerOf(wanted_[index], job.demand);

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Values are sums of ratios near 1; what differs by less is equal.
+// Values are sums of ratios near 1; smaller differences count as equal.
 constexpr double kEqual = 1e-9;
 
 constexpr size_t kMaxAnswers = 100'000;
@@ -40,7 +40,7 @@ std::vector<DivisionChoice> DivisionChoices(const JobProfile& profile, const Res
       if (cpu > limit.cpu || memory > limit.memory) continue;
       const double value = gpus * profile.ThroughputAt(cpu, memory) / unit;
       const bool enough = value >= gpus * (1 - kEqual);
-      // The dominating ones came earlier in this order.
+      // The dominating choices come earlier in this order.
       const bool dominated = std::any_of(choices.begin(), choices.end(), [&](const auto& other) {
         return other.memory <= memory && other.value >= value - kEqual;
       });

@@ -16,7 +16,7 @@ double Fraction(Amount amount, Amount whole) {
          static_cast<double>(std::max<int64_t>(whole.count(), 1));
 }
 
-// DRF's: the largest part of the whole that this is in any dimension.
+// DRF's dominant share: the largest part of the whole in any dimension.
 double DominantShare(const ResourceVector& amount, const ResourceVector& whole) {
   double largest = 0;
   ResourceVector::ForEach(
@@ -24,7 +24,7 @@ double DominantShare(const ResourceVector& amount, const ResourceVector& whole) 
   return largest;
 }
 
-// Tetris's: the product of both, as parts of the whole.
+// Tetris's alignment: the dot product of both, as parts of the whole.
 double Alignment(const ResourceVector& a, const ResourceVector& b, const ResourceVector& whole) {
   double sum = 0;
   ResourceVector::ForEach([&](auto member) {
@@ -47,7 +47,8 @@ class GreedyRound {
   }
 
   Plan Run(std::span<const JobIndex> policy_order) {
-    // Those whose turn it is, then whoever fits beside them. Who runs already keeps its place.
+    // Jobs in turn come first, then other jobs that fit beside them. Running jobs keep their
+    // places.
     const std::vector<JobIndex> order = Sorted(policy_order);
     const std::vector<JobIndex> first = Runnable(servers_, jobs_, order);
     PlaceAll(first);
@@ -82,7 +83,7 @@ class GreedyRound {
     for (const JobIndex job : order) PlaceIfWaiting(job);
   }
 
-  // Nobody of these moves: who lost its place waits.
+  // None of these jobs moves: a job that lost its place waits.
   void PlaceRest(std::span<const JobIndex> order) {
     KeepAll(order);
     for (const JobIndex job : order) {
@@ -117,7 +118,7 @@ class GreedyRound {
     for (const Share& share : holds) Hold(job, share.server, share.amount);
   }
 
-  // The server to take for an amount; any one will do where there is no alignment to look at.
+  // Returns a server for an amount; without a rule of alignment, any server with room.
   std::optional<ServerIndex> Find(const ResourceVector& amount) {
     return packing_.Best(amount.gpus, [&](const Server&, const ResourceVector& free) {
       const double rank = order_ == GreedyOrder::kTetris ? -Alignment(amount, free, total_) : 0;
@@ -135,7 +136,7 @@ class GreedyRound {
     return Split(job, demand);
   }
 
-  // A job that is larger than any server goes to the emptiest ones.
+  // Places a job that is larger than any server on the emptiest ones.
   bool Split(JobIndex job, const ResourceVector& demand) {
     Gpus left = demand.gpus;
     while (left > Gpus(0)) {

@@ -45,14 +45,15 @@ const std::vector<Entry>& Entries() {
       {{"tune", "Synergy-Tune as published"},
        [] { return MakeTune(TuneVariant::kPublished); },
        kStrict},
-      {{"opt", "Synergy-Opt: the most in total, by an integer program; an upper bound for Tune"},
+      {{"opt", "Synergy-Opt: the greatest total, by an integer program; an upper bound for Tune"},
        [] { return MakeOpt(); },
        kStrict},
       {{"synergy-rounds-strict",
-        "a bound in rounds for ours: all at once, nothing takes time; CPU limits = allocations"},
+        "an upper bound for our mechanisms in rounds: all jobs at once, nothing takes time; CPU "
+        "limits = allocations"},
        [] { return MakeTune(TuneVariant::kOurs); },
        kStrict},
-      {{"synergy-rounds", "the same, CPU shared: what a job leaves goes to the others"},
+      {{"synergy-rounds", "the same with shared CPU: idle CPU goes to other jobs"},
        [] { return MakeTune(TuneVariant::kOurs); },
        kShared},
   };
@@ -77,7 +78,7 @@ Result<Mechanism> MakeMechanism(std::string_view name) {
     names.push_back(entry.name.name);
   }
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no mechanism '{}': one of {}", name, fmt::join(names, ", ")));
+              fmt::format("unknown mechanism '{}': use one of {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace synergy

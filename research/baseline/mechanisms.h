@@ -1,6 +1,6 @@
 #pragma once
 
-// The mechanisms by name, as the command line knows them.
+// The mechanisms by name, as on the command line.
 //
 // Threading: pure.
 

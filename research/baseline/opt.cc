@@ -19,7 +19,7 @@ constexpr double kEqualTotals = 1e-9;
 
 constexpr size_t kMaxNodeAnswers = 10'000;
 
-// The one that others are measured by.
+// Returns the server that the others are compared with.
 Server TypicalOf(std::span<const Server> servers) {
   const auto most = std::max_element(
       servers.begin(), servers.end(),
@@ -29,7 +29,7 @@ Server TypicalOf(std::span<const Server> servers) {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// As many of the typical server as a job with so many GPUs needs, as one.
+// Returns the servers of the typical kind that a job with so many GPUs needs, as one server.
 Server ServersFor(const Server& typical, Gpus gpus, int64_t& count) {
   count = CeilDiv(gpus.count(), std::max<int64_t>(typical.capacity.gpus.count(), 1));
   return {{typical.capacity.gpus * count, typical.capacity.cpu * count,
@@ -51,10 +51,10 @@ struct Group {
   size_t first_variable = 0;
 };
 
-// How many jobs of each group get each of its choices.
+// The program's variables: how many jobs of each group get each of its choices.
 Program ProgramOf(std::span<const Group> groups, std::span<const Server> servers,
                   const Server& typical) {
-  // A GPU's part of the typical server is the unit of CPU and memory: figures near 1.
+  // The unit of CPU and memory is a GPU's part of the typical server, so that values are near 1.
   const ResourceVector unit = FairShareOf(typical, Gpus(1));
   const auto in_units = [](auto amount, auto one) {
     return static_cast<double>(amount.count()) /
@@ -89,15 +89,15 @@ ResourceVector AmountOf(const DivisionChoice& choice, Gpus gpus) {
   return {gpus, choice.cpu, choice.memory};
 }
 
-// What the job holds now, all its servers together.
+// Returns the amounts that the job holds on all its servers.
 ResourceVector HeldBy(const Job& job) {
   ResourceVector held;
   for (const Share& share : job.holds) held += share.amount;
   return held;
 }
 
-// Deals a group's choices to its members: who holds one of them now keeps it, the rest goes in
-// order, the best first.
+// Deals a group's choices to its members: a job that holds one of them now keeps it; the rest are
+// dealt in order, the best first.
 void Deal(const Group& group, std::span<const double> counts, std::span<const Job> jobs,
           std::span<const JobIndex> runnable, std::vector<DivisionChoice>& chosen) {
   std::vector<int64_t> left;
@@ -132,7 +132,7 @@ void Deal(const Group& group, std::span<const double> counts, std::span<const Jo
   }
 }
 
-// What the program depends on, in the order in which it is written down.
+// All that the program depends on, in the order of its rows.
 using Question = std::vector<std::pair<const JobProfile*, size_t>>;
 
 struct Answer {
@@ -151,7 +151,7 @@ std::optional<Answer> SolveFor(std::span<const Group> groups, std::span<const Se
                 std::max(solution->bound, solution->objective)};
 }
 
-// The choices of all jobs, remembering what the solver said for so many jobs of such profiles.
+// Chooses for all jobs, and caches the solver's answers by profiles and job counts.
 class Chooser {
  public:
   explicit Chooser(const OptOptions& options) : options_(options) {}
@@ -169,7 +169,7 @@ class Chooser {
   }
 
  private:
-  // What was worked out is for these servers.
+  // The cached answers are valid for these servers only.
   void Remember(std::span<const Server> servers) {
     if (std::equal(servers.begin(), servers.end(), servers_.begin(), servers_.end())) return;
     servers_.assign(servers.begin(), servers.end());
@@ -178,7 +178,7 @@ class Chooser {
     answers_.clear();
   }
 
-  // In an order that hardly changes as jobs come and go, so that questions come again.
+  // Groups are in an order that hardly changes as jobs arrive and end, so that questions repeat.
   std::vector<Group> GroupsOf(std::span<const Job> jobs, std::span<const JobIndex> runnable) {
     std::vector<Group> groups;
     std::map<const JobProfile*, size_t> numbers;
@@ -211,7 +211,7 @@ class Chooser {
     return found->second;
   }
 
-  // Null: the solver found nothing. Good until the next question.
+  // Returns null if the solver found nothing. Valid until the next call.
   const Answer* Ask(std::span<const Group> groups, std::span<const Job> jobs,
                     std::span<const JobIndex> runnable) {
     Question question;
@@ -235,7 +235,7 @@ class Chooser {
   std::map<Question, Answer> answers_;
 };
 
-// Puts the runnable jobs on servers, those with the largest choices first.
+// Places the runnable jobs on servers, those with the largest choices first.
 Plan Place(std::span<const Server> servers, std::span<const Job> jobs,
            std::span<const JobIndex> runnable, std::span<const DivisionChoice> chosen,
            Divider& divider) {

@@ -1,10 +1,10 @@
 #pragma once
 
-// What is free on each server while a round is planned, and the search for the best server.
+// The free amounts of each server while a round is planned, and the search for the best server.
 //
-// Servers with the same capacity and the same amounts free are alike: a search looks once at each
-// kind, however many servers it has. In a cluster of 10,000 servers whose jobs have ten profiles
-// there are a few hundred kinds.
+// Servers with the same capacity and the same free amounts are of one kind: a search evaluates each
+// kind once, however many servers it has. In a cluster of 10,000 servers whose jobs have ten
+// profiles there are a few hundred kinds.
 //
 // Threading: one owner.
 
@@ -32,10 +32,9 @@ class Packing {
   void Take(ServerIndex server, const ResourceVector& amount);
   void Give(ServerIndex server, const ResourceVector& amount);
 
-  // Of the servers with at least `gpus` GPUs free, the one with the least rank; of equals the
-  // smallest, so that the order in which servers of several sizes are listed decides nothing; of
-  // servers alike the one that comes first. `rank(server, free)` gives an optional: none where the
-  // server does not do.
+  // Returns the server with the least rank among those with at least `gpus` free GPUs; on a tie the
+  // smallest, so that the order in which servers of several sizes are listed has no effect; of
+  // equal servers the first. `rank(server, free)` returns nullopt for an unsuitable server.
   template <class RankOf>
   std::optional<ServerIndex> Best(Gpus gpus, RankOf&& rank);
 
@@ -43,7 +42,7 @@ class Packing {
   struct Kind {
     Server server;
     ResourceVector free;
-    std::vector<ServerIndex> members;  // a heap, the first server on top; may name some that left
+    std::vector<ServerIndex> members;  // a heap, the first on top; may contain servers that left
     bool listed = false;               // in by_gpus_
   };
   struct KindKey {
@@ -55,10 +54,10 @@ class Packing {
     size_t operator()(const KindKey& key) const;
   };
 
-  // Whether `a` is taken before `b` where both do equally well.
+  // Returns whether `a` takes precedence over `b` on a tie.
   bool Precedes(ServerIndex a, ServerIndex b) const;
   void Change(ServerIndex server, const ResourceVector& free);
-  // The first server that is of this kind now; drops the names of those that left.
+  // Returns the first server that is now of this kind; drops entries of servers that left.
   std::optional<ServerIndex> First(uint32_t kind);
   std::vector<uint32_t>& ListFor(Gpus gpus);
 

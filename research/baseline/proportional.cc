@@ -53,7 +53,8 @@ class Proportional final : public Allocator {
       Hold(packing, plan, job, *server, gpus);
       return;
     }
-    // The fewest servers: the emptiest, until one holds the rest. Runnable left GPUs enough.
+    // Uses the fewest servers: the emptiest, until one holds the rest. Runnable() leaves enough
+    // GPUs.
     const auto emptiest = packing.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
       return std::optional(-free.gpus.count());
     });

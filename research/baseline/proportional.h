@@ -1,12 +1,11 @@
 #pragma once
 
-// CPU and memory in proportion to GPUs, as today's schedulers hand them out: the fair share, which
-// always fits where the GPUs are free.
+// CPU and memory in proportion to GPUs, as in today's schedulers: the fair share, which always fits
+// if the GPUs are free.
 //
-// With Enforcement::kShared (no CPU limits) this is what a Kubernetes user would do instead of
-// Synergy: Burstable pods that request their proportion and use what others leave, placed as
-// kube-scheduler does by default (spread: NodeResourcesFit's LeastAllocated) or packed
-// (MostAllocated).
+// With Enforcement::kShared (no CPU limits) this models a Kubernetes user without Synergy:
+// Burstable pods that request their proportion and use what others leave, placed as kube-scheduler
+// does by default (spread: NodeResourcesFit's LeastAllocated) or packed (MostAllocated).
 //
 // Threading: as Allocator.
 
@@ -17,7 +16,7 @@
 namespace synergy {
 
 enum class Placing : uint8_t {
-  kPacked,  // the server with the fewest free GPUs that are enough
+  kPacked,  // the server with the fewest sufficient free GPUs
   kSpread,  // the server with the most free GPUs
 };
 

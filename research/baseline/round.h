@@ -1,6 +1,7 @@
 #pragma once
 
-// One scheduling round: who runs where with what, from now on; and what has to be done for that.
+// One scheduling round: the placement and amounts of all jobs from now on, and the actions that
+// lead there.
 //
 // Threading: as Allocator.
 
@@ -14,12 +15,12 @@
 
 namespace synergy {
 
-// The same input gives the same plan. Jobs that run and go on keep their servers (leases stick).
+// The same input gives the same plan. Running jobs that continue keep their servers.
 Plan RunRound(std::span<const Server> servers, std::span<const Job> jobs, const Policy& policy,
               Allocator& allocator, Seconds now);
 
 enum class ActionKind : uint8_t {
-  kStop,    // give everything back
+  kStop,    // release everything
   kResize,  // same servers and GPUs, other CPU or memory
   kMove,    // other servers: stop and start again
   kStart,
@@ -32,9 +33,10 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-// From what the jobs hold to what `plan` gives them. In an order in which nothing is ever taken
-// twice: first what gives back, then what takes; a resize that gives in one dimension and takes in
-// another is among the latter, for it can be done only as a whole.
+// Returns the actions from what the jobs hold to what `plan` gives them, in an order that never
+// allocates anything twice: first those that release, then those that take. A resize that releases
+// in one dimension and takes in another is among the latter, because it can be done only as a
+// whole.
 std::vector<Action> Difference(std::span<const Job> jobs, const Plan& plan);
 
 }  // namespace synergy

@@ -13,10 +13,10 @@
 namespace synergy {
 namespace {
 
-// The jobs in decreasing order of GPUs, then of what `key(job)` gives, a pair; equals as they were.
+// Sorts the jobs by decreasing GPUs, then by the pair that `key(job)` returns; stable.
 template <class Key>
 void SortByTurn(std::vector<JobIndex>& turns, std::span<const Job> jobs, Key key) {
-  // What is compared lies side by side: with 100,000 jobs the sort would wait for memory otherwise.
+  // The sort keys are contiguous: with 100,000 jobs the sort would stall on memory otherwise.
   struct Turn {
     int64_t gpus;
     std::pair<double, double> key;
@@ -75,7 +75,7 @@ class TuneRound {
     occupants_[server].push_back(job);
   }
 
-  // A share with other amounts.
+  // Changes the amounts of a share.
   void Amend(Share& share, const ResourceVector& amount) {
     if (amount == share.amount) return;
     packing_.Give(share.server, share.amount);
@@ -83,7 +83,8 @@ class TuneRound {
     share.amount = amount;
   }
 
-  // A running job stays where it is. False: it has to be placed, because a server of its is gone.
+  // Keeps a running job where it is. Returns false if the job has to be placed, because one of its
+  // servers is gone.
   bool Keep(JobIndex job) {
     const std::vector<Share>& holds = jobs_[job].holds;
     const bool stays = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
@@ -95,7 +96,7 @@ class TuneRound {
     return true;
   }
 
-  // A job that was cut takes its whole demand again where others left room for it.
+  // Restores the whole demand of a job that was cut, if there is room for it.
   void Restore(JobIndex job) {
     for (Share& share : plan_.shares[job]) {
       const ResourceVector demand = DemandOf(job, share.amount.gpus);
@@ -105,7 +106,7 @@ class TuneRound {
 
   bool Place(JobIndex job) {
     Gpus left = jobs_[job].gpus;
-    // The fewest servers: the emptiest, until one holds the rest.
+    // Uses the fewest servers: the emptiest, until one holds the rest.
     while (left > Gpus(0)) {
       if (const auto server = Find(DemandOf(job, left)); server && Squeeze(job, *server, left)) {
         return true;
@@ -123,7 +124,8 @@ class TuneRound {
     return false;
   }
 
-  // The least free that just holds the demand, else the fair share; else the fewest free GPUs.
+  // Finds the server with the least free that just holds the demand, else the fair share; else the
+  // one with the fewest free GPUs.
   std::optional<ServerIndex> Find(const ResourceVector& demand) {
     return packing_.Best(demand.gpus, [&](const Server& server, const ResourceVector& free) {
       const ResourceVector share = LesserOf(demand, FairShareOf(server, demand.gpus));
@@ -133,7 +135,7 @@ class TuneRound {
     });
   }
 
-  // An amount as a sum over the dimensions, in parts of the largest server.
+  // Returns an amount as a sum over the dimensions, relative to the largest server.
   double InNodes(const ResourceVector& amount) const {
     double nodes = 0;
     ResourceVector::ForEach([&](auto member) {
@@ -143,8 +145,8 @@ class TuneRound {
     return nodes;
   }
 
-  // Gives `gpus` of the job's GPUs the demand there, or else the fair share, for which its
-  // neighbours go down to theirs if need be.
+  // Gives `gpus` of the job's GPUs the demand there, or else the fair share; for that its
+  // neighbours are cut to theirs if necessary.
   bool Squeeze(JobIndex job, ServerIndex server, Gpus gpus) {
     const ResourceVector demand = DemandOf(job, gpus);
     if (demand.FitsWithin(packing_.free(server))) {
@@ -192,8 +194,8 @@ class OurTune final : public Allocator {
   Plan Allocate(std::span<const Server> servers, std::span<const Job> jobs,
                 std::span<const JobIndex> order) override {
     std::vector<JobIndex> turns = Runnable(servers, jobs, order);
-    // By what a job gains from its demand, so that those who gain most are spread over the servers
-    // before the rest fills the gaps.
+    // Sorts by the job's gain from its demand, so that the jobs that gain most are spread over the
+    // servers before the rest fills the gaps.
     SortByTurn(turns, jobs, [](const Job& job) {
       return std::pair(job.profile->Best() / job.fair_throughput, 0.0);
     });

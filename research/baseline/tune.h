@@ -1,15 +1,15 @@
 #pragma once
 
-// Synergy-Tune (OSDI'22, section 4.2), and what we make of it.
+// Synergy-Tune (OSDI'22, section 4.2), as published and in our version.
 //
-// The runnable jobs all run, whatever CPU and memory there are. In decreasing order of demand, each
-// goes to the server with the least left that just holds its demand; a job that no server holds
-// goes to the fewest servers, with shares in proportion to its GPUs. Where the demand does not fit,
-// the fair share does; where not even that, jobs on the server give back what they hold above
-// theirs.
+// All runnable jobs run, however little CPU and memory there are. In decreasing order of demand,
+// each is placed on the server with the least left that just holds its demand; a job that no server
+// holds is placed on the fewest servers, with shares in proportion to its GPUs. If the demand does
+// not fit, the job gets its fair share; if that does not fit either, jobs on the server give back
+// what they hold above theirs.
 //
-// Ours takes the jobs that gain most from their demand first, chooses servers by best_fit.h, and
-// then divides each server again (re_division.h).
+// Our version places the jobs that gain most from their demand first, chooses servers by
+// best_fit.h, and then divides each server again (re_division.h).
 //
 // Threading: as Allocator.
 

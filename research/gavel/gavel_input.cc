@@ -35,7 +35,7 @@ class TraceLine {
   Result<GavelTraceJob> Read(int64_t id) const {
     if (fields_.size() != kFields.size()) {
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("{}:{}: {} fields where {} belong, separated by tabs: {}", file_,
+                  fmt::format("{}:{}: {} fields instead of {}, separated by tabs: {}", file_,
                               number_, fields_.size(), kFields.size(), fmt::join(kFields, ", ")));
     }
     if (fields_[0].empty()) return Reject(0, "write the model's name");
@@ -78,7 +78,7 @@ class TraceLine {
     return number;
   }
 
-  // At least 1.
+  // Returns a number of at least 1.
   Result<int64_t> WholeNumber(size_t field) const {
     const auto number = Number(field, 1);
     if (!number) return Fail(number.error());
@@ -149,7 +149,7 @@ Result<GavelThroughputs> GavelThroughputs::Parse(std::string_view text, std::str
     }
     const auto name = table->At(row, *model);
     if (!throughputs.rates_.try_emplace({std::string(name.text), *size}, std::move(rates)).second) {
-      return name.Reject("a line before has this model with as many GPUs: leave one of them out");
+      return name.Reject("an earlier line has this model with as many GPUs: remove one of them");
     }
   }
   return throughputs;
@@ -189,8 +189,7 @@ Result<GavelThroughputs> GavelThroughputs::WithPairs(GavelThroughputs alone, std
     std::pair names(std::string(table->At(row, columns[0]).text),
                     std::string(table->At(row, columns[1]).text));
     if (!alone.pairs_.emplace(names, together).second) {
-      return table->At(row, columns[0])
-          .Reject("a line before has this pair: leave one of them out");
+      return table->At(row, columns[0]).Reject("an earlier line has this pair: remove one of them");
     }
     std::swap(names.first, names.second);
     for (auto& [first, second] : together) std::swap(first, second);
@@ -219,9 +218,8 @@ Result<std::vector<std::string>> GavelThroughputs::FastestFirst(
   for (std::string& type : types) {
     const size_t column = ColumnOf(type);
     if (column == types_.size()) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("no throughputs are known of the GPU type {}; known: {}", type,
-                              fmt::join(types_, ", ")));
+      return Fail(ErrorCode::kInvalid, fmt::format("unknown GPU type {}; known types: {}", type,
+                                                   fmt::join(types_, ", ")));
     }
     double sum = 0;
     for (const auto& [job, rates] : rates_) sum += rates[column];
@@ -239,7 +237,7 @@ Result<std::vector<double>> GavelThroughputs::Of(const std::string& model, int64
   const auto found = rates_.find({model, gpus});
   if (found == rates_.end()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("no throughputs are known of {} on {} GPUs", model, gpus));
+                fmt::format("there are no throughputs of {} on {} GPUs", model, gpus));
   }
   std::vector<double> rates;
   for (const std::string& type : types) rates.push_back(found->second[ColumnOf(type)]);

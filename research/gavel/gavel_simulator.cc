@@ -95,14 +95,14 @@ class Simulation {
 
   using Together = GavelThroughputs::Together;
 
-  // Two jobs that are there and that may share GPUs.
+  // Two present jobs that may share GPUs.
   struct Pair {
-    size_t first = 0;  // came before the second
+    size_t first = 0;  // arrived before the second
     size_t second = 0;
     const Together* rates = nullptr;  // per type
   };
 
-  // 0 where a round would not be enough for one iteration.
+  // Returns 0 for a type on which a round is too short for one iteration.
   Result<std::vector<double>> Usable(const GavelTraceJob& job) const {
     auto rates = throughputs_.Of(job.model, job.gpus, options_.types);
     if (!rates) {
@@ -116,8 +116,8 @@ class Simulation {
     }
     if (runs) return rates;
     return Fail(ErrorCode::kInvalid,
-                fmt::format("job {}: {} on {} GPUs runs on no type that has as many: leave it out, "
-                            "or give types ({}) more GPUs",
+                fmt::format("job {}: {} on {} GPUs runs on no type with enough GPUs: remove the "
+                            "job, or set more GPUs for types ({})",
                             job.id, job.model, job.gpus, fmt::join(options_.types, ", ")));
   }
 
@@ -135,7 +135,7 @@ class Simulation {
     }
   }
 
-  // With those that are there.
+  // Pairs the job with the active ones.
   void PairUp(size_t job) {
     for (const size_t other : active_) {
       const Together* const rates = RatesTogether(*jobs_[other].asked, *jobs_[job].asked);
@@ -147,7 +147,8 @@ class Simulation {
     }
   }
 
-  // Per type; null where they run together on none. Only jobs of one GPU were measured together.
+  // Returns rates per type; null if the two run together on none. Only jobs of one GPU were
+  // measured together.
   const Together* RatesTogether(const GavelTraceJob& first, const GavelTraceJob& second) {
     if (first.gpus != 1 || second.gpus != 1) return nullptr;
     const auto [cached, is_new] = together_.try_emplace({first.model, second.model});
@@ -225,11 +226,11 @@ class Simulation {
       std::swap(order_[left - 1], order_[random_.Below(left)]);
   }
 
-  // A round. Two that share a GPU have it, and end, when both have made their iterations.
+  // Runs a round. Two jobs that share a GPU hold it, and end, when both have made their iterations.
   void Work(const std::vector<GavelPick>& picks) {
     double end = now_;
     for (const GavelPick& pick : picks) {
-      std::vector<std::pair<size_t, double>> runs;  // jobs and how fast
+      std::vector<std::pair<size_t, double>> runs;  // jobs and their speeds
       const size_t first = by_name_.at(pick.job);
       if (pick.partner.empty()) {
         runs.emplace_back(first, jobs_[first].throughput[pick.type]);
@@ -274,12 +275,12 @@ class Simulation {
   RoundMechanism mechanism_;
   std::vector<Job> jobs_;
   std::unordered_map<std::string, size_t> by_name_;
-  std::vector<size_t> arrivals_;  // the jobs' positions
+  std::vector<size_t> arrivals_;  // positions of jobs
   size_t next_ = 0;
   std::vector<size_t> active_;                                        // by arrival
-  std::vector<Pair> pairs_;                                           // of these
-  std::map<std::pair<std::string, std::string>, Together> together_;  // by the models
-  std::vector<size_t> order_;  // of types, as they are gone through
+  std::vector<Pair> pairs_;                                           // pairs of active jobs
+  std::map<std::pair<std::string, std::string>, Together> together_;  // by models
+  std::vector<size_t> order_;  // of types, as they are visited
   Random random_{0};
   double now_ = 0;
   double solved_at_ = 0;
@@ -292,11 +293,10 @@ class Simulation {
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options) {
   if (IsPacked(options.policy) && !throughputs.KnowsPairs()) {
-    return Fail(
-        ErrorCode::kInvalid,
-        fmt::format("{}: a table of throughputs has those of jobs alone: take the published "
-                    "one, which has pairs too, or the policy without _packed",
-                    options.policy));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}: a table of throughputs has no pairs: use the published one, which "
+                            "has pairs, or the policy without _packed",
+                            options.policy));
   }
   const Result<std::unique_ptr<GavelPolicy>> policy = MakeGavelPolicy(options.policy);
   if (!policy) return Fail(policy.error());

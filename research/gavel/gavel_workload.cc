@@ -29,9 +29,8 @@ Result<std::vector<GavelTraceJob>> GenerateGavelWorkload(const WorkloadOptions& 
     const int64_t gpus = DrawGpus(options, random);
     const std::vector<std::string> models = throughputs.Models(gpus, fastest_type);
     if (models.empty()) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("workload: no model is known that runs on {} GPUs of {}", gpus,
-                              fastest_type));
+      return Fail(ErrorCode::kInvalid, fmt::format("workload: no known model runs on {} GPUs of {}",
+                                                   gpus, fastest_type));
     }
     const auto drawn = static_cast<size_t>(random.Uniform() * static_cast<double>(models.size()));
     const std::string& model = models[std::min(drawn, models.size() - 1)];

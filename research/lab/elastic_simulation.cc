@@ -23,27 +23,25 @@ Result<Seconds> ReadTime(std::string_view option, const std::string& text) {
   return *time;
 }
 
-// All but the policy.
+// Reads all options but the policy.
 Result<ElasticOptions> ReadElasticOptions(const LabArguments& arguments,
                                           const GavelThroughputs& throughputs) {
   constexpr std::string_view kExample = "v100=64";
   const auto gpus = ParseByType("--types", arguments.types, kExample);
   if (!gpus) return Fail(gpus.error());
   if (gpus->size() != 1 || gpus->begin()->second != std::floor(gpus->begin()->second)) {
-    return WrongOption("--types",
-                       fmt::format("with --elastic one GPU type and how many GPUs there are "
-                                   "are needed, as {}",
-                                   kExample));
+    return WrongOption(
+        "--types",
+        fmt::format("with --elastic, set one GPU type and its number of GPUs, as {}", kExample));
   }
   const auto known = throughputs.FastestFirst({gpus->begin()->first});
   if (!known) return WrongOption("--types", known.error().message);
   const auto round = ReadTime("--round", arguments.round);
   if (!round) return Fail(round.error());
-  if (*round < Seconds(1)) return WrongOption("--round", "has to be at least 1s");
+  if (*round < Seconds(1)) return WrongOption("--round", "must be at least 1s");
   const auto restart_cost = ReadTime("--restart-cost", arguments.restart_cost);
   if (!restart_cost) return Fail(restart_cost.error());
-  if (*restart_cost >= *round)
-    return WrongOption("--restart-cost", "has to be shorter than a round");
+  if (*restart_cost >= *round) return WrongOption("--restart-cost", "must be shorter than a round");
   return ElasticOptions{.policy = {},
                         .gpus = static_cast<int>(gpus->begin()->second),
                         .type = gpus->begin()->first,

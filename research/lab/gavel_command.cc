@@ -16,7 +16,7 @@
 namespace synergy::cli {
 namespace {
 
-// One byte more than the most shows that there is too much.
+// Reads one byte more than allowed, to detect input that is too long.
 Result<std::string> ReadAtMost(std::istream& in, size_t most) {
   std::string text(most + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -106,7 +106,7 @@ std::string ToJson(std::span<const GavelSolved> solved, bool list) {
 
 CLI::App* AddGavelSolve(CLI::App& gavel, GavelArguments& arguments) {
   CLI::App* solve = gavel.add_subcommand(
-      "solve", "Which part of its time each job spends on each GPU type, by a policy");
+      "solve", "Print which part of its time each job spends on each GPU type, by a policy");
   solve->add_option("--policy", arguments.policy, "the policy's name")->required();
   solve->add_option("--input", arguments.input, "a JSON file, or - for standard input")->required();
   solve->add_option("-o,--output", arguments.output, "text or json")

@@ -33,7 +33,7 @@ Result<std::vector<RunResult>> RunEach(const LabArguments& arguments,
   const auto workloads = LoadGavelWorkloads(arguments, throughputs, simulator.fastest_type);
   if (!workloads) return Fail(workloads.error());
   if (!arguments.save.empty()) {
-    if (workloads->size() != 1) return WrongOption("--save", "there has to be one workload");
+    if (workloads->size() != 1) return WrongOption("--save", "needs exactly one workload");
     const auto saved = WriteFile(arguments.save, ToGavelTrace(workloads->front().jobs));
     if (!saved) return Fail(saved.error());
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs on jobs of the form that Gavel's authors have: every workload under every policy.
+// Runs on jobs in the format of Gavel's authors: every workload under every policy.
 //
 // Threading: one owner. Failures: kInvalid and kNotFound, naming file or option.
 
@@ -18,15 +18,15 @@
 namespace synergy::cli {
 
 struct GavelFormSimulator {
-  std::string_view mechanism;  // as figures name it
-  std::string fastest_type;    // by which jobs are made
-  // The workload under RunResult::policy: sets jobs and figures.
+  std::string_view mechanism;  // its name in figures
+  std::string fastest_type;    // generated durations are times on this type
+  // Simulates the workload under RunResult::policy; fills jobs and figures.
   std::function<Result<>(const GavelWorkload& workload,
                          const std::function<void(size_t)>& tell_finished, RunResult& result)>
       simulate;
 };
 
-// Reads the workloads, and saves the one of --save.
+// Reads the workloads and runs them; writes the file of --save.
 Result<std::vector<RunResult>> RunEach(const LabArguments& arguments,
                                        const GavelThroughputs& throughputs,
                                        const GavelFormSimulator& simulator,

@@ -23,8 +23,8 @@ using json::Value;
 constexpr double kLargest = 1e15;
 constexpr std::string_view kNoJson[] = {"-Infinity", "Infinity", "NaN"};
 
-// Python writes figures that JSON has no word for. In quotes they can be read, and refused with the
-// name of their field.
+// Python writes numbers that JSON does not allow. Quotes them, so that they can be read, and
+// rejected with the name of their field.
 std::string QuoteOddFigures(std::string_view text) {
   std::string quoted;
   bool in_text = false;
@@ -45,7 +45,7 @@ std::string QuoteOddFigures(std::string_view text) {
   return quoted;
 }
 
-// Numbers before words, by size.
+// Orders numbers by size, before words.
 std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   double number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -53,7 +53,7 @@ std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   return {word, word ? 0 : number, name};
 }
 
-// Reads one problem out of the input's fields, those of a call before those that all have.
+// Reads one problem from the input's fields; those of a call precede the common ones.
 class ProblemReader {
  public:
   ProblemReader(Value root, Value call) : root_(root), call_(call) {}
@@ -71,7 +71,7 @@ class ProblemReader {
  private:
   bool ok() const { return fault_.empty(); }
 
-  // The first counts.
+  // Keeps the first error.
   void Report(const std::string& path, std::string_view what) {
     if (ok()) fault_ = fmt::format("{}: {}", path, what);
   }
@@ -81,12 +81,12 @@ class ProblemReader {
     return own.absent() ? root_[name] : own;
   }
 
-  // An object, or nothing where the field is absent.
+  // Returns an object; empty if the field is absent.
   Value Map(std::string_view name) {
     const Value value = Field(name);
     if (value.absent()) return {};
     if (!value.IsObject()) {
-      Report(PathOf(value), fmt::format("{} where an object belongs", value.DescribeKind()));
+      Report(PathOf(value), fmt::format("{} instead of an object", value.DescribeKind()));
       return {};
     }
     return value;
@@ -113,8 +113,8 @@ class ProblemReader {
     const std::string_view text = value.text();
     if (!value.IsNumber()) {
       Report(PathOf(value), value.IsString()
-                                ? fmt::format("{} is no number", json::Quoted(text))
-                                : fmt::format("{} where a number belongs", value.DescribeKind()));
+                                ? fmt::format("{} is not a number", json::Quoted(text))
+                                : fmt::format("{} instead of a number", value.DescribeKind()));
       return 0;
     }
     double number = 0;
@@ -124,7 +124,7 @@ class ProblemReader {
     } else if (number < 0) {
       Report(PathOf(value), fmt::format("{} is negative", text));
     } else if (number == 0 && !may_be_zero) {
-      Report(PathOf(value), "0 where more than 0 belongs");
+      Report(PathOf(value), "0 instead of a number above 0");
     }
     return number;
   }
@@ -151,14 +151,14 @@ class ProblemReader {
     }
   }
 
-  // Every job that is named, and those that count.
+  // Collects the names of all jobs, and of those that count.
   void ReadNames(Value throughputs) {
     throughputs.ForEachMember([&](std::string_view key, Value /*value*/) {
       if (key.find(',') == std::string_view::npos) all_.emplace(key);
     });
     std::vector<std::string> names(all_.begin(), all_.end());
     if (const Value active = call_["active"]; !active.absent()) {
-      if (!active.IsArray()) return Report(PathOf(active), "no list of jobs");
+      if (!active.IsArray()) return Report(PathOf(active), "not a list of jobs");
       names.clear();
       active.ForEachElement([&](Value name) {
         if (all_.count(std::string(name.text())) == 0) {
@@ -224,7 +224,7 @@ class ProblemReader {
       const std::string names[] = {std::string(key.substr(0, comma)),
                                    std::string(key.substr(comma + 1))};
       if (all_.count(names[0]) == 0 || all_.count(names[1]) == 0 || names[0] == names[1]) {
-        return Report(PathOf(row), "no pair of two jobs with throughputs of their own");
+        return Report(PathOf(row), "not a pair of two jobs with throughputs of their own");
       }
       const auto first = index_.find(names[0]);
       const auto second = index_.find(names[1]);
@@ -235,7 +235,7 @@ class ProblemReader {
         if (both.absent()) return Report(PathOf(row, type), "missing");
         std::vector<double> numbers;
         both.ForEachElement([&](Value number) { numbers.push_back(Number(number, true)); });
-        if (numbers.size() != 2) return Report(PathOf(both), "no list of two throughputs");
+        if (numbers.size() != 2) return Report(PathOf(both), "not a list of two throughputs");
         pair.throughput.push_back({numbers[0], numbers[1]});
       }
       problem_.pairs.push_back(std::move(pair));
@@ -247,7 +247,7 @@ class ProblemReader {
     if (entities.missing()) return;
     std::vector<int> owners(problem_.jobs.size(), 0);
     const Value members = entities["entity_to_jobs"];
-    if (!members.IsObject()) return Report(PathOf(entities, "entity_to_jobs"), "no object");
+    if (!members.IsObject()) return Report(PathOf(entities, "entity_to_jobs"), "not an object");
     members.ForEachMember([&](std::string_view name, Value jobs) {
       GavelEntity entity{.name = std::string(name), .jobs = {}};
       entity.weight = Number(entities["entity_weights"], name, false);
@@ -257,7 +257,7 @@ class ProblemReader {
         Report(PathOf(policy),
                fmt::format("{} is neither fairness nor fifo", json::Quoted(policy.text())));
       }
-      if (!jobs.IsArray()) return Report(PathOf(jobs), "no list of jobs");
+      if (!jobs.IsArray()) return Report(PathOf(jobs), "not a list of jobs");
       jobs.ForEachElement([&](Value job) {
         const auto found = index_.find(std::string(job.text()));
         if (found != index_.end()) {
@@ -271,7 +271,7 @@ class ProblemReader {
     });
     for (size_t job = 0; job < owners.size(); ++job) {
       if (owners[job] == 1) continue;
-      Report(PathOf(members), fmt::format("job {} is in {} entities where it belongs in one",
+      Report(PathOf(members), fmt::format("job {} is in {} entities instead of one",
                                           json::Quoted(problem_.jobs[job].name), owners[job]));
     }
   }
@@ -279,7 +279,7 @@ class ProblemReader {
   Value root_;
   Value call_;
   std::string fault_;
-  double largest_ = 0;  // GPUs of the type with the most
+  double largest_ = 0;  // GPU count of the largest type
   std::set<std::string> all_;
   std::map<std::string, size_t> index_;  // the problem's jobs
   GavelProblem problem_;
@@ -292,14 +292,13 @@ Result<GavelInput> ReadGavelInput(std::string_view json) {
   if (!document) return Fail(document.error());
   const Value root = document->root();
   if (!root.IsObject()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{} where an object belongs", root.DescribeKind()));
+    return Fail(ErrorCode::kInvalid, fmt::format("{} instead of an object", root.DescribeKind()));
   }
   GavelInput input;
   std::vector<Value> calls;
   if (const Value list = root["calls"]; !list.absent()) {
     input.calls = true;
-    if (!list.IsArray()) return Fail(ErrorCode::kInvalid, "calls: no list");
+    if (!list.IsArray()) return Fail(ErrorCode::kInvalid, "calls: not a list");
     list.ForEachElement([&](Value call) { calls.push_back(call); });
   } else {
     calls.emplace_back();

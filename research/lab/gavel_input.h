@@ -1,6 +1,6 @@
 #pragma once
 
-// What `synergy gavel solve` reads: the JSON that docs/gavel.md describes.
+// The input of `synergy-lab gavel solve`: the JSON that docs/gavel.md describes.
 //
 // Threading: pure.
 
@@ -19,11 +19,11 @@ inline constexpr size_t kMostGavelTypes = 64;
 
 struct GavelInput {
   std::vector<GavelProblem> problems;  // in the order of the calls
-  bool calls = false;                  // there is a list of them, be it of one
+  bool calls = false;                  // the input is a list, even if of one problem
 };
 
-// kInvalid names the first field that is wrong, with its path. Jobs are in the order of their
-// names, numbers as numbers; types in the order of theirs.
+// kInvalid names the first wrong field, with its path. Jobs and types are in the order of their
+// names, numbers by value.
 Result<GavelInput> ReadGavelInput(std::string_view json);
 
 }  // namespace synergy::cli

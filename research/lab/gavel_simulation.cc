@@ -17,12 +17,12 @@
 namespace synergy::cli {
 namespace {
 
-// All but the policy.
+// Reads all options but the policy.
 Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                                       const GavelThroughputs& throughputs) {
   if (arguments.types.empty()) {
     return WrongOption("--types",
-                       "GPU types and how many GPUs of each are needed, as v100=12,p100=12,k80=12");
+                       "set GPU types and their numbers of GPUs, as v100=12,p100=12,k80=12");
   }
   auto types = ReadGpuTypes(arguments, throughputs);
   if (!types) return Fail(types.error());
@@ -34,11 +34,11 @@ Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                       .tell_finished = {}};
 }
 
-// --solves is the record of one run.
+// Checks that there is only one run: --solves records a single one.
 Result<> CheckSolves(const LabArguments& arguments) {
   const size_t workloads = arguments.traces.size() + arguments.workloads.size();
   if (!arguments.solves.empty() && workloads * arguments.policies.size() != 1) {
-    return WrongOption("--solves", "there has to be one workload and one policy");
+    return WrongOption("--solves", "needs exactly one workload and one policy");
   }
   return {};
 }

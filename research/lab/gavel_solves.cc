@@ -16,7 +16,7 @@ void WriteByType(json::Writer& out, const GavelProblem& problem,
   out.EndObject();
 }
 
-// `figure` of each job that has one.
+// Writes `figure` of each job that has one.
 template <class Figure>
 void WriteByJob(json::Writer& out, std::string_view key, const GavelProblem& problem,
                 Figure figure) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a simulated run asked one of Gavel's policies, and what it answered, as JSON that `synergy
-// gavel solve` reads again: {"policy": NAME, "calls": [...]}, each call with the fields of a
-// problem, its "time", "objective" and "allocation".
+// The questions of a simulated run to one of Gavel's policies, and the answers, as JSON that
+// `synergy-lab gavel solve` can read: {"policy": NAME, "calls": [...]}, each call with the fields
+// of a problem, its "time", "objective" and "allocation".
 //
 // Threading: one owner.
 
@@ -19,7 +19,7 @@ class GavelSolves {
   explicit GavelSolves(std::string_view policy);
 
   void Add(const GavelSolve& solve);
-  // Once, after all have been added.
+  // REQUIRES: called once, after all calls have been added.
   std::string Take();
 
  private:

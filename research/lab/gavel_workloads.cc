@@ -32,7 +32,7 @@ Result<std::map<std::string, double>> ParseByType(std::string_view option,
                                              part, example));
     }
     if (!figures.emplace(part.substr(0, equals), figure).second) {
-      return WrongOption(option, fmt::format("{} is there twice", part.substr(0, equals)));
+      return WrongOption(option, fmt::format("{} occurs twice", part.substr(0, equals)));
     }
   }
   return figures;
@@ -63,7 +63,7 @@ Result<std::vector<GavelWorkload>> LoadGavelWorkloads(const LabArguments& argume
     if (!jobs) return WrongOption("--generate", jobs.error().message);
     workloads.push_back({made, *std::move(jobs)});
   }
-  if (workloads.empty()) return Fail(ErrorCode::kInvalid, "give either --trace or --generate");
+  if (workloads.empty()) return Fail(ErrorCode::kInvalid, "set either --trace or --generate");
   return workloads;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Jobs and speeds of the form that Gavel's authors have, as options of synergy-lab name them.
+// Jobs and speeds in the format of Gavel's authors, as options of synergy-lab name them.
 //
 // Threading: values. Failures: kInvalid and kNotFound, naming file or option.
 
@@ -15,12 +15,12 @@
 
 namespace synergy::cli {
 
-// "v100=12" in each of `parts`, each type once, with a number above 0.
+// Parses "v100=12" in each of `parts`: each type once, with a number above 0.
 Result<std::map<std::string, double>> ParseByType(std::string_view option,
                                                   const std::vector<std::string>& parts,
                                                   std::string_view example);
 
-// What was published, where no file is named.
+// Returns the published throughputs if `file` is empty.
 Result<GavelThroughputs> LoadThroughputs(const std::string& file);
 
 struct GavelWorkload {
@@ -28,7 +28,8 @@ struct GavelWorkload {
   std::vector<GavelTraceJob> jobs;
 };
 
-// Of --trace, and those that --generate makes, whose durations are by `fastest_type`.
+// Returns the jobs of --trace, and the generated ones of --generate, whose durations are times on
+// `fastest_type`.
 Result<std::vector<GavelWorkload>> LoadGavelWorkloads(const LabArguments& arguments,
                                                       const GavelThroughputs& throughputs,
                                                       const std::string& fastest_type);

@@ -22,8 +22,8 @@ Result<TypedServers> ServersOf(GpuTypes types, const ResourceVector& server) {
     const auto gpus = static_cast<int64_t>(types.gpus[type]);
     if (gpus % server.gpus.count() != 0) {
       return WrongOption("--types",
-                         fmt::format("{}={} are no whole servers with {} GPUs: give --gpus, which "
-                                     "all servers have, or another number",
+                         fmt::format("{}={} is not a whole number of servers with {} GPUs: set "
+                                     "--gpus, which applies to all servers, or another number",
                                      servers.types[type], gpus, server.gpus.count()));
     }
     servers.counts.push_back(static_cast<size_t>(gpus / server.gpus.count()));
@@ -68,7 +68,7 @@ Result<GpuTypes> ReadGpuTypes(const LabArguments& arguments, const GavelThroughp
     types.gpus.push_back(gpus->at(type));
     if (prices->count(type) > 0) types.costs.push_back(prices->at(type));
   }
-  // Of some types alone they say nothing.
+  // Prices of only some types are of no use.
   if (types.costs.size() != types.names.size()) types.costs.clear();
   return types;
 }
@@ -78,10 +78,11 @@ Result<std::optional<TypeSetup>> ReadTypeSetup(const LabArguments& arguments,
   if (arguments.types.empty()) {
     for (const std::string& policy : arguments.policies) {
       if (!IsTypePolicy(policy)) continue;
-      return WrongOption("--types",
-                         fmt::format("{} is about GPU types: give them and how many GPUs there "
-                                     "are of each, as v100=32,p100=32,k80=32",
-                                     policy));
+      return WrongOption(
+          "--types",
+          fmt::format(
+              "{} needs GPU types: set them and their numbers of GPUs, as v100=32,p100=32,k80=32",
+              policy));
     }
     constexpr std::string_view kWhere = "only with --types";
     if (!arguments.throughputs.empty()) return WrongOption("--throughputs", kWhere);
@@ -98,7 +99,7 @@ Result<std::optional<TypeSetup>> ReadTypeSetup(const LabArguments& arguments,
       std::any_of(arguments.policies.begin(), arguments.policies.end(),
                   [](const std::string& name) { return ParseTypePolicy(name)->by_cost; });
   if (by_cost && types->costs.empty()) {
-    return WrongOption("--prices", "gavel-cost needs one for each of --types, as v100=0.74");
+    return WrongOption("--prices", "gavel-cost needs a price for each of --types, as v100=0.74");
   }
   TypeProfiles profiles(types->names, *std::move(throughputs));
   if (!arguments.type_profiles.empty()) {

@@ -21,19 +21,19 @@ struct LabArguments;
 struct GpuTypes {
   std::vector<std::string> names;  // fastest first
   std::vector<double> gpus;        // per type; whole numbers
-  std::vector<double> costs;       // of a GPU per type and hour; empty: not all are known
+  std::vector<double> costs;       // per GPU and hour, by type; empty: not all are known
 };
 
-// --types and --prices.
+// Reads --types and --prices.
 Result<GpuTypes> ReadGpuTypes(const LabArguments& arguments, const GavelThroughputs& throughputs);
 
-// What our own rounds need of types.
+// The types' data for our own rounds.
 struct TypeSetup {
   TypedServers servers;
   TypeProfiles profiles;
 };
 
-// None where no policy is of types. `server`: each one.
+// Returns nullopt if no policy uses types. `server`: each one.
 Result<std::optional<TypeSetup>> ReadTypeSetup(const LabArguments& arguments,
                                                const ResourceVector& server);
 

@@ -18,13 +18,13 @@ namespace synergy::cli {
 
 class LabCommands {
  public:
-  // Adds the commands to `app`, which this has to outlive.
+  // Adds the commands to `app`. REQUIRES: this outlives `app`.
   explicit LabCommands(CLI::App& app);
 
   LabCommands(const LabCommands&) = delete;
   LabCommands& operator=(const LabCommands&) = delete;
 
-  // The name of the command that was parsed, and running it. kInvalid names the option.
+  // Name() returns the name of the parsed command, Run() runs it. kInvalid names the option.
   std::string Name() const;
   Result<> Run() const;
 

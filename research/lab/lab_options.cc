@@ -11,7 +11,7 @@
 namespace synergy::cli {
 namespace {
 
-// None where no file is named, or no policy asks for it.
+// Returns nullopt if no file is named, or no policy uses it.
 Result<std::optional<std::vector<double>>> ReadSizeHistory(const LabArguments& arguments) {
   const auto& policies = arguments.policies;
   if (arguments.size_history.empty() ||
@@ -40,20 +40,19 @@ Result<> CheckQueueLimits(std::span<const double> limits) {
   double last = 0;
   for (const double limit : limits) {
     if (!(limit > last) || limit > 1e15) {
-      return WrongOption(
-          "--queue-limits",
-          fmt::format("{} does not fit: write GPU-seconds above 0 and up to 1e15, each "
-                      "limit above the one before, such as 3250,7200",
-                      limit));
+      return WrongOption("--queue-limits",
+                         fmt::format("invalid {}: write GPU-seconds above 0 and up to 1e15, each "
+                                     "limit above the one before, such as 3250,7200",
+                                     limit));
     }
     last = limit;
   }
-  if (limits.size() > 64) return WrongOption("--queue-limits", "has to be 64 limits at most");
+  if (limits.size() > 64) return WrongOption("--queue-limits", "must be at most 64 limits");
   return {};
 }
 
 Result<LabOptions> CheckLabArguments(const LabArguments& arguments) {
-  if (!arguments.solves.empty()) return WrongOption("--solves", "only of synergy-lab gavel");
+  if (!arguments.solves.empty()) return WrongOption("--solves", "only for synergy-lab gavel");
   const auto checked = CheckArguments(arguments, !arguments.type_profiles.empty());
   if (!checked) return Fail(checked.error());
   LabOptions options{*checked};
@@ -71,12 +70,12 @@ Result<LabOptions> CheckLabArguments(const LabArguments& arguments) {
   const bool reference = arguments.kind == LabKind::kReference;
   if (reference && options.starts_from_cluster) {
     return WrongOption(arguments.from_cluster ? "--from-cluster" : "--cluster",
-                       "the authors' simulator knows no other clusters than empty ones");
+                       "the authors' simulator only supports empty clusters");
   }
   options.consolidate = arguments.placement == "consolidate";
   if (options.consolidate && !reference) {
     return WrongOption("--placement",
-                       "only of synergy-lab reference; our mechanisms always consolidate");
+                       "only for synergy-lab reference; our mechanisms always consolidate");
   }
   const auto arrivals = ParseReferenceArrivals(arguments.arrivals);
   if (!arrivals) return WrongOption("--arrivals", arrivals.error());
@@ -84,10 +83,9 @@ Result<LabOptions> CheckLabArguments(const LabArguments& arguments) {
   if (options.arrivals == ReferenceArrivals::kAuto) {
     if (!arguments.workloads.empty()) options.arrivals = ReferenceArrivals::kGenerated;
   } else if (!reference) {
-    return WrongOption(
-        "--arrivals",
-        "only of synergy-lab reference; our rounds always begin with the first arrival and "
-        "end with the last job");
+    return WrongOption("--arrivals",
+                       "only for synergy-lab reference; our rounds always begin with the first "
+                       "arrival and end with the last job");
   }
   return options;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line of synergy-lab: the options of `synergy simulate`, and those of research.
+// The command line of synergy-lab: the options of `synergy simulate`, and its own.
 //
 // Threading: values.
 
@@ -18,15 +18,15 @@
 
 namespace synergy::cli {
 
-// The simulator that runs: that of Synergy's, Tiresias' or Gavel's authors, or ours in rounds.
+// The simulator: that of Synergy's, Tiresias' or Gavel's authors, or ours in rounds.
 enum class LabKind { kReference, kTiresias, kGavel, kRounds };
 
 // As written on the command line.
 struct LabArguments : SimulateArguments {
   LabKind kind = LabKind::kRounds;
-  std::string placement = "first-fit";  // of kReference, like the next
+  std::string placement = "first-fit";  // for kReference, like the next
   std::string arrivals = "auto";
-  std::vector<std::string> schedules{"dlas-gpu"};  // of kTiresias, like the next
+  std::vector<std::string> schedules{"dlas-gpu"};  // for kTiresias, like the next
   std::string scheme = "count";
   std::vector<double> queue_limits{3250, 7200};
   double promote = 0;
@@ -36,26 +36,26 @@ struct LabArguments : SimulateArguments {
   std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};
   std::string throughputs;    // a file
   std::string type_profiles;  // a file
-  std::string solves;         // a file; of kGavel
-  bool elastic = false;       // of kRounds
+  std::string solves;         // a file; for kGavel
+  bool elastic = false;       // for kRounds
 };
 
-// Checked.
+// The checked arguments.
 struct LabOptions : SimulateOptions {
   Seconds lease{};
-  // Past jobs' sizes, GPU-seconds; none: the workload's own stand for them.
+  // Sizes of past jobs in GPU-seconds; none: the workload's own sizes are used.
   std::optional<std::vector<double>> sizes;
   bool consolidate = false;
-  // For the reference simulator. Made jobs are kGenerated unless something else is asked.
+  // For the reference simulator. Generated jobs are kGenerated unless --arrivals says otherwise.
   ReferenceArrivals arrivals = ReferenceArrivals::kAuto;
   std::optional<TypeSetup> types;  // none: all GPUs are alike
 };
 
-// The simulators of others, and that of elastic jobs, do not say where jobs were: no --changes, no
-// --html. Nor do they know profiles: no --type-profiles.
+// Rejects options that a simulator does not support: those of other authors, and that of elastic
+// jobs, have no places of jobs (--changes, --html) and no profiles (--type-profiles).
 Result<> CheckFiles(const LabArguments& arguments);
 
-// --queue-limits: at most 64, above 0, ascending.
+// Checks --queue-limits: at most 64, above 0, ascending.
 Result<> CheckQueueLimits(std::span<const double> limits);
 
 // Checks arguments of kReference and kRounds. kInvalid names the option.

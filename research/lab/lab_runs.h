@@ -13,30 +13,30 @@
 
 namespace synergy::cli {
 
-// Every workload at every load, under every policy and mechanism: in rounds, or by events where the
-// mechanism is the product.
+// Runs every workload at every load, under every policy and mechanism: in rounds, or by events if
+// the mechanism is the product.
 Result<std::vector<RunResult>> RunAllInRounds(const LabArguments& arguments,
                                               const LabOptions& options, const ModelFacts& facts,
                                               const PresentCluster* cluster,
                                               const std::vector<TraceWorkload>& workloads,
                                               const TellProgress& tell);
 
-// The same, by the simulator of Synergy's authors.
+// Runs the same with the simulator of Synergy's authors.
 Result<std::vector<RunResult>> RunAllReference(const LabArguments& arguments,
                                                const LabOptions& options, const ModelFacts& facts,
                                                const std::vector<TraceWorkload>& workloads);
 
-// Both, for RunAndReport(). They refer to the arguments and options.
+// The simulators for RunAndReport(). They refer to the arguments and options.
 Simulator OurRounds(const LabArguments& arguments, const LabOptions& options);
 Simulator ReferenceRuns(const LabArguments& arguments, const LabOptions& options);
 
-// By the simulator of Tiresias' authors: every trace under every schedule.
+// Runs the simulator of Tiresias' authors: every trace under every schedule.
 Result<std::vector<RunResult>> RunAllTiresias(const LabArguments& arguments);
 
-// By that of Gavel's authors: every workload under every policy.
+// Runs the simulator of Gavel's authors: every workload under every policy.
 Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments, const TellProgress& tell);
 
-// Jobs with more or fewer workers: every workload under every policy.
+// Runs jobs with varying numbers of workers: every workload under every policy.
 Result<std::vector<RunResult>> RunAllElastic(const LabArguments& arguments,
                                              const TellProgress& tell);
 

@@ -28,7 +28,7 @@ SimulatorOptions InRounds(const LabArguments& arguments, const LabOptions& optio
           .keep_changes = options.keeps_changes};
 }
 
-// In GPU-seconds.
+// Returns GPU-seconds.
 std::vector<double> PastSizes(const LabOptions& options, std::span<const Job> jobs) {
   if (options.sizes) return *options.sizes;
   std::vector<double> sizes;
@@ -52,7 +52,7 @@ Result<SimulationRun> RunInRounds(const LabArguments& arguments, const LabOption
   return Simulate(servers, jobs, **policy, *mechanism, InRounds(arguments, options), progress);
 }
 
-// On GPUs of several types.
+// Runs on GPUs of several types.
 Result<SimulationRun> RunOnTypes(const LabArguments& arguments, const LabOptions& options,
                                  const TraceWorkload& workload, std::span<const Job> jobs,
                                  const JobProfiles& table, const RunResult& result,
@@ -93,13 +93,13 @@ Result<> RunByMechanism(const LabArguments& arguments, const LabOptions& options
     std::vector<std::string_view> names;
     for (const MechanismName& known : ProductMechanisms()) names.push_back(known.name);
     for (const MechanismName& known : MechanismNames()) names.push_back(known.name);
-    return Fail(ErrorCode::kInvalid, fmt::format("no mechanism '{}': one of {}", result.mechanism,
-                                                 fmt::join(names, ", ")));
+    return Fail(ErrorCode::kInvalid, fmt::format("unknown mechanism '{}': use one of {}",
+                                                 result.mechanism, fmt::join(names, ", ")));
   }
   if (!by_events && cluster != nullptr) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("mechanism {} begins with empty servers; --from-cluster and --cluster "
-                            "are for: synergy, synergy-strict",
+                fmt::format("mechanism {} needs empty servers; --from-cluster and --cluster are "
+                            "only for synergy and synergy-strict",
                             result.mechanism));
   }
   const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };

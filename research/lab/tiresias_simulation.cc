@@ -14,11 +14,12 @@
 namespace synergy::cli {
 namespace {
 
-// What all schedules share. `queues` and `gittins`: whether any schedule uses them.
+// Returns the options that all schedules share. `queues` and `gittins`: whether any schedule uses
+// them.
 Result<TiresiasOptions> CommonOptions(const LabArguments& arguments, bool gittins) {
   TiresiasOptions options{.queue_limits = arguments.queue_limits};
   if (arguments.cluster.empty()) {
-    return Fail(ErrorCode::kInvalid, "--cluster: nXgY is needed, such as n2g4");
+    return Fail(ErrorCode::kInvalid, "--cluster: set nXgY, such as n2g4");
   }
   const auto cluster = ParseTiresiasCluster(arguments.cluster);
   if (!cluster) return WrongOption("--cluster", cluster.error());
@@ -58,7 +59,7 @@ Result<RunResult> RunTiresias(const std::string& trace, const std::string& sched
 
 Result<std::vector<RunResult>> RunAllTiresias(const LabArguments& arguments) {
   if (arguments.traces.empty()) {
-    return Fail(ErrorCode::kInvalid, "--trace: a file is needed");
+    return Fail(ErrorCode::kInvalid, "--trace: needs a file");
   }
   const auto window = WindowOf(arguments);
   if (!window) return Fail(window.error());

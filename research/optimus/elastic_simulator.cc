@@ -16,10 +16,12 @@ namespace synergy {
 namespace {
 
 constexpr std::array<ElasticPolicyName, 4> kNames = {{
-    {"optimus", "a worker where it shortens the remaining time most, by what is fitted"},
-    {"optimus-exact", "the same with nothing to be fitted: iterations left are known"},
-    {"srtf", "least remaining time first, with the GPUs that jobs ask for; they are known"},
-    {"equal", "as many workers for everybody"},
+    {"optimus",
+     "gives a worker to the job whose remaining time it shortens most, by fitted curves"},
+    {"optimus-exact", "the same with the true curves and the true remaining iterations"},
+    {"srtf",
+     "least remaining time first, with the GPUs that jobs ask for; remaining times are known"},
+    {"equal", "equally many workers for all jobs"},
 }};
 
 struct Job {
@@ -86,7 +88,7 @@ class ElasticSimulation {
     }
   }
 
-  // Workers of each active job.
+  // Returns the workers of each active job.
   std::vector<int> Divide() {
     switch (options_.policy) {
       case ElasticPolicy::kOptimus:
@@ -156,7 +158,7 @@ class ElasticSimulation {
     return workers;
   }
 
-  // What a job loses before it goes on with `workers`.
+  // Returns the job's loss before it continues with `workers`.
   double Lost(Job& job, int workers, bool first) {
     if (workers == job.workers) return 0;
     if (!first) {
@@ -200,7 +202,7 @@ class ElasticSimulation {
   std::span<const GavelTraceJob> asked_;
   const ElasticOptions& options_;
   std::vector<Job> jobs_;         // as asked_
-  std::vector<size_t> arrivals_;  // the jobs' positions
+  std::vector<size_t> arrivals_;  // positions of jobs
   size_t next_ = 0;
   std::vector<size_t> active_;  // by arrival
   size_t finished_ = 0;
@@ -218,8 +220,8 @@ Result<ElasticPolicy> ParseElasticPolicy(std::string_view name) {
   }
   std::vector<std::string_view> names;
   for (const ElasticPolicyName& known : kNames) names.push_back(known.name);
-  return Fail(ErrorCode::kInvalid, fmt::format("no policy '{}' of elastic jobs: one of {}", name,
-                                               fmt::join(names, ", ")));
+  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}' of elastic jobs: use one of {}",
+                                               name, fmt::join(names, ", ")));
 }
 
 Result<ElasticRun> SimulateElastic(std::span<const GavelTraceJob> jobs,

@@ -2,11 +2,11 @@
 
 // Elastic trainings (elastic_training.h) on a pool of GPUs of one type, in rounds:
 //
-// * At the beginning of a round those jobs arrive that have been submitted, and the policy says how
-//   many workers each has until the next. A GPU whose job ends idles until then.
-// * A job that gets another number of workers than it had loses the restart cost, one that is tried
-//   with several at first (kOptimus) that cost for each of them.
-// * Where the GPUs are does not matter: no servers, no placement.
+// * At the beginning of a round, the jobs arrive that have been submitted, and the policy sets the
+//   number of workers of each until the next round. A GPU whose job ends idles until then.
+// * A job whose number of workers changes loses the restart cost; a job that is tried with several
+//   numbers at first (kOptimus) loses it for each of them.
+// * The location of GPUs does not matter: there are no servers and no placement.
 //
 // Threading: pure.
 
@@ -26,17 +26,17 @@
 namespace synergy {
 
 enum class ElasticPolicy {
-  kOptimus,       // marginal gains, by what is fitted
-  kOptimusExact,  // by the iterations that are truly left, and speeds without noise or trial
-  // Least remaining time first, each job with the GPUs that it asks for; one that does not fit is
-  // passed over. Knows the iterations that are left.
+  kOptimus,       // marginal gains, by fitted curves
+  kOptimusExact,  // by the true remaining iterations, and speeds without noise or trial
+  // Least remaining time first, each job with the GPUs that it asks for; a job that does not fit is
+  // skipped. Uses the true remaining iterations.
   kSrtf,
-  kEqual,  // as many workers for each as for others, from its least to its most, in whole workers
+  kEqual,  // equally many workers for all, from each job's least to its most, in whole workers
 };
 
 struct ElasticPolicyName {
   std::string_view name;
-  std::string_view meaning;  // one line, for people
+  std::string_view meaning;  // one line, for help texts
 };
 std::span<const ElasticPolicyName> ElasticPolicyNames();
 // kInvalid lists the names.
@@ -45,21 +45,21 @@ Result<ElasticPolicy> ParseElasticPolicy(std::string_view name);
 struct ElasticOptions {
   ElasticPolicy policy = ElasticPolicy::kOptimus;
   int gpus = 1;
-  std::string type;  // whose speeds count
+  std::string type;  // the type whose speeds are used
   Seconds round{600};
   Seconds restart_cost{30};                   // below `round`
-  uint64_t seed = 0;                          // of losses and noise
-  std::function<void(size_t)> tell_finished;  // how many jobs have finished; may be empty
+  uint64_t seed = 0;                          // seed of losses and noise
+  std::function<void(size_t)> tell_finished;  // number of finished jobs; may be empty
 };
 
 struct ElasticRun {
   std::vector<JobTimes> jobs;  // in the order of the input
   size_t rounds = 0;
-  size_t restarts = 0;         // changes of a running or waiting job's workers after its start
-  double gpu_utilisation = 0;  // GPUs that jobs had, of all, until the last one ended
+  size_t restarts = 0;         // changes of a job's workers after its start
+  double gpu_utilisation = 0;  // fraction of GPUs that jobs had, until the last one ended
 };
 
-// kInvalid for a job whose model is not known or that is larger than the pool.
+// kInvalid for a job whose model is unknown or that is larger than the pool.
 Result<ElasticRun> SimulateElastic(std::span<const GavelTraceJob> jobs,
                                    const GavelThroughputs& throughputs,
                                    const ElasticOptions& options);

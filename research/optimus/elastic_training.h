@@ -1,15 +1,15 @@
 #pragma once
 
-// A training that can run with more or fewer workers, a GPU each: how it truly goes, and what is
-// seen of it from outside.
+// A training that can run with more or fewer workers, a GPU each: its true course, and what an
+// observer measures.
 //
-// * Speed: what Gavel's authors measured of its model with 1, 2, 4 and 8 GPUs (gavel_input.h), in
-//   iterations of one GPU's batch; straight lines between these. It runs with no fewer workers than
-//   the least measured and no more than the most. So the true curve is not of Optimus' form.
+// * Speed: as Gavel's authors measured it for the model with 1, 2, 4 and 8 GPUs (gavel_input.h), in
+//   iterations of one GPU's batch; linear in between. The training runs with no fewer workers than
+//   the least measured and no more than the most. The true curve is not of Optimus' form.
 // * Loss: 1 / (a k + b) + c, with a, b, c drawn evenly from [0.08, 0.5], [0.3, 1.5], [0.03, 0.35];
-//   a training of 20 to 100 epochs, drawn evenly too, which ends where its last epoch does. The
-//   loss that it wants is the curve's there.
-// * Seen: the loss at the end of each epoch with 1 % of noise, the speed with 3 %, both normal.
+//   a training of 20 to 100 epochs, drawn evenly too, which ends with its last epoch. The target
+//   loss is the curve's value there.
+// * Measured: the loss at the end of each epoch with 1 % of noise, the speed with 3 %, both normal.
 //
 // Threading: one owner at a time.
 
@@ -29,30 +29,30 @@ namespace synergy {
 
 class ElasticTraining {
  public:
-  // With the speeds on `type`. kInvalid where the model is not known with the job's GPUs.
+  // Uses the speeds on `type`. kInvalid if the model has no speed with the job's GPUs.
   static Result<ElasticTraining> Make(const GavelTraceJob& job, const GavelThroughputs& throughputs,
                                       const std::string& type, uint64_t seed);
 
   int least_workers() const { return speeds_.begin()->first; }
   int most_workers() const { return speeds_.rbegin()->first; }
-  // How many numbers of workers were measured.
+  // Returns how many numbers of workers were measured.
   size_t sizes() const { return speeds_.size(); }
 
-  // The truth: iterations per second, iterations left.
+  // The true values: iterations per second, iterations left.
   double Speed(int workers) const;
   double StepsLeft() const { return steps_ - done_; }
 
-  // Measures the speed with every number of workers that the truth was measured with.
+  // Measures the speed with every number of workers for which the true speed is known.
   void Try();
-  // Goes on for so many seconds, at most to its end, and is watched.
+  // Advances for so many seconds, at most to the end, and measures.
   void Run(int workers, double seconds);
 
-  // What follows from what was seen. None for fewer than three numbers of workers.
+  // Fits a curve to the measurements. nullopt for fewer than three numbers of workers.
   std::optional<SpeedCurve> FittedSpeed() const;
-  // The same without noise.
+  // Fits a curve to the true speeds.
   std::optional<SpeedCurve> TrueSpeedFitted() const;
-  // To the loss that is wanted; as long as no curve can be fitted, 20 epochs, as in the program of
-  // Optimus' authors.
+  // Returns the steps to the target loss; as long as no curve can be fitted, 20 epochs, as in the
+  // program of Optimus' authors.
   double FittedStepsLeft() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace synergy::reference {
 namespace {
 
-// The network is looked at but never used up.
+// The network is checked but never used up.
 constexpr size_t kCounted[] = {kGpu, kCpu, kMemory, kStorage};
 
 }  // namespace
@@ -27,8 +27,8 @@ Result<> Cluster::Take(Job& job, const std::vector<Part>& parts) {
     for (const size_t resource : {kGpu, kCpu, kMemory}) {
       if (part.amounts[resource] <= free[resource]) continue;
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("job {} is given more than server {} has left; the authors' program "
-                              "ends here: such servers and jobs do not go together",
+                  fmt::format("job {} gets more than server {} has left; the authors' program ends "
+                              "here: these servers and jobs are incompatible",
                               job.id, part.server));
     }
     Move(part, Direction::kTake);

@@ -19,8 +19,8 @@ Event EventQueue::Pop() {
   const Event last = heap_.back();
   heap_.pop_back();
   if (heap_.empty()) return first;
-  // The hole goes down to a leaf along the earlier children, the right one where they are alike,
-  // and the last event is put there and rises.
+  // The hole moves down to a leaf along the earlier children, the right one on a tie; the last
+  // event is put there and rises.
   const size_t size = heap_.size();
   size_t hole = 0;
   for (size_t child = 1; child < size; child = 2 * hole + 1) {

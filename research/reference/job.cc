@@ -9,7 +9,7 @@
 namespace synergy::reference {
 namespace {
 
-// The models that the authors' program draws from; the first stands for all others.
+// The models of the authors' program; the first stands for all others.
 constexpr std::string_view kModels[] = {"alexnet",    "res18",     "res50",       "mobilenet",
                                         "shufflenet", "gnmt",      "transformer", "lstm",
                                         "m5",         "deepspeech"};
@@ -19,7 +19,7 @@ std::string_view ModelOf(const TraceJob& job) {
   return found == std::end(kModels) ? kModels[0] : *found;
 }
 
-// What a job asks for, and how fast it is with it.
+// The amounts that a job asks for, and its speed with them.
 struct Demand {
   Amounts amounts{};
   double speedup = 1;
@@ -43,13 +43,13 @@ Result<Demand> DemandOf(const ModelFact& fact, int64_t gpus, const Amounts& serv
     }
   }
   if (!is_cut) return demand;
-  // On the straight line from the fair share to the ideal, by CPU alone.
+  // Interpolates between the fair share and the ideal, by CPU alone.
   const double fair_cpu = count * (server[kCpu] / server[kGpu]);
   const double distance = ideal_cpu - fair_cpu;
   if (distance == 0) {
     return Fail(ErrorCode::kInvalid,
-                "its demand is more than a server has while its CPU demand is the fair share; the "
-                "authors' program ends here: leave the job out, or take another server");
+                "its demand is more than a server has, but its CPU demand is the fair share; the "
+                "authors' program ends here: remove the job, or use another server");
   }
   const double slope = (demand.speedup - 1) / distance;
   demand.speedup = 1 + slope * (demand.amounts[kCpu] - fair_cpu);
@@ -86,7 +86,7 @@ Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts
   const int64_t gpus = job.gpus.count();
   if (gpus != 1 && gpus != 2 && gpus != 4 && gpus != 8 && gpus != 16) {
     return reject(fmt::format(
-        "{} GPUs; the authors' program knows jobs with 1, 2, 4, 8 and 16: write one of these",
+        "{} GPUs; the authors' program only supports jobs with 1, 2, 4, 8 and 16: use one of these",
         gpus));
   }
   const std::string_view model = ModelOf(job);
@@ -109,10 +109,10 @@ Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts
   made.iterations_at_fair = IterationsIn(round, made.iteration_time);
   made.iterations_at_demand = IterationsIn(round, made.iteration_time / made.speedup);
   if (made.iterations_at_fair < 1 || made.iterations_at_demand < 1) {
-    return reject(fmt::format(
-        "an iteration of {} s is longer than a round of {} s, and it would never end: take longer "
-        "rounds",
-        made.iteration_time, round));
+    return reject(
+        fmt::format("an iteration of {} s is longer than a round of {} s, and the job would never "
+                    "end: use longer rounds",
+                    made.iteration_time, round));
   }
   return made;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A job of the reference simulator: what it asks for, what it holds, how far it is.
+// A job of the reference simulator: its demand, its allocation, its progress.
 //
 // Threading: one owner at a time.
 
@@ -15,7 +15,7 @@
 
 namespace synergy::reference {
 
-// What a job holds on one server.
+// The part of a job on one server.
 struct Part {
   uint32_t server = 0;
   Amounts amounts{};
@@ -26,7 +26,7 @@ struct Job {
   uint32_t index = 0;  // position in the run's jobs
   int gpus = 0;
   Amounts demand{};
-  const ModelFact* fact = nullptr;  // of its model with one GPU; not owned
+  const ModelFact* fact = nullptr;  // for its model with one GPU; not owned
   double arrival = 0;               // seconds
   double iteration_time = 0;        // seconds, at the fair share
   int64_t total_iterations = 0;
@@ -35,33 +35,33 @@ struct Job {
   int64_t iterations_at_demand = 0;  // in a whole round
 
   bool cut = false;         // this round's demand was cut to the fair share
-  bool has_waited = false;  // for so long that it goes first from now on
+  bool has_waited = false;  // for so long that it has precedence from now on
   double last_run = -1;     // seconds: the end of its last round
   double attained = 0;      // seconds of rounds
   int64_t done = 0;         // iterations
   int64_t done_before = 0;  // this round
-  int64_t booked = 0;       // of a whole round, when it was booked last
-  std::vector<Part> parts;  // empty: it does not run
-  Amounts held{};           // all parts together
+  int64_t booked = 0;       // in a whole round, as last booked
+  std::vector<Part> parts;  // empty: the job does not run
+  Amounts held{};           // total of all parts
 
   bool Finished() const { return done >= total_iterations; }
   int64_t Remaining() const { return total_iterations - done; }
-  // The speed that policies count with.
+  // Returns the speed that policies use.
   double Speed() const { return cut ? 1 : speedup; }
 
-  // A whole round's progress, booked when the round begins.
+  // Books a whole round's progress when the round begins.
   void BookRound(double round, bool at_demand);
-  // As the last one.
+  // Books the same progress as last time.
   void BookRoundAgain(double round);
   // Takes the round's progress back.
   void UnbookRound(double round);
 };
 
-// The demand as the authors compute it: a model that they do not know runs as alexnet; the facts
-// are those of one GPU, times the job's GPUs, cut to what one server has, and at the fair share
-// where more GPUs than a server's ask for too much. kInvalid where their program ends instead:
-// another GPU count than 1, 2, 4, 8, 16; a cut where demand and fair share have the same CPU; and
-// where it would never end: no iteration fits into a round.
+// Computes the demand as the authors do: an unknown model runs as alexnet; the facts are those of
+// one GPU, times the job's GPUs, cut to what one server has, and at the fair share where more GPUs
+// than a server's ask for too much. kInvalid where their program ends instead: another GPU count
+// than 1, 2, 4, 8, 16; a cut where demand and fair share have the same CPU; and where it would
+// never end: no iteration fits into a round.
 Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts,
                     const Amounts& server, double round);
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Who gets what and where in one round of the reference simulator. A mechanism is a file of its
-// own: most are OneByOne; one that decides about all jobs together derives from Mechanism, and may
-// book iterations (Job::booked, BookRoundAgain) without giving parts. What it also needs: a value
-// of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
+// One round of the reference simulator: which jobs run, where, and with what amounts. A mechanism
+// is a file of its own: most are OneByOne; one that decides about all jobs together derives from
+// Mechanism, and may book iterations (Job::booked, BookRoundAgain) without giving parts. A new one
+// also needs a value of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
 //
 // Threading: one owner at a time.
 
@@ -19,7 +19,7 @@
 
 namespace synergy::reference {
 
-// What all mechanisms work on.
+// The objects that all mechanisms use.
 struct Round {
   Cluster& cluster;
   Placement& placement;
@@ -30,19 +30,19 @@ class Mechanism {
  public:
   virtual ~Mechanism() = default;
 
-  // Whether it wants to be given only the jobs whose GPUs fit into the cluster together, in order,
+  // Returns true to receive only the jobs whose GPUs fit into the cluster together, in order,
   // rather than all.
   virtual bool ChoosesTogether() const { return false; }
 
-  // All servers are free. Gives jobs their parts, books their round's progress and appends those
-  // that run to `running`, in the order in which they were placed. Depends on nothing but who is in
-  // `ordered` and where, and not on those after the job that took the last GPU. The Error is that
-  // of Cluster::Take, or says that the authors' program gives up.
+  // Gives jobs their parts, books their round's progress and appends those that run to `running`,
+  // in the order of their placement. REQUIRES: all servers are free. The result depends only on the
+  // sequence of `ordered` up to the job that takes the last GPU. The Error is that of
+  // Cluster::Take, or says that the authors' program gives up.
   virtual Result<> Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) = 0;
 };
 
-// Goes through the jobs in order and places each for which there are GPUs enough, if it can. One
-// that finds no place is passed over until the next round.
+// Places the jobs in order, each if there are GPUs enough for it and it finds a place; otherwise it
+// is skipped until the next round.
 class OneByOne : public Mechanism {
  public:
   explicit OneByOne(const Round& round) : round_(round) {}
@@ -50,10 +50,10 @@ class OneByOne : public Mechanism {
   Result<> Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) final;
 
  protected:
-  // Whether the job was placed.
+  // Returns whether the job was placed.
   virtual Result<bool> Place(Job& job) = 0;
 
-  // The steps that Place is made of. A first-time placement at the demand's speed or at the fair
+  // The steps of Place(). TryPlace: a first placement, at the demand's speed or at the fair
   // share's.
   Result<bool> TryPlace(Job& job, const Amounts& demand, bool at_demand);
 

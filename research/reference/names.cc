@@ -25,9 +25,9 @@ Result<Value> Lookup(std::string_view what, std::string_view name,
     known += known.empty() ? "" : ", ";
     known += other;
   }
-  return Fail(
-      ErrorCode::kInvalid,
-      fmt::format("\"{}\" is no {} of the reference simulator: take one of {}", name, what, known));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("\"{}\" is not a {} of the reference simulator: use one of {}", name,
+                          what, known));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace synergy::reference {
 namespace {
 
-// Enough for any cluster; the nodes, which repeat exactly, are what ends a search.
+// Enough for any cluster; the node limit, which is reproducible, ends a search.
 constexpr SolveLimits kLimits{.time = std::chrono::minutes(1), .nodes = 20'000};
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<> Opt::Allocate(std::span<Job* const> ordered, std::vector<Job*>& running
         if (next.booked < 1) {
           return Fail(ErrorCode::kInvalid,
                       fmt::format("job {}: no iteration fits into a round at its fair share, and "
-                                  "it would never end: take longer rounds",
+                                  "the job would never end: use longer rounds",
                                   next.id));
         }
         next.BookRoundAgain(round_.duration);
@@ -59,7 +59,7 @@ Result<std::vector<Opt::Cell>> Opt::CellsOf(const Job& job) const {
       const Cell cell{ToCores(fact.cpus[cpu]), ToGb(fact.memories[memory]),
                       fact.throughput[cpu * fact.memories.size() + memory]};
       if (cell.cpu == fair[kCpu] && cell.memory == fair[kMemory]) least = cell.throughput;
-      // Those that dominate came earlier.
+      // The dominating ones came earlier.
       const bool dominated = std::any_of(cells.begin(), cells.end(), [&](const Cell& other) {
         return other.memory <= cell.memory && other.throughput >= cell.throughput;
       });
@@ -69,8 +69,8 @@ Result<std::vector<Opt::Cell>> Opt::CellsOf(const Job& job) const {
   if (!least) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("job {}: its model's throughput was not measured with the fair share "
-                            "of {:g} CPUs and {:g} GB per GPU; the authors' program ends here: "
-                            "take other servers, or measure it",
+                            "of {:g} CPUs and {:g} GB per GPU; the authors' program ends here: use "
+                            "other servers, or measure the model",
                             job.id, fair[kCpu], fair[kMemory]));
   }
   std::erase_if(cells, [&](const Cell& cell) { return cell.throughput < *least; });
@@ -119,7 +119,7 @@ Result<std::vector<double>> Opt::Choose(const std::vector<Group>& groups) const 
   if (solution->values.empty()) {
     return Fail(ErrorCode::kInvalid,
                 "the jobs' fair shares do not fit into the cluster; the authors' program ends "
-                "here: such servers and jobs do not go together");
+                "here: these servers and jobs are incompatible");
   }
   return std::move(solution->values);
 }

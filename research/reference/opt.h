@@ -1,14 +1,13 @@
 #pragma once
 
 // Synergy-Opt as the authors run it: the jobs whose GPUs fit into the cluster together all run,
-// each at a cell of its model's matrix, so that the sum of the jobs' normalised throughputs is the
-// most; none below its fair share's, the cluster taken for one machine. A second program of theirs
-// places the result on servers in fractions, which has no influence on anything; nor is anything
-// counted as allocated.
+// each at a cell of its model's matrix, so that the sum of the jobs' normalised throughputs is
+// maximal and none is below its fair share's; the cluster counts as one machine. A second program
+// of theirs places the result on servers in fractions, which has no influence on anything; nor is
+// anything counted as allocated.
 //
-// Many choices come to the same sum. Which of them the authors' solver takes depends on its inner
-// workings, so runs differ from theirs job by job. Here earlier jobs of a model get its faster
-// cells.
+// Many choices have the same sum. The choice of the authors' solver depends on its inner workings,
+// so runs differ from theirs job by job. Here earlier jobs of a model get its faster cells.
 
 #include <vector>
 
@@ -36,11 +35,11 @@ class Opt final : public Mechanism {
     std::vector<Job*> jobs;
   };
 
-  // The cells of the job's model that are no slower than the fair share's and not worse than
-  // another in all respects. kInvalid: its matrix has no cell with the fair share.
+  // Returns the cells of the job's model that are no slower than the fair share's and not
+  // dominated. kInvalid: its matrix has no cell with the fair share.
   Result<std::vector<Cell>> CellsOf(const Job& job) const;
   Result<std::vector<Group>> GroupsOf(std::span<Job* const> jobs) const;
-  // How many jobs of each group get each cell, by group, then cell.
+  // Returns how many jobs of each group get each cell, by group, then cell.
   Result<std::vector<double>> Choose(const std::vector<Group>& groups) const;
 
   Round round_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a job's demand fits, by the two rules of the reference simulator.
+// Finds places for a job's demand, by the two rules of the reference simulator.
 //
 // Threading: one owner at a time.
 
@@ -13,13 +13,14 @@ namespace synergy::reference {
 
 class Placement {
  public:
-  // `consolidate`: a job with several GPUs goes to the server with the fewest free GPUs that holds
-  // it whole; where there is none, and for one GPU, servers with the fewest free GPUs come first.
-  // Otherwise servers come in their order. Either way a job is split freely, equally per GPU.
+  // `consolidate`: a job with several GPUs is placed on the server with the fewest free GPUs that
+  // holds all of it; if there is none, and for one GPU, servers with the fewest free GPUs come
+  // first. Otherwise servers come in their order. Either way a job is split freely, equally per
+  // GPU.
   Placement(const Cluster& cluster, bool consolidate)
       : cluster_(cluster), consolidate_(consolidate) {}
 
-  // Whether there is room for `demand`; parts() is it.
+  // Returns whether there is room for `demand`; parts() then returns the place.
   bool Find(const Amounts& demand);
   const std::vector<Part>& parts() const { return parts_; }
 
@@ -34,7 +35,7 @@ class Placement {
   std::vector<uint32_t> order_;
 };
 
-// The servers with free GPUs, fewest first, then by number.
+// Sorts the servers with free GPUs by the number of free GPUs, then by server number.
 void ByFreeGpus(const Cluster& cluster, std::vector<uint32_t>& order);
 
 }  // namespace synergy::reference

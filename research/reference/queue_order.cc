@@ -10,7 +10,7 @@ double RemainingTime(const Job& job, bool fair_speed) {
   return fair_speed ? at_fair : at_fair / job.Speed();
 }
 
-// The lower goes first. Finish-time fairness has the worst treated last, the wrong way round.
+// The lower rank comes first. Finish-time fairness puts the worst treated last, in reverse.
 double Rank(const Job& job, const OrderContext& context) {
   switch (context.policy) {
     case ReferencePolicy::kFifo:
@@ -55,7 +55,7 @@ struct Ranked {
 }  // namespace
 
 void Order(std::vector<Job*>& jobs, const OrderContext& context) {
-  // They come in this order: most rounds have nothing to do.
+  // Jobs arrive in this order: most rounds have nothing to sort.
   if (context.policy == ReferencePolicy::kFifo &&
       std::is_sorted(jobs.begin(), jobs.end(),
                      [](const Job* a, const Job* b) { return a->arrival < b->arrival; }))
@@ -64,7 +64,7 @@ void Order(std::vector<Job*>& jobs, const OrderContext& context) {
   std::vector<Ranked> ranked;
   ranked.reserve(jobs.size());
   for (Job* const job : jobs) {
-    // First come, first served knows no other privilege.
+    // First come, first served ignores the precedence of jobs that have waited.
     const bool first = context.policy != ReferencePolicy::kFifo && job->has_waited;
     ranked.push_back({first, Rank(*job, context), job->arrival, job});
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who goes first, by the reference simulator's policies.
+// The order of jobs under the reference simulator's policies.
 //
 // Threading: pure.
 
@@ -14,13 +14,13 @@ namespace synergy::reference {
 
 struct OrderContext {
   ReferencePolicy policy = ReferencePolicy::kFifo;
-  bool fair_speed = false;  // remaining time is counted at the fair share
+  bool fair_speed = false;  // remaining time counts at the fair share
   Amounts total{};          // the cluster's
   double now = 0;           // seconds
 };
 
-// Puts the jobs into the policy's order; jobs that are alike stay as they were. Speeds are those of
-// the last round.
+// Sorts the jobs into the policy's order; equal jobs keep their order. Speeds are those of the last
+// round.
 void Order(std::vector<Job*>& jobs, const OrderContext& context);
 
 }  // namespace synergy::reference

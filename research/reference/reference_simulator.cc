@@ -13,11 +13,11 @@ namespace {
 
 using reference::Amounts;
 
-// Beyond these, counts and sums no longer fit; nobody has such a cluster.
+// Limits beyond which counts and sums no longer fit; no real cluster reaches them.
 constexpr int64_t kMostServers = 100'000;
 constexpr int64_t kMostGpus = 1024;
 
-// Of every server.
+// The network of every server.
 constexpr double kNetwork = 40;
 
 Result<> Check(const ReferenceOptions& options) {
@@ -25,16 +25,16 @@ Result<> Check(const ReferenceOptions& options) {
     return Fail(ErrorCode::kInvalid, std::string(what));
   };
   if (options.servers < 1 || options.servers > kMostServers)
-    return reject(fmt::format("{} servers: take 1 to {}", options.servers, kMostServers));
+    return reject(fmt::format("{} servers: use 1 to {}", options.servers, kMostServers));
   const int64_t gpus = options.server.gpus.count();
   if (gpus < 1 || gpus > kMostGpus)
-    return reject(fmt::format("{} GPUs per server: take 1 to {}", gpus, kMostGpus));
-  if (options.server.cpu <= MilliCpu(0)) return reject("servers without CPU: give them some");
-  if (options.server.memory <= Bytes(0)) return reject("servers without memory: give them some");
+    return reject(fmt::format("{} GPUs per server: use 1 to {}", gpus, kMostGpus));
+  if (options.server.cpu <= MilliCpu(0)) return reject("servers without CPU: set --cpus");
+  if (options.server.memory <= Bytes(0)) return reject("servers without memory: set --memory");
   if (!(options.round.count() > 0 && options.round.count() < 1e9))
-    return reject(fmt::format("rounds of {} s: take more than 0", options.round.count()));
+    return reject(fmt::format("rounds of {} s: use more than 0", options.round.count()));
   if (options.window && (options.window->first < 0 || options.window->end <= options.window->first))
-    return reject("the window of job ids is empty: its end has to be above its beginning");
+    return reject("the window of job ids is empty: its end must be above its beginning");
   return {};
 }
 
@@ -87,8 +87,8 @@ Result<ReferenceRun> SimulateReference(std::span<const TraceJob> trace, const Mo
     if (!made) return Fail(made.error());
     if (made->gpus > all_gpus) {
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("job {}: {} GPUs where the cluster has {}: it would wait for ever; "
-                              "leave it out, or take a larger cluster",
+                  fmt::format("job {}: {} GPUs, but the cluster has {}: the job would wait for "
+                              "ever; remove it, or use a larger cluster",
                               job.id, made->gpus, all_gpus));
     }
     jobs.push_back(*std::move(made));

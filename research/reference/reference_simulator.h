@@ -1,20 +1,20 @@
 #pragma once
 
 // The simulator that the authors of Synergy published (github.com/msr-fiddle/synergy), job by job,
-// with everything in it that differs from the paper (OSDI'22): for showing that we measure the same
-// things. Only this folder knows of it.
+// with all its differences from the paper (OSDI'22): it shows that we measure the same things. It
+// is confined to this folder.
 //
-//   * Time goes in rounds. Every round frees all servers and allocates again; a whole round's
-//     progress is booked at its start, in whole iterations, and a job ends only between rounds.
-//   * A job runs at the speed of the fair share, or at its speed-up with its full demand; nothing
-//     in between, and nothing for spreading or moving it.
-//   * Storage is a resource of 62.5 MB/s per GPU.
-//   * First come, first served ignores how long a job has waited; under the other policies one that
-//     has not run for 1000 hours goes first. SRTF, FTF and TETRIS count with the speed that the
-//     last round's cut left. FTF has the best treated jobs go first.
-//   * Opt runs on one machine as large as the cluster, allocates nothing, and is reproduced only in
-//     the mean: of choices that come to the same, the authors' solver takes another.
-//   * All policies but LAS let later jobs take the GPUs that an earlier one has no use for.
+// * Time advances in rounds. Every round frees all servers and allocates again; a whole round's
+//   progress is booked at its start, in whole iterations, and a job ends only between rounds.
+// * A job runs at the speed of the fair share, or at its speed-up with its full demand; nothing
+//   in between, and nothing for spreading or moving it.
+// * Storage is a resource of 62.5 MB/s per GPU.
+// * First come, first served ignores how long a job has waited; under the other policies a job that
+//   has not run for 1000 hours has precedence. SRTF, FTF and TETRIS use the speed after the last
+//   round's cut. FTF gives precedence to the best treated jobs.
+// * Opt runs on one machine as large as the cluster, allocates nothing, and is reproduced only in
+//   the mean: among equal choices, the authors' solver takes another.
+// * All policies but LAS give later jobs the GPUs that an earlier job cannot use.
 //
 // Threading: pure.
 
@@ -36,26 +36,26 @@ namespace synergy {
 enum class ReferencePolicy { kFifo, kSrtf, kLas, kFtf, kDrf, kTetris };
 enum class ReferenceMechanism { kFair, kGreedy, kTune, kOpt };
 
-// In either case; the error lists the names.
+// Ignores case; the error lists the names.
 Result<ReferencePolicy> ParseReferencePolicy(std::string_view name);
 Result<ReferenceMechanism> ParseReferenceMechanism(std::string_view name);
 
-// Where the trace comes from, which decides when rounds begin and when the run ends.
+// The origin of the trace, which determines when rounds begin and when the run ends.
 enum class ReferenceArrivals {
-  // kStatic where the first job arrives within the first second and the last within the first
-  // round; else kGenerated where a window leaves out jobs at the end of a trace that is in the
-  // order of arrival, as when a steady state is measured; else kReplay.
+  // kStatic if the first job arrives within the first second and the last within the first round;
+  // else kGenerated if a window leaves out jobs at the end of a trace in the order of arrival, as
+  // when a steady state is measured; else kReplay.
   kAuto,
-  // All there from the start: rounds begin at 1 s. The run ends with a round that has no job.
+  // All jobs are present at the start: rounds begin at 1 s. The run ends with a round without jobs.
   kStatic,
   // A recorded trace: rounds begin at the first multiple of their length at or after the first
-  // line's arrival. The run ends with a round that has no job, also where more would arrive later.
+  // line's arrival. The run ends with a round without jobs, even if more would arrive later.
   kReplay,
-  // A generator's jobs, one after the other: rounds begin at 0 and go on when there is no job.
+  // A generator's jobs, one after the other: rounds begin at 0 and continue without jobs.
   kGenerated,
 };
 
-// "auto", "static", "replay" or "generated"; the error lists them.
+// Parses "auto", "static", "replay" or "generated"; the error lists them.
 Result<ReferenceArrivals> ParseReferenceArrivals(std::string_view name);
 
 struct ReferenceOptions {
@@ -65,8 +65,8 @@ struct ReferenceOptions {
   ReferenceMechanism mechanism = ReferenceMechanism::kTune;
   bool consolidate = false;  // "place": by the fewest free GPUs rather than by server number
   Seconds round{300};
-  // The run ends in the very moment in which as many jobs of the window have finished as it has
-  // ids. Without it, when all have.
+  // The run ends at the moment when as many jobs of the window have finished as it has ids. Without
+  // a window, it ends when all have finished.
   std::optional<JobWindow> window;
   ReferenceArrivals arrivals = ReferenceArrivals::kAuto;
 };
@@ -75,12 +75,12 @@ struct ReferenceRun {
   std::vector<JobTimes> jobs;     // in the order of the trace
   std::vector<Seconds> attained;  // by job: time in rounds
   int64_t rounds = 0;
-  // Of the whole cluster, from 0 to 1, the mean over all rounds.
+  // The allocated fraction of the whole cluster, from 0 to 1; the mean over all rounds.
   double mean_gpus = 0, mean_cpu = 0, mean_memory = 0;
 };
 
-// kInvalid: options that make no sense; jobs that the authors' program does not take or that would
-// never end; and where their program breaks off, with the reason.
+// kInvalid for inconsistent options; for jobs that the authors' program rejects or that would never
+// end; and where their program breaks off, with the reason.
 Result<ReferenceRun> SimulateReference(std::span<const TraceJob> trace, const ModelFacts& facts,
                                        const ReferenceOptions& options);
 

@@ -16,8 +16,8 @@ double WaitOf(const Job& job, double now) {
   return now - (job.last_run == -1 ? job.arrival : job.last_run);
 }
 
-// Whether all amounts are far from a double's limits: multiples of 1/1024 that are not large, so
-// that their parts per GPU and all sums of those have no rounding.
+// Returns whether all amounts are far from a double's limits: multiples of 1/1024 that are not
+// large, so that their parts per GPU and all sums of those have no rounding.
 bool SumsAreExact(const Cluster& cluster, const std::vector<Job>& jobs) {
   const auto is_exact = [](const Amounts& amounts) {
     return std::all_of(amounts.begin(), amounts.end(), [](double amount) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// One run of the reference simulator: its events, its rounds and when it ends.
+// One run of the reference simulator: its events, its rounds and its end.
 //
 // Threading: one owner at a time.
 
@@ -22,7 +22,7 @@ namespace synergy::reference {
 
 class Run {
  public:
-  // `arrivals` is not kAuto; `jobs` are in the order of the trace.
+  // REQUIRES: `arrivals` is not kAuto; `jobs` are in the order of the trace.
   Run(std::vector<Job> jobs, const Amounts& server, const ReferenceOptions& options,
       ReferenceArrivals arrivals);
   Run(const Run&) = delete;
@@ -33,13 +33,13 @@ class Run {
  private:
   void Begin();
   void Arrive(uint32_t index);
-  // Whether that was the last job of the window.
+  // Returns whether that was the last job of the window.
   bool EndLease(double now, Job& job);
-  // Whether the run goes on.
+  // Returns whether the run continues.
   Result<bool> Schedule(double now);
-  // Whom the mechanism is to be offered, into ordered_.
+  // Puts the jobs for the mechanism into ordered_.
   void PutInOrder(double now);
-  // Whether the mechanism would do what it did in the last round.
+  // Returns whether the mechanism would repeat its last round.
   bool RepeatsLastRound() const;
   Result<> Allocate();
   void CountRound();
@@ -53,20 +53,20 @@ class Run {
   std::unique_ptr<Mechanism> mechanism_;
 
   EventQueue events_;
-  size_t next_arrival_ = 0;  // to be put into events_
+  size_t next_arrival_ = 0;  // the next to be put into events_
   size_t arrived_ = 0;
   uint64_t to_finish_ = 0;      // jobs of the window
-  std::vector<Job*> runnable_;  // in last round's order, then as they came; some have ended
-  std::vector<Job*> ordered_;   // this round's
-  // What decided the last round, and how it came out. Where sums are exact, all servers are free
-  // alike at every round's beginning, and what repeats need not be calculated again; servers are
-  // freed when it turns out not to.
+  std::vector<Job*> runnable_;  // in last round's order, then by arrival; some have ended
+  std::vector<Job*> ordered_;   // those of this round
+  // The last round's decisive input and its result. If sums are exact, every round begins with the
+  // same free amounts, and a round that repeats the last one need not be computed again; servers
+  // are freed when it turns out not to.
   const bool sums_are_exact_;
   bool has_decided_ = false;
-  std::vector<Job*> decisive_;  // the jobs in order, to the one that took the last GPU
+  std::vector<Job*> decisive_;  // the ordered jobs, up to the one that took the last GPU
   bool took_all_ = false;
   std::vector<Job*> running_;
-  Amounts used_{};  // of all servers together
+  Amounts used_{};  // total of all servers
   ReferenceRun result_;
 };
 

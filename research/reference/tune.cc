@@ -12,7 +12,7 @@ bool IsNothing(const Amounts& amounts) {
   return std::all_of(amounts.begin(), amounts.end(), [](double amount) { return amount == 0; });
 }
 
-// Those with most per GPU first, but jobs on one server before those on several.
+// Jobs with most per GPU come first, but jobs on one server before those on several.
 bool IsBetterVictim(const Job* a, const Job* b) {
   if (a->parts.size() != b->parts.size()) return a->parts.size() < b->parts.size();
   for (const size_t resource : {kCpu, kMemory}) {
@@ -23,7 +23,7 @@ bool IsBetterVictim(const Job* a, const Job* b) {
   return false;
 }
 
-// Stable, for the few jobs of a server that are mostly in order already.
+// A stable sort for the few jobs of a server, which are mostly sorted already.
 void SortVictims(std::vector<Job*>& jobs) {
   for (size_t i = 1; i < jobs.size(); ++i) {
     Job* const job = jobs[i];
@@ -55,8 +55,8 @@ Result<bool> Tune::Place(Job& job) {
   Result<bool> last = TryPlace(job, demand, /*at_demand=*/true);
   if (!last || *last) return last;
   return Fail(ErrorCode::kInvalid,
-              fmt::format("job {} has GPUs but finds no CPU or memory even where others were cut "
-                          "back; the authors' program gives up here",
+              fmt::format("job {} has GPUs but finds no CPU or memory even after other jobs were "
+                          "cut back; the authors' program gives up here",
                           job.id));
 }
 
@@ -106,7 +106,7 @@ void Tune::FindVictims(uint32_t server, const Amounts& need) {
   std::vector<Job*>& jobs = round().cluster.JobsOn(server);
   SortVictims(jobs);
   for (Job* const job : jobs) {
-    // Whoever has nothing to give is booked again all the same, at the speed of the fair share.
+    // A job that has nothing to give is booked again all the same, at the speed of the fair share.
     victims_.push_back(job);
     const double gpus = GpusOn(*job, server);
     const Amounts held = job->held * (gpus / job->gpus);

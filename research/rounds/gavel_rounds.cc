@@ -84,8 +84,8 @@ Result<std::vector<GavelRounds::OnType>> GavelRounds::ReadJob(
   }
   if (runs) return on_types;
   return Fail(ErrorCode::kInvalid,
-              fmt::format("job {} with {} GPUs runs on none of {} that has as many: leave it out, "
-                          "or give the types more GPUs",
+              fmt::format("job {} with {} GPUs runs on none of {} with enough GPUs: remove the "
+                          "job, or set more GPUs for the types",
                           job.id, job.gpus.count(), fmt::join(servers_.types, ", ")));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a round changes, as changes of pods: so that runs in rounds are shown as runs by events are.
+// The changes of a round, as changes of pods, so that runs in rounds are displayed like runs by
+// events.
 //
 // Threading: pure.
 
@@ -13,13 +14,13 @@
 
 namespace synergy {
 
-// Appends what `actions`, which lead from what the jobs hold to what `plan` gives them, make of
-// their shares: first who gives up a place, then who takes or keeps one.
+// Appends the changes of shares that follow from `actions`, which lead from what the jobs hold to
+// what `plan` gives them: first releases, then new and kept places.
 void AppendShareChanges(std::span<const Job> jobs, const Plan& plan,
                         std::span<const Action> actions, Seconds at,
                         std::vector<PlaceChange>& changes);
 
-// The job leaves what it holds.
+// Appends the release of all that the job holds.
 void AppendEnd(const Job& job, Seconds at, std::vector<PlaceChange>& changes);
 
 }  // namespace synergy

@@ -17,16 +17,16 @@ namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
-// From the first arrival to the first round, so that jobs submitted together are seen together.
+// Time from the first arrival to the first round, so that jobs submitted together are in it.
 constexpr Seconds kGather{1};
 
-// What sums of fractions may be off by.
+// Tolerance for rounding in sums of fractions.
 constexpr Seconds kSlack{1e-6};
 
-// How far a running job has come.
+// The progress of a running job.
 struct Pace {
   double speed = 0;  // fair-share seconds of work per second
-  Seconds from{};    // when it goes on after a start; progress is booked up to here
+  Seconds from{};    // when it runs again after a start; progress is booked up to here
 };
 
 class Simulation {
@@ -67,7 +67,7 @@ class Simulation {
       Advance(NextMoment());
     }
     run_.end = last_finish_;
-    // Between two rounds jobs were gone through as they came, not as they ended.
+    // Between two rounds, changes are in the order of jobs, not of their ends.
     std::stable_sort(run_.changes.begin(), run_.changes.end(),
                      [](const PlaceChange& a, const PlaceChange& b) { return a.at < b.at; });
     const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
@@ -98,7 +98,7 @@ class Simulation {
   }
 
   Result<> Decide() {
-    // What was decided within a round is looked at once more as the next one begins.
+    // A decision within a round is repeated when the next round begins.
     again_ = !begins_;
     decide_ = false;
     ++run_.decided;
@@ -164,16 +164,16 @@ class Simulation {
     return std::max(paces_[job].from, now_) + active_[job].remaining / paces_[job].speed;
   }
 
-  // Rounds lie at whole multiples of the round after the first.
+  // Rounds are at whole multiples of their length after the first.
   double RoundsUntil(Seconds moment) const { return (moment - first_round_) / options_.round; }
-  // After the first one.
+  // Rounds after the first one.
   double RoundsBegun(Seconds moment) const { return std::floor(RoundsUntil(moment) + 1e-9); }
 
   struct NextMomentToDecide {
     Seconds at{};
-    bool begins = true;  // a round does
+    bool begins = true;  // at the beginning of a round
   };
-  // At which there may be something to decide.
+  // Returns the next moment at which a decision may be due.
   NextMomentToDecide NextMoment() const {
     Seconds event = kNever;
     if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
@@ -216,7 +216,7 @@ class Simulation {
     if (progress_) progress_(finished_);
   }
 
-  // A job's progress, and what it held, from now until then.
+  // Books a job's progress, and its allocation, from now until then.
   void Book(JobIndex index, Seconds until) {
     Job& job = active_[index];
     const Seconds held = until - now_;
@@ -239,7 +239,7 @@ class Simulation {
     }
   }
 
-  // For a job that worked until then at this speed, and is booked.
+  // REQUIRES: the job ran until then at this speed, and is booked.
   static void NoteFirstPart(const Job& job, JobRun& run, Seconds until, double speed) {
     if (job.first_part <= Seconds(0) || run.first_part >= Seconds(0) || speed <= 0) return;
     const Seconds beyond = job.ideal - job.remaining - job.first_part;
@@ -254,7 +254,8 @@ class Simulation {
   ResourceVector total_;
   std::vector<size_t> arrivals_;  // the trace's jobs by arrival
   size_t next_arrival_ = 0;
-  // Waiting and running jobs, by arrival; in step: their places in the trace and their paces.
+  // Waiting and running jobs, by arrival; in the same order, their positions in the trace and
+  // paces.
   std::vector<Job> active_;
   std::vector<size_t> places_;
   std::vector<Pace> paces_;
@@ -264,12 +265,12 @@ class Simulation {
   size_t waiting_ = 0;
   size_t finished_ = 0;
   bool decide_ = false;
-  bool again_ = false;  // as the next round begins, whatever happens until then
-  bool begins_ = true;  // a round does now
+  bool again_ = false;  // decide when the next round begins, whatever happens until then
+  bool begins_ = true;  // the decision is at the beginning of a round
   SimulationRun run_;
 };
 
-// By a policy's order, carried out by a mechanism.
+// Rounds by a policy's order, allocated by a mechanism.
 class OrderedRounds final : public RoundPlanner {
  public:
   OrderedRounds(std::span<const Server> servers, const Policy& policy, Mechanism& mechanism)

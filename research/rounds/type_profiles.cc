@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-// By kind of network and by how much work a step is. Nobody has measured these models on these
-// GPUs.
+// Matched by kind of network and amount of work per step. There are no measurements of these models
+// on these GPUs.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kStandIns = {{
     {"alexnet", "ResNet-18 (batch size 64)"},
     {"res18", "ResNet-18 (batch size 128)"},
@@ -36,7 +36,7 @@ JobProfile OnOtherGpu(const JobProfile& profile, double ratio) {
                         cell < best ? std::min(cell, ratio * best) : ratio * best});
     }
   }
-  // Valid as `profile` is.
+  // Succeeds, because `profile` is valid.
   const JobProfile other = *JobProfile::Create(profile.gpus(), std::move(points));
   return profile.process_memory() ? other.WithProcessMemory(*profile.process_memory()) : other;
 }
@@ -73,8 +73,8 @@ Result<std::vector<double>> TypeProfiles::Rates(const std::string& model, Gpus g
   if (!throughputs_.Knows(known, 1)) known = StandInFor(model);
   if (!throughputs_.Knows(known, 1)) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("how fast {} is on {} is not known: give it a line in --throughputs, "
-                            "or profiles with gpuProduct in --type-profiles",
+                fmt::format("the speed of {} on {} is unknown: add a line in --throughputs, or "
+                            "profiles with gpuProduct in --type-profiles",
                             model, fmt::join(types_, ", ")));
   }
   const int64_t row = throughputs_.Knows(known, gpus.count()) ? gpus.count() : 1;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The Gittins index as the authors' simulator of Tiresias has it: one fixed stretch of service, and
-// the sizes themselves where what is left of them would be right. policy/gittins.h has the index.
+// The Gittins index as in the simulator of Tiresias' authors: with one fixed stretch of service,
+// and with whole sizes where the remaining sizes would be correct. policy/gittins.h has the index.
 //
 // Threading: values; any number of readers.
 
@@ -15,25 +15,25 @@ class TiresiasGittins {
   static constexpr int64_t kStretch = 3250;  // GPU-seconds
 
   struct Value {
-    double chance = 0;  // that the job ends within the stretch, rounded to 5 decimals
-    double cost = 0;    // likewise
-    double index = 0;   // 1e6 x chance / cost, rounded to 4
+    double chance = 0;  // probability that the job ends within the stretch, rounded to 5 decimals
+    double cost = 0;    // rounded to 5 decimals
+    double index = 0;   // 1e6 x chance / cost, rounded to 4 decimals
   };
 
   TiresiasGittins() = default;
-  // In any order.
+  // Takes `sizes` in any order.
   explicit TiresiasGittins(std::vector<int64_t> sizes, int64_t stretch = kStretch);
 
   // With the samples x, i those up to `attained`, k those up to `attained` + stretch, but all but
-  // one where that reaches the largest: chance (k - i) / (n - i), cost (x[i..k) + stretch (n - k))
-  // / (n - i). 0 past the largest.
+  // one if that reaches the largest: chance (k - i) / (n - i), cost (x[i..k) + stretch (n - k)) /
+  // (n - i). 0 past the largest.
   Value At(int64_t attained) const;
-  // What a job is ranked by: the index just below the least size above `attained`.
+  // Returns the job's rank: the index just below the least size above `attained`.
   double Rank(int64_t attained) const;
 
  private:
   std::vector<int64_t> sizes_;  // ascending
-  std::vector<double> sums_;    // of the sizes before each
+  std::vector<double> sums_;    // sums of the sizes before each
   std::vector<double> ranks_;   // just below each
   int64_t stretch_ = kStretch;
 };

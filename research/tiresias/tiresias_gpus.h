@@ -1,8 +1,8 @@
 #pragma once
 
-// The GPUs of a cluster as the authors' simulator gives them away. Counted: anywhere. Yarn, one
-// switch: a job that one node can hold goes to the first node that does; a larger one takes the
-// first whole idle nodes, and what is over from the first other node that has it.
+// The GPUs of a cluster as the authors' simulator allocates them. Counted: anywhere. Yarn, one
+// switch: a job that one node can hold gets the first such node; a larger one gets the first whole
+// idle nodes, and the remainder from the first other node that has it.
 //
 // Threading: one owner.
 
@@ -16,14 +16,14 @@ namespace synergy {
 
 class TiresiasGpus {
  public:
-  // Nodes and how many GPUs of each.
+  // Nodes and the number of GPUs on each.
   using Taken = std::vector<std::pair<size_t, int64_t>>;
 
   TiresiasGpus(const TiresiasCluster& cluster, TiresiasScheme scheme);
 
-  // Whether they would do if all were free.
+  // Returns whether the job would fit into the empty cluster.
   bool CouldHold(int64_t gpus) const;
-  // Empty where they do not fit; nothing is taken then.
+  // Returns an empty list, and takes nothing, if the GPUs do not fit.
   Taken Take(int64_t gpus);
   void GiveBack(const Taken& taken);
   void FreeAll();

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// Times beyond add up to what no double has exactly.
+// Longer times would have sums that no double represents exactly.
 constexpr int64_t kLongest = 1'000'000'000'000;
 constexpr int64_t kMostNodes = 1'000'000;
 constexpr int64_t kMostGpusOfANode = 1024;
@@ -22,7 +22,7 @@ constexpr int64_t kMostGpusOfANode = 1024;
 Result<int64_t> WholeAtMost(const CsvTable::Field& field, int64_t least, int64_t most) {
   const auto number = field.WholeNumber(least);
   if (!number) return Fail(number.error());
-  if (*number > most) return field.Reject(fmt::format("write a whole number, {} at most", most));
+  if (*number > most) return field.Reject(fmt::format("write a whole number, at most {}", most));
   return *number;
 }
 
@@ -30,7 +30,7 @@ Result<int64_t> CutToWhole(const CsvTable::Field& field) {
   const auto number = field.Number(0);
   if (!number) return Fail(number.error());
   if (*number > static_cast<double>(kLongest)) {
-    return field.Reject(fmt::format("write a number, {} at most", kLongest));
+    return field.Reject(fmt::format("write a number, at most {}", kLongest));
   }
   return static_cast<int64_t>(*number);
 }
@@ -78,7 +78,7 @@ std::optional<int64_t> TakeWhole(std::string_view& text, int64_t most) {
   return number;
 }
 
-// 2, 0.5, and the authors' 05 for 0.5.
+// Parses 2, 0.5, and the authors' 05 for 0.5.
 std::optional<double> PromoteKnob(std::string_view text) {
   const bool tenths = text.size() > 1 && text[0] == '0' && text[1] != '.';
   const std::string number = tenths ? "0." + std::string(text.substr(1)) : std::string(text);
@@ -105,7 +105,7 @@ Result<std::vector<TiresiasJob>> ParseTiresiasTrace(std::string_view text, std::
     const auto field = table->At(row, columns->id);
     if (const auto [earlier, is_new] = lines.emplace(job->id, field.line); !is_new) {
       return field.Reject(
-          fmt::format("line {} has it already: give each job an id of its own", earlier->second));
+          fmt::format("line {} has the same id: give each job an id of its own", earlier->second));
     }
     jobs.push_back(*std::move(job));
   }
@@ -129,7 +129,7 @@ Result<std::vector<int64_t>> ParseSizeHistory(std::string_view text, std::string
   }
   if (sizes.empty()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("{}: no sizes: write one a line under the header", file));
+                fmt::format("{}: no sizes: write one per line under the header", file));
   }
   return sizes;
 }
@@ -166,17 +166,17 @@ Result<TiresiasSchedule> ParseTiresiasSchedule(std::string_view text) {
     const auto knob = PromoteKnob(text.substr(dash + 1));
     if (knob && name == "dlas-gpu") return TiresiasSchedule{kDlasGpu, *knob};
   }
-  return Fail(ErrorCode::kInvalid,
-              fmt::format("no schedule \"{}\": one of dlas-gpu, dlas-gpu-N (N the promote knob, "
-                          "above 0 and up to 1e6), dlas-gpu-gittins, fifo, shortest, shortest-gpu, "
-                          "sjf",
-                          text));
+  return Fail(
+      ErrorCode::kInvalid,
+      fmt::format("unknown schedule \"{}\": use one of dlas-gpu, dlas-gpu-N (N the promote knob, "
+                  "above 0 and up to 1e6), dlas-gpu-gittins, fifo, shortest, shortest-gpu, sjf",
+                  text));
 }
 
 Result<TiresiasScheme> ParseTiresiasScheme(std::string_view text) {
   if (text == "count") return TiresiasScheme::kCount;
   if (text == "yarn") return TiresiasScheme::kYarn;
-  return Fail(ErrorCode::kInvalid, fmt::format("no scheme \"{}\": count or yarn", text));
+  return Fail(ErrorCode::kInvalid, fmt::format("unknown scheme \"{}\": use count or yarn", text));
 }
 
 }  // namespace synergy

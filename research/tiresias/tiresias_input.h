@@ -1,6 +1,6 @@
 #pragma once
 
-// What the simulator of Tiresias' authors is given: jobs, history of sizes, cluster, schedule.
+// The input of the simulator of Tiresias' authors: jobs, history of sizes, cluster, schedule.
 //
 // Threading: pure. Failures: kInvalid; of files with file, line, column and the cure.
 
@@ -22,30 +22,30 @@ struct TiresiasJob {
   std::string model;  // empty: the trace does not say
 };
 
-// CSV with job_id, num_gpu, submit_time, duration and, where known, model_name; others are passed
-// over. Fractions of a second of a duration are cut off. The order is that of the file.
+// Parses CSV with job_id, num_gpu, submit_time, duration and, where known, model_name; other
+// columns are ignored. Cuts off fractions of a second of a duration. Keeps the order of the file.
 Result<std::vector<TiresiasJob>> ParseTiresiasTrace(std::string_view text, std::string_view file);
 
-// CSV with the column `duration`: sizes of past jobs in GPU-seconds.
+// Parses CSV with the column `duration`: sizes of past jobs in GPU-seconds.
 Result<std::vector<int64_t>> ParseSizeHistory(std::string_view text, std::string_view file);
 
 struct TiresiasCluster {
   int64_t nodes = 0;
-  int64_t gpus = 0;  // of a node
+  int64_t gpus = 0;  // per node
 };
-// "n2g4": 2 nodes of 4 GPUs.
+// Parses "n2g4": 2 nodes of 4 GPUs.
 Result<TiresiasCluster> ParseTiresiasCluster(std::string_view text);
 
 struct TiresiasSchedule {
   enum class Kind : uint8_t { kDlasGpu, kDlasGpuGittins, kFifo, kShortest, kShortestGpu, kSjf };
 
   Kind kind = Kind::kDlasGpu;
-  double promote = 0;  // of dlas-gpu
+  double promote = 0;  // for dlas-gpu
 
   bool HasQueues() const { return kind == Kind::kDlasGpu || kind == Kind::kDlasGpuGittins; }
 };
-// dlas-gpu, dlas-gpu-N, dlas-gpu-gittins, fifo, shortest, shortest-gpu, sjf.
-// As the authors write it, N = 05 is 0.5.
+// Parses dlas-gpu, dlas-gpu-N, dlas-gpu-gittins, fifo, shortest, shortest-gpu, sjf. N = 05 is 0.5,
+// as the authors write it.
 Result<TiresiasSchedule> ParseTiresiasSchedule(std::string_view text);
 
 enum class TiresiasScheme : uint8_t {

@@ -1,6 +1,6 @@
 #pragma once
 
-// In which order the authors' simulator of Tiresias goes through the jobs at an instant.
+// The order in which the authors' simulator of Tiresias visits the jobs at an instant.
 //
 // Threading: one owner.
 
@@ -32,12 +32,12 @@ class TiresiasOrder {
 
   virtual void Add(Index index) = 0;
   virtual void Remove(Index index) = 0;
-  // Books what jobs did since the last instant, `stretch` seconds ago, and moves them.
+  // Books the jobs' progress since the last instant, `stretch` seconds ago, and moves them.
   virtual void Book(std::span<TiresiasState> states, int64_t stretch) = 0;
-  // Who goes first. Good until the next call.
+  // Returns the jobs in order of precedence. Valid until the next call.
   virtual std::span<const Index> Sorted(std::span<const TiresiasState> states) = 0;
-  // After a pass: puts those who run before those who wait. Tells how long until a job has to be
-  // moved; none: no job has to.
+  // Called after a pass: puts running jobs before waiting ones. Returns the time until a job has to
+  // be moved; nullopt if none has to.
   virtual std::optional<int64_t> Settle(std::span<const TiresiasState> states) = 0;
 };
 

@@ -41,8 +41,8 @@ class TiresiasRun {
     for (const TiresiasJob& job : jobs_) {
       if (gpus_.CouldHold(job.gpus)) continue;
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("job {} asks for {} GPUs, more than the cluster can give it: leave "
-                              "it out, or take a larger --cluster",
+                  fmt::format("job {} asks for {} GPUs, more than the cluster can offer: remove "
+                              "the job, or use a larger --cluster",
                               job.id, job.gpus));
     }
     while (next_arrival_ < arrivals_.size() || !active_.empty()) {
@@ -84,7 +84,7 @@ class TiresiasRun {
     }
   }
 
-  // Up to now; ends who has nothing left to do.
+  // Advances to now; ends the jobs without remaining work.
   void Work(int64_t stretch) {
     const size_t before = active_.size();
     std::erase_if(active_, [&](Index index) {
@@ -156,7 +156,7 @@ class TiresiasRun {
   std::vector<Index> active_;  // by arrival
   int64_t now_ = 0;
   std::optional<int64_t> next_move_;
-  std::vector<Index> foreseen_;  // to end at the next arrival, before a move came between
+  std::vector<Index> foreseen_;  // expected to end at the next arrival, before a move came between
   std::vector<JobTimes> times_;
 };
 

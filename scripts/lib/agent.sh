@@ -1,21 +1,22 @@
 # shellcheck shell=bash
-# synergy-node-agent of each real node as a component of the cluster: in the node's namespaces, as its DaemonSet would have it.
-# The controller finds agents by their pods: one stands for each, and has the node's address.
+# Runs synergy-node-agent of each real node as a component of the cluster: in the node's namespaces,
+# as its DaemonSet would. The controller finds agents by their pods: each is represented by a pod
+# with the node's address.
 
 AGENT_PORT=9412
 AGENT_LABEL=app.kubernetes.io/component=node-agent
 
 has_agents() { [[ -n $AGENTS ]]; }
 
-# agent_settings: what the controller's configuration says of them.
+# agent_settings: prints the controller's configuration for the agents.
 agent_settings() {
   printf 'progress: {enabled: true, interval: 2s, port: %d, agents: %s, serverName: synergy-node-agent, caFile: %s, listen: "127.0.0.1:%d"}\n' \
     "$AGENT_PORT" "$AGENT_LABEL" "$STATE/pki/ca.crt" "$PROGRESS_PORT"
-  # Small trainers are soon warm.
+  # Small trainers warm up soon.
   echo 'profiling: {warmUp: 5s, window: 20s, probeLead: 5s}'
 }
 
-# Any failure ends it, also where the caller tests for one.
+# Any failure ends the function, even if the caller tests its status.
 apply_agent_manifests() {
   local node
   apply_manifests --filename "$REPOSITORY/manifests/node-agent-rbac.yaml" &&
@@ -27,7 +28,7 @@ apply_agent_manifests() {
   done
 }
 
-# Once, with the cluster: everything but the processes.
+# Installs everything but the processes; runs once for each cluster.
 install_agents() {
   local node
   make_certificate agent /CN=synergy-node-agent DNS:synergy-node-agent
@@ -67,8 +68,8 @@ spec:
 E_O_F
 }
 
-# The kubelet's log folder is the node's own, and so are the processes that it sees. Root, with no capabilities but those that
-# the chart's nodeAgent.seeReads gives it.
+# The agent has the node's log folder and its process ids. It is root with no capabilities but those
+# of the chart's nodeAgent.seeReads.
 start_agent() {
   spawn_in_node "agent-$1" "$1" setpriv --bounding-set=-all,+sys_ptrace,+dac_read_search --inh-caps=-all --no-new-privs \
     "$CONTROLLER/synergy-node-agent" --kubeconfig "$STATE/synergy-node-agent.kubeconfig" --config "$STATE/agent-$1.yaml"

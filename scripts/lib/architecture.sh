@@ -4,21 +4,22 @@
 # shellcheck disable=SC2034 # read by the scripts that source this
 PROGRAMS=(synergy synergy-extender synergy-controller synergy-device-plugin synergy-node-agent)
 
-# The one that this machine is not.
+# Prints the architecture that this machine does not have.
 other_architecture() {
   if [[ $(image_architecture) == arm64 ]]; then echo amd64; else echo arm64; fi
 }
 
-# machine_of ARCHITECTURE: what uname, compilers and QEMU call it.
+# machine_of ARCHITECTURE: prints its name for uname, compilers and QEMU.
 machine_of() {
   if [[ $1 == arm64 ]]; then echo aarch64; else echo x86_64; fi
 }
 
-# program_architecture FILE: prints what the file is a program for; nothing when it is none, or for neither of the two.
+# program_architecture FILE: prints the architecture of the program in the file; nothing for another
+# file, or another architecture.
 program_architecture() {
   local header
   header=$(od --address-radix n --format x1 --read-bytes 20 "$1" | tr -d ' \n')
-  # ELF, 64 bits, the lowest byte first; e_machine.
+  # ELF, 64 bits, little-endian; e_machine.
   case $header in
     7f454c460201*3e00) echo amd64 ;;
     7f454c460201*b700) echo arm64 ;;

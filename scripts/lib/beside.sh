@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Work that is to take only what others leave of the processors.
+# Work that takes only the CPU that other processes leave.
 
-# begin_beside LOG COMMAND...: runs the command in the background, in a session of its own, whose id is in `beside` then. Where
-# the kernel shares the processors among sessions (autogroups), a nice value counts within its session alone, and the session
-# itself has another one.
+# begin_beside LOG COMMAND...: runs the command in the background, in a session of its own, and
+# stores that session's id in `beside`. If the kernel shares the processors among sessions
+# (autogroups), a nice value counts only within its session, so the session gets a nice value, too.
 begin_beside() {
   # shellcheck disable=SC2016 # the inner shell's
   setsid bash -c '
@@ -13,7 +13,7 @@ begin_beside() {
   trap end_beside EXIT
 }
 
-# finish_beside LOG: waits for it, and prints what it printed. Fails as it does.
+# finish_beside LOG: waits for it, prints its output, and fails if it failed.
 finish_beside() {
   local status=0
   wait "$beside" || status=$?
@@ -22,7 +22,7 @@ finish_beside() {
   return $status
 }
 
-# end_beside: ends it where it has not been waited for.
+# end_beside: ends it unless finish_beside has waited for it.
 end_beside() {
   [[ -z ${beside-} ]] || kill -- "-$beside"
 }

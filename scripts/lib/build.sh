@@ -17,9 +17,10 @@ set_up_kubernetes() {
     "${KUBE_PROGRAMS[@]}"
 }
 
-# Without shared libraries, because v2 nodes run them, too. The shim, of which every pod has one, is smaller without gRPC.
+# Static, because v2 nodes run them, too. The shim, of which every pod has one, is smaller without
+# gRPC.
 set_up_containerd() {
-  local module=$REPOSITORY/tests/cluster/containerd prefix=github.com/containerd/containerd/v2 version folder
+  local module=$REPOSITORY/tests/cluster/support/containerd prefix=github.com/containerd/containerd/v2 version folder
   if [[ -n ${SYNERGY_CONTAINERD_BIN-} ]]; then
     check_users_programs SYNERGY_CONTAINERD_BIN "${CONTAINERD_PROGRAMS[@]}"
     return
@@ -41,9 +42,9 @@ set_up_kwok() {
     check_users_programs SYNERGY_KWOK_BIN kwok
     return
   fi
-  check_go "$REPOSITORY/tests/cluster/kwok/go.mod"
+  check_go "$REPOSITORY/tests/cluster/support/kwok/go.mod"
   version=$(kwok_version)
-  build_programs "kwok $version" "2 minutes" "$(kwok_folder)" "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok/cmd \
+  build_programs "kwok $version" "2 minutes" "$(kwok_folder)" "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok/cmd \
     "-X sigs.k8s.io/kwok/pkg/consts.Version=${version#v}" kwok
 }
 
@@ -55,7 +56,7 @@ set_up_helm() {
   fi
   check_go "$REPOSITORY/tests/helm/go.mod"
   version=$(helm_version)
-  # Which Kubernetes it takes for granted where it can ask none (helm template, helm lint).
+  # The version of Kubernetes that Helm assumes if it can ask no cluster (helm template, helm lint).
   IFS=. read -r _ minor _ <<<"$(kubernetes_version)"
   build_programs "Helm $version" "3 minutes" "$(helm_folder)" "$REPOSITORY/tests/helm" helm.sh/helm/v3/cmd \
     "-X helm.sh/helm/v3/internal/version.version=$version \
@@ -63,23 +64,24 @@ set_up_helm() {
      -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$minor" helm
 }
 
-# The program, and its chart beside it: scripts/cluster.sh takes kinds, rights and webhooks from there.
+# Builds the program and copies its chart beside it: scripts/cluster.sh takes kinds, rights and
+# webhooks from there.
 set_up_kueue() {
-  local module=$REPOSITORY/tests/cluster/kueue version folder
+  local module=$REPOSITORY/tests/cluster/queueing/kueue version folder
   check_go "$module/go.mod"
   version=$(kueue_version)
   folder=$(kueue_folder)
   mkdir -p "$folder"
-  # Of two set-ups at once the second finds it made.
+  # The second of two set-ups at the same time finds it made.
   (flock 8 && copy_from_module "$module" sigs.k8s.io/kueue charts/kueue "$folder/chart") 8>"$CACHE/build.lock"
   build_programs "Kueue $version" "4 minutes" "$folder" "$module" sigs.k8s.io/kueue/cmd \
     "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
 }
 
-# JobSet and Kubeflow Trainer, with Trainer's chart, of which JobSet's is a part, and its runtimes. They come after Kueue,
-# with which they share most of what is compiled.
+# Builds JobSet and Kubeflow Trainer, and copies Trainer's chart, which contains JobSet's, and its
+# runtimes. They come after Kueue, with which they share most of what is compiled.
 set_up_training_operators() {
-  local module=$REPOSITORY/tests/cluster/kueue jobset trainer
+  local module=$REPOSITORY/tests/cluster/queueing/kueue jobset trainer
   jobset=$(jobset_folder)
   trainer=$(trainer_folder)
   mkdir -p "$jobset" "$trainer"
@@ -95,7 +97,8 @@ set_up_training_operators() {
     "" trainer-controller-manager
 }
 
-# copy_from_module MODULE_FOLDER MODULE PATH FOLDER: the folder PATH of a Go module becomes FOLDER.
+# copy_from_module MODULE_FOLDER MODULE PATH FOLDER: copies the folder PATH of a Go module to
+# FOLDER.
 copy_from_module() {
   local source
   [[ ! -d $4 ]] || return 0
@@ -124,7 +127,9 @@ check_users_programs() {
 }
 
 # build_programs TITLE TIME FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
-# All that are missing in one build: their linkers, of one thread each, run beside compilers.
+#
+# Builds all missing programs at once: their linkers, which have one thread each, run beside
+# compilers.
 build_programs() {
   local title=$1 time=$2 folder=$3 module=$4 prefix=$5 flags=$6 missing name started=$SECONDS
   shift 6
@@ -142,7 +147,7 @@ build_programs() {
     mkdir -p "$folder/unfinished"
     go_build "$module" "$flags" "$folder/unfinished/" "${missing[@]/#/$prefix/}" ||
       die "building $title failed: Go's message is above"
-    # Only finished programs get their names, so a build that was interrupted is done again.
+    # Only finished programs get their names, so an interrupted build is done again.
     for name in "${missing[@]}"; do mv "$folder/unfinished/$name" "$folder/"; done
     rmdir "$folder/unfinished"
     say "  $((SECONDS - started)) s"
@@ -150,9 +155,10 @@ build_programs() {
   exec 8>&-
 }
 
-# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE..., with the tags that GO_TAGS names.
-# Nobody debugs these programs, and a seventh of the compilers' time goes into what debuggers read and into collecting garbage
-# that the machine has the memory for.
+# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE..., with the tags of GO_TAGS.
+#
+# These programs are not debugged: a seventh of the compilers' time would go into debug information,
+# and into garbage collection although the machine has the memory.
 go_build() (
   flags=(-trimpath -gcflags all=-dwarf=false -tags "${GO_TAGS-}")
   cd "$1" && stale=$(go list "${flags[@]}" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "${@:4}" 2>/dev/null) || return
@@ -160,7 +166,7 @@ go_build() (
     show_packages "$(grep -c . <<<"$stale")"
 )
 
-# show_packages TOTAL: of what `go build -v` prints, how far it is, for how much longer, and what is wrong.
+# show_packages TOTAL: prints the progress of `go build -v`, the time left, and its errors.
 show_packages() {
   local total=$1 line compiled=0 told=0 started=$SECONDS left
   while IFS= read -r line; do

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What is made of charts/synergy: manifests/ (rendered), and the table of values in its README.
+"""Writes what is generated from charts/synergy: manifests/ (rendered), and the table of values in
+its README.
 
 usage: chart.py HELM KUBERNETES [--check]
 
-KUBERNETES is the version of the cluster that manifests/ are rendered for.
+KUBERNETES is the version of the cluster for which manifests/ are rendered.
 
-Without --check the files are written. With it, nothing is written, and files that are not as they would be are named.
+Without --check it writes the files. With it, it writes nothing and names files that differ.
 """
 
 import json
@@ -19,7 +20,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# What only Helm can do (a certificate made on the spot, hooks) is left to it. Nobody can own a name in .invalid.
+# Only Helm can do some things (a certificate made at installation, hooks); these are left out. No
+# registry can have a name in .invalid.
 SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
             "webhook.certificate.secretName=synergy-controller-tls"]
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
@@ -28,8 +30,9 @@ TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL
 
 
 def render(helm, kubernetes):
-    """File name in manifests/ -> its text."""
-    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests", "--kube-version", kubernetes]
+    """Returns file name in manifests/ -> its text."""
+    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests",
+               "--kube-version", kubernetes]
     for setting in SETTINGS:
         command += ["--set", setting]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -39,7 +42,8 @@ def render(helm, kubernetes):
         if not source:
             continue
         body = NOT_HELMS.sub("", document[source.end():])
-        # A file's first words stand before its first object, which Helm may sort behind others.
+        # A file's leading comment stands before its first object, which Helm may sort behind
+        # others.
         files.setdefault(source[1], []).append(body.strip() + "\n")
     files = {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
@@ -48,13 +52,15 @@ def render(helm, kubernetes):
     objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
                "resources": [*crds, *sorted(files)]}
     files["kustomization.yaml"] = HEADER + "# kubectl apply -k manifests\n" + yaml.safe_dump(objects, sort_keys=False)
-    configs = next(document for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
+    configs = next(document
+                   for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
     return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}
 
 
 def rows(lines, tree, path=()):
-    """The described values: (path, default, description). Each value is described by itself or by a map that it is in."""
+    """Returns the described values: (path, default, description). Each value is described by itself
+    or by a map that contains it."""
     for key, value in tree.items():
         here = (*path, key)
         description = describe(lines, here)
@@ -67,7 +73,7 @@ def rows(lines, tree, path=()):
 
 
 def describe(lines, path):
-    """The comment right above a key."""
+    """Returns the comment right above a key."""
     at = 0
     for depth, key in enumerate(path):
         while not lines[at].startswith(f"{'  ' * depth}{key}:"):
@@ -94,7 +100,7 @@ def main():
     files = {**render(*sys.argv[1:3]), **readme()}
     stale = [name for name, text in files.items()
              if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
-    # A template that is gone leaves no manifest behind.
+    # A deleted template leaves no manifest behind.
     extra = [file for folder in ("manifests", "manifests/crds") for file in (ROOT / folder).glob("*.yaml")
              if str(file.relative_to(ROOT)) not in files]
     if sys.argv[3:] == ["--check"]:

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The components of a cluster, and starting and stopping single ones (for tests of faults).
+# The components of a cluster: starting and stopping single ones (for tests of faults).
 
-# The components in the order in which they are started.
+# Prints the components in the order in which they start.
 components() {
   local node
   printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
@@ -24,7 +24,7 @@ components() {
   fi
 }
 
-# Reads all of the list: under pipefail a grep that left early could fail the other side.
+# Reads all of the list: under pipefail, a grep that ends early could make the other side fail.
 is_component() {
   components | grep -x -e "$1" >/dev/null
 }
@@ -53,7 +53,7 @@ end_component() {
   case $1 in
     node-*)
       stop_node "${1#node-}"
-      # They died with it, and on purpose.
+      # They ended with the node, on purpose.
       stop_component "containerd-${1#node-}"
       stop_component "kubelet-${1#node-}"
       if [[ -n $SERVICES ]]; then stop_component "kube-proxy-${1#node-}"; fi
@@ -64,7 +64,7 @@ end_component() {
   esac
 }
 
-# begin_component NAME: starts it and waits until it answers, where it can be asked.
+# begin_component NAME: starts it and waits until it answers, if it can be asked.
 begin_component() {
   local node=${1##*-}
   case $1 in

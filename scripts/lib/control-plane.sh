@@ -28,8 +28,9 @@ set_ports() {
   API=https://$API_ADDRESS:$API_PORT
 }
 
-# Nothing in this cluster is worth keeping, so etcd does not wait for the disk. Progress notices, as kubeadm sets them, let
-# the API server's caches of quiet resources keep up with the resource versions that clients ask for.
+# This cluster has no data worth keeping, so etcd does not wait for the disk. Progress notices, as
+# kubeadm sets them, let the API server's caches of quiet resources keep up with the resource
+# versions that clients ask for.
 start_etcd() {
   spawn etcd etcd --name test --data-dir "$STATE/etcd" --unsafe-no-fsync --logger zap --log-outputs stderr \
     --experimental-watch-progress-notify-interval 5s \
@@ -39,12 +40,13 @@ start_etcd() {
     --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT"
 }
 
-# Prints the feature gates of Kubernetes' own PodGroups, of their topology, and of those that the Job controller makes.
+# Prints the feature gates of Kubernetes' own PodGroups, of their topology, and of those that the
+# Job controller creates.
 pod_group_gates() { echo GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true; }
 
 start_kube_apiserver() {
   local pki=$STATE/pki endpoints=none more=() gates=WatchList=false
-  # Webhooks' Services are resolved to their pods by the API server itself: there is no kube-proxy on its side.
+  # The API server itself resolves webhooks' Services to their pods: it has no kube-proxy.
   if [[ -n $SERVICES ]]; then endpoints=lease more+=(--enable-aggregator-routing); fi
   if [[ -n $AUDIT ]]; then
     write_audit_policy
@@ -55,11 +57,13 @@ start_kube_apiserver() {
     more+=(--runtime-config scheduling.k8s.io/v1beta1=true)
   fi
   write_admission_configuration
-  # Kubelets are reached at their bridge's address. Without Services nothing in the cluster reaches the API server through
-  # one, and it needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need an etcd of 3.4.31 or
-  # newer; with an older one and the feature on, every watch from resource version 0 is refused, and kwok's are such.
-  # Fewer garbage collections than by default: an eighth of its CPU time, which small machines feel, for some memory.
-  # A front proxy's authority, which there is none of, keeps an error a minute out of the other programs' logs.
+  # The API server reaches kubelets at their bridge's address. Without Services it reaches nothing
+  # in the cluster through one, and needs no reconciled endpoints (which may not be loopback
+  # addresses). Streamed lists need etcd 3.4.31 or newer: an older one with the feature refuses
+  # every watch from resource version 0, and kwok uses these. Garbage collections are rarer than by
+  # default: they take an eighth of the CPU time, which matters on small machines, and save some
+  # memory. An authority of a front proxy, which does not exist here, keeps an error a minute out of
+  # the other programs' logs.
   spawn kube-apiserver env GOGC=200 "$KUBE_BIN/kube-apiserver" \
     --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
     --bind-address "$API_ADDRESS" --advertise-address "$API_ADDRESS" --secure-port "$API_PORT" \
@@ -76,7 +80,7 @@ start_kube_apiserver() {
     --allow-privileged --feature-gates "$gates" "${more[@]}"
 }
 
-# Webhooks that ask for a certificate are shown one.
+# The API server shows its certificate to webhooks that ask for one.
 write_admission_configuration() {
   jq -n --arg pki "$STATE/pki" '{
     apiVersion: "v1", kind: "Config", users: [{name: "*", user: {
@@ -87,15 +91,17 @@ write_admission_configuration() {
       apiVersion: "apiserver.config.k8s.io/v1", kind: "WebhookAdmissionConfiguration", kubeConfigFile: $file}})}' >"$STATE/admission.json"
 }
 
-# What the service accounts of the namespace $AUDIT ask for, and what they are answered: who, verb, resource, status.
+# Records the calls of the service accounts of the namespace $AUDIT and their answers: account,
+# verb, resource, status.
 write_audit_policy() {
   jq -n --arg group "system:serviceaccounts:$AUDIT" '{
     apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived"],
     rules: [{level: "Metadata", userGroups: [$group]}, {level: "None"}]}' >"$STATE/audit-policy.json"
 }
 
-# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000. Quotas are counted anew
-# often, because the API server counts an update twice when it has to try it again.
+# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or
+# 1000. Quotas are recounted often, because the API server counts an update twice if it has to retry
+# it.
 start_kube_controller_manager() {
   local kubeconfig=$STATE/kube-controller-manager.kubeconfig more=()
   [[ -z $POD_GROUPS ]] || more+=(--feature-gates "$(pod_group_gates)")
@@ -107,14 +113,14 @@ start_kube_controller_manager() {
     --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt" "${more[@]}"
 }
 
-# Kubernetes' own 50 seconds, unless simulated nodes renew their leases less often than that.
+# Kubernetes' default of 50 seconds, unless simulated nodes renew their leases less often than that.
 node_grace_seconds() {
   local lease
   lease=$(lease_seconds)
   echo $((lease > 40 ? lease + 10 : 50))
 }
 
-# start_scheduler NAME PORT: a kube-scheduler with the configuration $STATE/NAME.config.
+# start_scheduler NAME PORT: starts a kube-scheduler with the configuration $STATE/NAME.config.
 start_scheduler() {
   local kubeconfig=$STATE/kube-scheduler.kubeconfig more=()
   [[ $POD_GROUPS != scheduler ]] || more+=(--feature-gates "$(pod_group_gates)")
@@ -127,13 +133,14 @@ start_kube_scheduler() {
   start_scheduler kube-scheduler "$SCHEDULER_PORT"
 }
 
-# An extender serves every profile of its kube-scheduler, so the Synergy profile has a process of its own and pods of the
-# default scheduler never meet the extender.
+# An extender serves every profile of its kube-scheduler, so the Synergy profile has a process of
+# its own and pods of the default scheduler never meet the extender.
 start_synergy_scheduler() {
   start_scheduler synergy-scheduler "$SYNERGY_SCHEDULER_PORT"
 }
 
-# Fills in what differs between a cluster and the shipped configuration: who to talk to, and how fast.
+# Fills in what differs between a cluster and the shipped configuration: the addresses, and the
+# speed.
 write_scheduler_configs() {
   local shipped=${SCHEDULER_CONFIG:-$REPOSITORY/manifests/scheduler-config.yaml}
   # shellcheck disable=SC2016 # jq's variables, not the shell's
@@ -154,7 +161,7 @@ yaml_to_json() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)' "$1"
 }
 
-# api_get PATH: one request as the administrator; much cheaper than a kubectl.
+# api_get PATH: makes one request as the administrator; much cheaper than kubectl.
 api_get() {
   curl --silent --show-error --fail --max-time 10 --cacert "$STATE/pki/ca.crt" \
     --cert "$STATE/pki/admin.crt" --key "$STATE/pki/admin.key" "$API$1"
@@ -162,19 +169,21 @@ api_get() {
 
 api_is_ready() { api_get /readyz; }
 etcd_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT/health"; }
-# The certificates of these two are made by themselves; only whether they answer matters.
+# These two have self-signed certificates; only whether they answer matters.
 scheduler_is_ready() { curl --silent --fail --insecure --max-time 2 "https://127.0.0.1:$1/healthz"; }
 default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/default; }
 
-# What kubectl remembers of an API server must not outlive the cluster.
+# kubectl's cache of an API server must not outlive the cluster.
 run_kubectl() {
   KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }
 
-# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create, for what the API server checks anyway. kubectl's own
-# check wants the OpenAPI of all kinds, which the API server writes anew after each new kind: half a minute on a busy machine.
+# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create without kubectl's
+# own checks, because the API server checks anyway. Those checks need the OpenAPI of all kinds,
+# which the API server generates again after each new kind: half a minute on a busy machine.
 apply_manifests() { run_kubectl apply --validate=ignore "$@"; }
 create_objects() { run_kubectl create --validate=ignore "$@"; }
 
-# await_kind CRD: until the API server serves it. kubectl's own wait ends with an error where nobody has looked at the kind yet.
+# await_kind CRD: waits until the API server serves it. kubectl's own wait fails while the API
+# server has not looked at the kind yet.
 await_kind() { wait_until 240 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

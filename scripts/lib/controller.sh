@@ -10,7 +10,7 @@ start_synergy_controller() {
 
 controller_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$CONTROLLER_PORT/readyz"; }
 
-# Once, with the cluster: everything but the process.
+# Installs everything but the process; runs once for each cluster.
 install_controller() {
   make_user synergy-controller /CN=synergy-controller
   make_certificate webhook /CN=synergy-controller DNS:localhost,IP:127.0.0.1
@@ -26,14 +26,14 @@ E_O_F
     printf 'kueue: {enabled: true, elastic: true, trainJobProgress: %s}\n' "$(train_job_progress)" >>"$STATE/synergy-controller.yaml"
   fi
   if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
-  # Most tests are about something else than who asked for it, and want round figures.
+  # Most tests are not about opting in, and need round figures.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
   apply_controller_manifests >>"$STATE/logs/controller-manifests.log" 2>&1 ||
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
 }
 
-# Any failure ends it, also where the caller tests for one.
+# Any failure ends the function, even if the caller tests its status.
 apply_controller_manifests() {
   apply_manifests --filename "$REPOSITORY/manifests/crds" &&
     await_kind trainingprofiles.synergy.io &&
@@ -50,7 +50,7 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# What the chart adds where Kueue is.
+# The chart's additions for Kueue.
 allow_rounds() {
   local shown=(--show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
   await_kind roundpolicies.synergy.io &&
@@ -60,9 +60,10 @@ allow_rounds() {
     run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }
 
-# The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.
-# Without --shipped-settings every GPU pod is its business, as with the chart's scope: all, and the API server waits longer for it:
-# on a busy machine some pods would be created as written.
+# The shipped configurations, but the controller runs outside of the cluster, so its address
+# replaces its Service. Without --shipped-settings it reviews every GPU pod, as with the chart's
+# `scope: all`, and the API server waits longer for it: on a busy machine some pods would be created
+# as written.
 webhook_configurations() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
     "$REPOSITORY/manifests/webhook.yaml" |
@@ -76,11 +77,11 @@ webhook_configurations() {
         .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
 }
 
-# The shipped ones.
+# The shipped policies.
 admission_policies() { as_users <"$REPOSITORY/manifests/admission-policies.yaml"; }
 
-# Of admission policies: the programs outside of the cluster ask as users, not as service accounts, and kwok and the agents of
-# real nodes are users, too.
+# Adapts admission policies: programs outside of the cluster act as users, not as service accounts,
+# and kwok and the agents of real nodes are users, too.
 as_users() {
   sed --expression 's/system:serviceaccount:synergy-system:synergy-controller/synergy-controller/' \
     --expression 's/system:serviceaccount:synergy-system:synergy-scheduler/synergy-extender/' \

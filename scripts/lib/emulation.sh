@@ -4,8 +4,8 @@
 BINFMT=/proc/sys/fs/binfmt_misc
 emulated='' binfmt_mounted=
 
-# emulate ARCHITECTURE: the kernel runs its programs, in containers too (flag F). What was not there before goes with
-# stop_emulating: the caller has a trap for that.
+# emulate ARCHITECTURE: makes the kernel run its programs, in containers too (flag F).
+# stop_emulating removes what was not there before: the caller needs a trap for that.
 emulate() {
   local machine interpreter rule
   machine=$(machine_of "$1")
@@ -16,7 +16,7 @@ emulate() {
   fi
   if [[ ! -e $interpreter ]]; then
     [[ -e $rule ]] || die "this machine runs no programs for $1: run scripts/setup.sh --cross"
-    # One write, which ends before the line does.
+    # One write, which must end before the line does.
     printf '%s' "$(<"$rule")" >"$BINFMT/register"
     emulated=$interpreter
   fi

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# One synergy-extender as a process of this machine, kept in $STATE by process.sh.
+# Runs one synergy-extender as a process of this machine, kept in $STATE by process.sh.
 
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

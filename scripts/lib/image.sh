@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Container images without a registry. The one that every real node has is made of the machine's static busybox: it is the
-# pods' sandbox too, so its command sleeps.
+# Container images without a registry. Every real node has one that is made from the machine's
+# static busybox: it is the pods' sandbox too, so its command sleeps.
 
 IMAGE=synergy.test/busybox:1
 
-# make_image: $STATE/busybox.tar, an archive as `docker save` writes it.
+# make_image: makes $STATE/busybox.tar, an archive as `docker save` writes it.
 make_image() {
   local folder=$STATE/image applet
   mkdir -p "$folder/files/bin" "$folder/files/tmp"
@@ -16,8 +16,9 @@ make_image() {
   rm -r "$folder"
 }
 
-# archive_image FOLDER NAME CONFIG ARCHIVE: FOLDER/files as the only layer of an image, in an archive as `docker save` writes
-# it. CONFIG is the image's configuration as JSON: command, environment. FOLDER gets more files.
+# archive_image FOLDER NAME CONFIG ARCHIVE: writes an archive as `docker save` does, of an image
+# with FOLDER/files as its only layer. CONFIG is the image's configuration as JSON: command,
+# environment. It writes more files to FOLDER.
 archive_image() {
   local folder=$1
   tar --create --directory "$folder/files" --owner 0 --group 0 --file "$folder/layer.tar" .

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Kueue as a component of the cluster: its certificate, the kinds, rights and webhooks of its chart, and its process.
-# Queues and flavors are for those who use it to make.
+# Runs Kueue as a component of the cluster: its certificate, the kinds, rights and webhooks of its
+# chart, and its process. Users create queues and flavors themselves.
 
 has_kueue() { [[ -n $KUEUE ]]; }
 
-# Kueue wants a certificate in a folder of /etc that no setting changes, so it has an /etc of its own.
+# Kueue requires a certificate in a folder of /etc that no setting changes, so it has an /etc of its
+# own.
 start_kueue() {
   # shellcheck disable=SC2016 # the inner shell's arguments
   spawn kueue env KUBECONFIG="$STATE/kueue.kubeconfig" unshare --map-root-user --mount \
@@ -14,17 +15,17 @@ start_kueue() {
 
 kueue_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$KUEUE_HEALTH_PORT/readyz"; }
 
-# Once, with the cluster: everything but the process.
+# Installs everything but the process; runs once for each cluster.
 install_kueue() {
   local home=$STATE/kueue/etc/kueue
   mkdir -p "$home/metrics/certs"
-  # The name of the service account that the chart gives its rights to.
+  # The service account to which the chart gives its rights.
   make_user kueue /CN=system:serviceaccount:kueue-system:kueue-controller-manager
   make_certificate kueue-webhook /CN=kueue IP:127.0.0.1
   cp "$STATE/pki/kueue-webhook.crt" "$home/metrics/certs/tls.crt"
   cp "$STATE/pki/kueue-webhook.key" "$home/metrics/certs/tls.key"
   sed -e "s|@HEALTH_PORT@|$KUEUE_HEALTH_PORT|" -e "s|@WEBHOOK_PORT@|$KUEUE_PORT|" \
-    "$REPOSITORY/tests/cluster/kueue/config.yaml" >"$home/config.yaml"
+    "$REPOSITORY/tests/cluster/queueing/kueue/config.yaml" >"$home/config.yaml"
   {
     run_kubectl create namespace kueue-system &&
       kueue_manifests "$home/config.yaml" | create_objects --filename - &&
@@ -37,8 +38,9 @@ kueue_manifests() {
     --set-file managerConfig.controllerManagerConfigYaml="$1" | objects_for_processes "{\"\": $KUEUE_PORT}"
 }
 
-# objects_for_processes PORTS: of a chart, rendered, what its programs need that run here and not in pods: kinds, rights and
-# webhooks, those with an address here in the place of a Service. PORTS: JSON, how a Service's name begins -> its port.
+# objects_for_processes PORTS: filters a rendered chart for programs that run here and not in pods:
+# kinds, rights and webhooks, those with an address here instead of a Service. PORTS: JSON, the
+# beginning of a Service's name -> its port.
 objects_for_processes() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.load_all(sys.stdin, yaml.CSafeLoader)), sys.stdout)' |
     jq --argjson ports "$1" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '

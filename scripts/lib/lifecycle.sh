@@ -48,7 +48,7 @@ bring_up() {
   if [[ -n $SERVICES ]]; then make_bridge 0; fi
   start_etcd
   wait_until 240 etcd etcd_is_ready
-  # The API server takes longest, and the nodes can be made meanwhile.
+  # The API server takes longest; the nodes can be made meanwhile.
   start_kube_apiserver
   if ((REAL_NODES)); then save_kernel_settings; fi
   if ((REAL_NODES + V2_NODES)); then make_image; fi
@@ -70,7 +70,7 @@ bring_up() {
   start_kube_scheduler
   if has_synergy_scheduler; then start_synergy_scheduler; fi
   if has_simulated_nodes; then start_kwok; fi
-  # What runs in pods brings its own rights.
+  # Programs in pods bring their own rights.
   if [[ -z $SERVICES ]]; then allow_extender; fi
   if has_controller; then
     install_controller
@@ -110,7 +110,7 @@ bring_up() {
   wait_until $((60 + nodes / 10 + 900 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
-# The role is the shipped one; here the extender runs outside the cluster, as a user of its own.
+# The shipped role; here the extender runs outside of the cluster, as a user of its own.
 allow_extender() {
   {
     apply_manifests --filename "$REPOSITORY/manifests/extender-rbac.yaml" &&
@@ -153,14 +153,16 @@ check_machine() {
   done
 }
 
-# One command at a time changes a cluster. The folder itself is locked, so no file is left for that.
+# One command at a time changes a cluster. The folder itself is locked, so no lock file is left
+# behind.
 take_lock() {
   mkdir -p "$STATE"
   exec 9<"$STATE"
   flock --nonblock 9 || { say "another command is changing the cluster; waiting for it"; flock 9; }
 }
 
-# is_worth_keeping: an `up` finished, and since then the machine was not restarted and somebody did not kill everything.
+# is_worth_keeping: succeeds if an `up` finished and neither a restart of the machine nor a user has
+# ended everything since.
 is_worth_keeping() (
   [[ -e $STATE/ready ]] || return 1
   load_settings
@@ -191,7 +193,7 @@ cluster_down() {
   say "the cluster is down"
 }
 
-# In a subshell, so that the settings of the cluster that goes do not mix with those of the one that comes.
+# In a subshell, so that the settings of the old cluster do not mix with those of the new one.
 clear_away() {
   say "clearing away $1"
   (tear_down)
@@ -204,7 +206,8 @@ clear_away_failure() {
   exit 1
 }
 
-# tear_down: undoes everything; it works however far `up` came. The settings go last: until then it can be done again.
+# tear_down: undoes everything, however far `up` came. The settings go last: until then it can be
+# repeated.
 tear_down() {
   local name node
   load_settings

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What real nodes change on the machine outside their own namespaces, and its undoing: kernel settings, bridges, cgroups.
+# Changes of the machine outside of the real nodes' own namespaces, and their undoing: kernel
+# settings, bridges, cgroups.
 
 # The kubelet sets all but the last, the bridge plugin the last one.
 KERNEL_SETTINGS=(
@@ -7,11 +8,12 @@ KERNEL_SETTINGS=(
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
 )
 
-# As they were before the first of the clusters that are up, and which instances are up. Kept beside the clusters' states,
-# because the last cluster to go need not be the first that came.
+# The settings before the first of the running clusters, and the running instances. They are kept
+# beside the clusters' states, because the last cluster to end need not be the first that began.
 KERNEL_SETTINGS_STATE=/run/synergy-test-kernel-settings
 
-# alone_with_kernel_settings FUNCTION: clusters come and go at the same moment.
+# alone_with_kernel_settings FUNCTION: runs it alone, because clusters begin and end at the same
+# time.
 alone_with_kernel_settings() {
   mkdir -p "$KERNEL_SETTINGS_STATE/instances"
   (
@@ -35,10 +37,11 @@ put_back_kernel_settings() {
 
 save_kernel_settings() { alone_with_kernel_settings keep_kernel_settings; }
 
-# restore_kernel_settings: unless another cluster's nodes still need them.
+# restore_kernel_settings: restores them unless another cluster's nodes still need them.
 restore_kernel_settings() { alone_with_kernel_settings put_back_kernel_settings; }
 
-# 0 joins the nodes of a cluster with Services, 1 to 4 are real nodes', 5 and 6 v2 nodes'.
+# Bridge 0 joins the nodes of a cluster with Services, 1 to 4 belong to real nodes, 5 and 6 to v2
+# nodes.
 BRIDGES=({0..6})
 bridge_of() { printf 'syn%d-br%d\n' "$INSTANCE" "$1"; }
 # Each instance has a /16 of its own and each real node a /24 of that; simulated pods get addresses from
@@ -53,12 +56,14 @@ make_bridge() {
   ip link set "$name" up
 }
 
-# With Services each real node has a network namespace of its own, as a machine would: kube-proxy's rules are in there, and
-# several clusters do not meet. Bridge 0, on the machine, joins the nodes and the API server.
+# With Services each real node has a network namespace of its own, like a machine: kube-proxy's
+# rules are in there, and several clusters do not conflict. Bridge 0, on the machine, joins the
+# nodes and the API server.
 uplink_address() { printf '%s.%d\n' "$(subnet_of 0)" $(($1 + 1)); }
 uplink_of() { printf 'syn%d-up%d\n' "$INSTANCE" "$1"; }
 
-# connect_node NODE PID: a cable from bridge 0 to the namespace of PID, the node's bridge in there, and the way to its pods.
+# connect_node NODE PID: makes a cable from bridge 0 to the namespace of PID, the node's bridge in
+# there, and the route to its pods.
 connect_node() {
   local cable
   cable=$(uplink_of "$1")
@@ -84,8 +89,9 @@ remove_bridge() {
   fi
 }
 
-# clear_orphans: what clusters of this instance left that were killed and whose state is gone with them (a container that
-# ended, say). A cluster that lives has at least one of the ports, so this comes after the look at them.
+# clear_orphans: removes the leftovers of clusters of this instance that were killed and lost their
+# state (in a container that ended, for example). A running cluster occupies at least one of the
+# ports, so this comes after the check of the ports.
 clear_orphans() {
   local bridge
   ((REAL_NODES + V2_NODES)) || return 0
@@ -98,7 +104,7 @@ clear_orphans() {
   restore_kernel_settings
 }
 
-# When something else has the ports of this instance.
+# Fails if another program has the ports of this instance.
 fail_if_ports_taken() {
   local port
   for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
@@ -128,9 +134,9 @@ cgroup_hierarchies() {
   fi
 }
 
-# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it. Pods come before what else runs
-# on the machine, for a real node shares its CPU with no control plane: before all of it where a limit leaves something for that,
-# else as four processes would.
+# make_cgroup NODE: makes the root of the node's pods in every hierarchy; --real-node-cpu limits it.
+# Pods have priority over other processes of the machine, because a real node shares its CPU with no
+# control plane: over all of it if a limit leaves CPU for that, else as four processes would.
 make_cgroup() {
   local path hierarchy level shares=4096
   path=$(cgroup_of "$1")
@@ -150,7 +156,7 @@ make_cgroup() {
   fi
 }
 
-# A new group is given no CPUs (v1), or no controllers (v2), by itself.
+# A new group has no CPUs (v1), or no controllers (v2), at first.
 inherit_resources() {
   local file
   if has_cgroup_v2; then
@@ -162,7 +168,7 @@ inherit_resources() {
   fi
 }
 
-# The kernel lets go of a group some time after its last process.
+# The kernel releases a group some time after its last process.
 remove_cgroups() {
   local hierarchy path
   for _ in {1..100}; do

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Real nodes. Each is a small machine of its own: a mount and process id namespace in which a containerd and a kubelet run
-# with the usual paths. The namespaces' first process is the component node-N; when it is killed, the kernel ends all that
-# ran on the node and undoes all of its mounts, so nothing can be left behind.
+# Real nodes. Each is a small machine of its own: a mount and process id namespace in which a
+# containerd and a kubelet run with the usual paths. The namespaces' first process is the component
+# node-N; when it is killed, the kernel ends all processes of the node and undoes all of its mounts,
+# so nothing can be left behind.
 #
-# $STATE/node-N holds what the node sees as /run, /var/lib and /var/log.
+# $STATE/node-N holds the node's /run, /var/lib and /var/log.
 
 NODE_FOLDERS=(/run /var/lib /var/log)
 
@@ -30,7 +31,7 @@ fill_template() {
   sed -e "s|@HOME@|$(node_home "$2")|g" -e "s|@PKI@|$STATE/pki|g" -e "s|@NODE@|node-$2|g" \
     -e "s|@BRIDGE@|$(bridge_of "$2")|g" -e "s|@SUBNET@|$(subnet_of "$2")|g" -e "s|@CGROUP@|$(cgroup_of "$2")|g" \
     -e "s|@HEALTH_PORT@|$((KUBELET_HEALTH_PORT + $2))|g" -e "s|@RESERVED_CPU@|${reserved}m|g" -e "s|@IMAGE@|$IMAGE|g" \
-    "$REPOSITORY/tests/cluster/node/$1"
+    "$REPOSITORY/tests/cluster/nodes/real-node/$1"
 }
 
 start_node() {
@@ -41,8 +42,8 @@ start_node() {
   done
   # /run does not outlive a machine's crash.
   find "$(node_folder "$1" /run)" -mindepth 1 -delete
-  # Without --no-mtab the first mount leaves a folder in the machine's own /run.
-  # Bash reaps the orphans that end up with a first process. There is no other work for it.
+  # Without --no-mtab the first mount leaves a folder in the machine's own /run. Bash reaps the
+  # orphans that a first process inherits, and has no other work.
   if [[ -n $SERVICES ]]; then net=(--net); fi
   spawn "node-$1" unshare "${net[@]}" --mount --pid --fork --kill-child --mount-proc \
     bash -c "$mounts && touch /run/booted && while :; do sleep infinity & wait; done"
@@ -62,7 +63,7 @@ stop_node() {
   done
 }
 
-# node_init NODE: the process id of the first process in the node's namespaces.
+# node_init NODE: prints the process id of the first process in the node's namespaces.
 node_init() {
   local pid
   pid=$(component_pid "node-$1") && child_of "$pid"
@@ -74,7 +75,8 @@ child_of() {
   [[ -n $children ]] && printf '%s\n' "${children%% *}"
 }
 
-# spawn_in_node NAME NODE COMMAND...: like spawn. What is remembered is the program, not the nsenter that waits for it.
+# spawn_in_node NAME NODE COMMAND...: like spawn. It remembers the program, not the nsenter that
+# waits for it.
 spawn_in_node() {
   local name=$1 init waiting namespaces
   init=$(node_init "$2") || die "node-$2 does not run: start it first"
@@ -93,7 +95,7 @@ spawn_in_node() {
   remember "$name" "$(child_of "$waiting")"
 }
 
-# The namespaces that a node has of its own, as nsenter names them.
+# The namespaces of a node, as nsenter names them.
 namespaces_of_node() {
   printf '%s\n' --mount --pid
   [[ -z $SERVICES ]] || echo --net
@@ -118,15 +120,16 @@ start_kubelet() {
     --node-labels synergy.test/node=real,synergy.io/devices-safe=true
 }
 
-# Services by iptables rules in the node's network namespace. All of their traffic is masqueraded: the answer of a pod on the
-# same bridge would else take the short way, past the rules. The kernel's tables of connections are the machine's to size.
+# Runs Services by iptables rules in the node's network namespace. All of their traffic is
+# masqueraded: otherwise the answer of a pod on the same bridge would take the short way, past the
+# rules. The machine sizes the kernel's tables of connections.
 start_kube_proxy() {
   spawn_in_node "kube-proxy-$1" "$1" "$KUBE_BIN/kube-proxy" --kubeconfig "$STATE/kube-proxy.kubeconfig" \
     --hostname-override "node-$1" --proxy-mode iptables --cluster-cidr "$(subnet_of 0 | cut -d . -f 1,2).0.0/16" --masquerade-all \
     --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s
 }
 
-# load_image NODE FILE: an archive as `docker save` writes it.
+# load_image NODE FILE: loads an archive as `docker save` writes it.
 load_image() {
   wait_until 240 "containerd-$1" in_node "$1" "$CONTAINERD_BIN/ctr" version
   in_node "$1" "$CONTAINERD_BIN/ctr" --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Messages. They go to standard error, so that what a command prints for other programs stays clean.
+# Messages. They go to standard error, so that a command's output for other programs stays clean.
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -10,7 +10,7 @@ die() {
   exit 1
 }
 
-# The value of an option, which must be there and must not be the next option: need_value --shape "${2-}"
+# need_value --shape "${2-}": fails unless an option has a value that is not the next option.
 need_value() {
   [[ -n ${2-} && $2 != --* ]] || die "$1 needs a value"
 }

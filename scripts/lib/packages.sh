@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the lists are read by the scripts that source this
-# Debian packages, and installing them without leaving a service running.
+# Debian packages, and their installation without a service that keeps running.
 
 LIBRARY_PACKAGES=(
   libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev
@@ -24,12 +24,12 @@ CLUSTER_PACKAGES=(
   iptables iproute2 conntrack busybox-static procps
   qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
 )
-# Packages that would start a daemon of the machine's own, which nobody asked for.
+# Packages that would start an unwanted daemon of the machine's own.
 SERVICES=(etcd prometheus prometheus-node-exporter)
 
 POLICY=/usr/sbin/policy-rc.d
 
-# For scripts/cross.sh, and for images of the other architecture.
+# Packages for scripts/cross.sh, and for images of the other architecture.
 cross_packages() {
   local machine
   machine=$(machine_of "$(other_architecture)")
@@ -63,7 +63,8 @@ install_packages() {
   forget_services "${missing[@]}"
 }
 
-# Maintainer scripts ask policy-rc.d before they start a service; one that is already there is the administrator's.
+# Maintainer scripts ask policy-rc.d before they start a service; an existing one belongs to the
+# administrator.
 forbid_service_starts() {
   [[ -e $POLICY ]] && return
   trap 'rm -f "$POLICY"' EXIT
@@ -71,7 +72,8 @@ forbid_service_starts() {
   chmod +x "$POLICY"
 }
 
-# Else systemd would start them at the next boot. A service whose package was there before is left as it was.
+# Otherwise systemd would start them at the next boot. A service whose package was there before is
+# left unchanged.
 forget_services() {
   local service
   [[ -d /run/systemd/system ]] || return 0

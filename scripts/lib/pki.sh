@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The cluster's certificate authority, certificates and kubeconfigs. Elliptic curve keys: they take no time to make.
+# The cluster's certificate authority, certificates and kubeconfigs. Keys are on elliptic curves:
+# they are made at once.
 
 make_authority() {
   new_key "$STATE/pki/ca.key"
@@ -24,7 +25,7 @@ make_certificate() {
       ) 2>>"$STATE/logs/pki.log"
 }
 
-# make_user NAME SUBJECT: a client certificate and $STATE/NAME.kubeconfig that uses it.
+# make_user NAME SUBJECT: makes a client certificate and $STATE/NAME.kubeconfig, which uses it.
 make_user() {
   make_certificate "$1" "$2"
   make_kubeconfig "$1"

@@ -1,20 +1,25 @@
 # shellcheck shell=bash
-# The cluster's processes: started in the background, remembered, and ended by exactly the identity they were started with.
+# The cluster's processes: started in the background, remembered, and ended by exactly the identity
+# with which they were started.
 #
-# $STATE/pids/NAME holds "PID START BOOT": a number that the kernel gave to another process later has another start time,
-# or another boot, and is never signalled. A component that was stopped on purpose has the word "stopped" there instead.
+# $STATE/pids/NAME holds "PID START BOOT": a process that gets the same number later has another
+# start time, or another boot, and never gets a signal. A component that was stopped on purpose has
+# the word "stopped" there instead.
 
-# process_start PID: the start time in clock ticks since boot; fails when there is no such process or it is a zombie.
-# A killed program's first thread is a zombie while its others still end, and only the last closes files and ports.
+# process_start PID: prints the start time in clock ticks since boot; fails if the process does not
+# exist or is a zombie. A killed program's first thread is a zombie while its others still end, and
+# only the last closes files and ports.
 process_start() {
   local stat fields
   { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
-  # The second field is the program's name in brackets and may hold anything, so count from its end.
+  # The second field is the program's name in brackets and may hold anything, so fields count from
+  # its end.
   read -r -a fields <<<"${stat##*) }"
   [[ ${fields[0]} != Z || ${fields[17]} -gt 1 ]] && printf '%s\n' "${fields[19]}"
 }
 
-# write_record NAME TEXT: at once, for an empty one would look like that of a component that died.
+# write_record NAME TEXT: writes atomically, because an empty record would mean a component that
+# died.
 write_record() {
   printf '%s\n' "$2" >"$STATE/pids/.$1"
   mv "$STATE/pids/.$1" "$STATE/pids/$1"
@@ -25,7 +30,7 @@ remember() {
   write_record "$1" "$2 $(process_start "$2") $(</proc/sys/kernel/random/boot_id)"
 }
 
-# component_pid NAME: its process id while that very process lives.
+# component_pid NAME: prints its process id while that very process lives.
 component_pid() {
   local pid start boot
   read -r pid start boot 2>/dev/null <"$STATE/pids/$1" || return 1
@@ -33,7 +38,7 @@ component_pid() {
     printf '%s\n' "$pid"
 }
 
-# component_state NAME: running, stopped (on purpose), dead, or absent (never started).
+# component_state NAME: prints running, stopped (on purpose), dead, or absent (never started).
 component_state() {
   if component_pid "$1" >/dev/null; then
     echo running
@@ -46,8 +51,9 @@ component_state() {
   fi
 }
 
-# spawn NAME COMMAND...: starts it in a session of its own, so that it outlives the terminal, with its output in
-# $STATE/logs/NAME.log. It is remembered before the lock is let go of, so a `down` that follows a killed `up` finds it.
+# spawn NAME COMMAND...: starts it in a session of its own, so that it outlives the terminal, with
+# its output in $STATE/logs/NAME.log. It is remembered before the lock is released, so that a `down`
+# after a killed `up` finds it.
 spawn() {
   local name=$1
   shift
@@ -64,7 +70,7 @@ detach() {
   cd "$STATE" || exit
 }
 
-# stop_component NAME [SIGNAL]: ends it and waits for that; after ten seconds without effect it is killed.
+# stop_component NAME [SIGNAL]: ends it and waits; kills it after ten seconds without effect.
 stop_component() {
   local name=$1 signal=${2-TERM} pid waited=0
   if pid=$(component_pid "$name"); then
@@ -90,8 +96,9 @@ fail_if_dead() {
   ((dead == 0))
 }
 
-# wait_until SECONDS WHAT COMMAND...: until COMMAND succeeds, as long as every component lives. On a busy machine everything takes
-# long, so the limits are far above what is usual: a component that died is noticed at once.
+# wait_until SECONDS WHAT COMMAND...: waits until COMMAND succeeds, while every component lives. On
+# a busy machine everything takes long, so the limits are generous: the death of a component is
+# noticed at once.
 wait_until() {
   local deadline=$((SECONDS + $1)) what=$2 started
   shift 2

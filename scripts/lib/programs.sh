@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Which Kubernetes, containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer programs the test cluster runs, and the
-# folders they are kept in.
+# The versions of the Kubernetes, containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer
+# programs of the test cluster, and their folders.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
@@ -9,7 +9,7 @@ KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kube-proxy 
 # shellcheck disable=SC2034
 CONTAINERD_PROGRAMS=(containerd containerd-shim-runc-v2 ctr runc)
 
-# module_version FOLDER MODULE: the version that the Go module in FOLDER asks for.
+# module_version FOLDER MODULE: prints the version that the Go module in FOLDER requires.
 module_version() {
   command -v go >/dev/null || die "go is missing: scripts/setup.sh says which one is needed"
   (cd "$1" && go list -m -f '{{.Version}}' "$2")
@@ -19,18 +19,18 @@ module_version() {
 kubernetes_module() { printf '%s\n' "$REPOSITORY/tests${SYNERGY_KUBERNETES:+/versions/$SYNERGY_KUBERNETES}"; }
 
 kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; }
-# Both versions, for the folder holds both.
+# Prints both versions, because the folder holds both programs.
 containerd_version() {
   local containerd runc
-  containerd=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/containerd/containerd/v2) &&
-    runc=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/opencontainers/runc) &&
+  containerd=$(module_version "$REPOSITORY/tests/cluster/support/containerd" github.com/containerd/containerd/v2) &&
+    runc=$(module_version "$REPOSITORY/tests/cluster/support/containerd" github.com/opencontainers/runc) &&
     printf '%s-runc-%s\n' "$containerd" "$runc"
 }
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
-kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
-kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }
-jobset_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/jobset; }
-trainer_version() { module_version "$REPOSITORY/tests/cluster/kueue" github.com/kubeflow/trainer/v2; }
+kwok_version() { module_version "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok; }
+kueue_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/kueue; }
+jobset_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/jobset; }
+trainer_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/trainer/v2; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
 # or downloaded.

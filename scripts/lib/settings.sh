@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the settings are read by the other pieces
-# What a cluster was asked to be. $STATE/settings remembers it from before the first change to after the last clean-up;
-# $STATE/ready is there while an `up` has succeeded.
+# The options of a cluster. $STATE/settings holds them from before the first change to after the
+# last clean-up; $STATE/ready exists while an `up` has succeeded.
 
 SETTINGS=(
   INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
@@ -70,7 +70,7 @@ settings_text() {
   done
 }
 
-# load_settings: of the cluster in $STATE, which must be there.
+# load_settings: loads those of the cluster in $STATE, which must exist.
 load_settings() {
   STATE=$(realpath --canonicalize-missing "$STATE")
   [[ -e $STATE/settings ]] || die "no cluster is up in $STATE: start one with scripts/cluster.sh up"

@@ -4,29 +4,30 @@
 start_kwok() {
   # Without a folder of its own kwok also reads ~/.kwok.
   spawn kwok env KWOK_WORKDIR="$STATE/kwok" "$KWOK_BIN/kwok" --kubeconfig "$STATE/kwok.kubeconfig" \
-    --config "$REPOSITORY/tests/cluster/kwok/stages.yaml" \
+    --config "$REPOSITORY/tests/cluster/support/kwok/stages.yaml" \
     --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake \
     --node-lease-duration-seconds "$(lease_seconds)" \
     --cidr "$(subnet_of 128).0/17" --node-ip 127.0.0.1 --server-address "127.0.0.1:$KWOK_PORT"
 }
 
-# lease_seconds: as a kubelet's for up to 200 nodes. A lease is renewed four times in its life, so more nodes are given longer
-# ones: twenty renewals a second, however many nodes there are, cost a tenth of a core.
+# lease_seconds: prints a kubelet's value for up to 200 nodes. A lease is renewed four times in its
+# life, so more nodes get longer leases: twenty renewals a second, however many nodes there are,
+# cost a tenth of a core.
 lease_seconds() {
   local nodes
   nodes=$(count_simulated_nodes)
   echo $((nodes > 200 ? nodes / 5 : 40))
 }
 
-# write_simulated_nodes: $STATE/simulated-nodes.json, made and checked before anything is started.
+# write_simulated_nodes: writes $STATE/simulated-nodes.json, before anything is started.
 write_simulated_nodes() {
   if ! has_simulated_nodes; then
     echo '{"items": []}' >"$STATE/simulated-nodes.json"
     return
   fi
-  local shapes=${SHAPE:-$REPOSITORY/tests/cluster/shapes/v100.yaml}
+  local shapes=${SHAPE:-$REPOSITORY/tests/cluster/support/shapes/v100.yaml}
   yaml_to_json "$shapes" |
-    jq --argjson count "$SIMULATED_NODES" --from-file "$REPOSITORY/tests/cluster/shapes/nodes.jq" \
+    jq --argjson count "$SIMULATED_NODES" --from-file "$REPOSITORY/tests/cluster/support/shapes/nodes.jq" \
       >"$STATE/simulated-nodes.json" || die "$shapes is not a list of node shapes"
 }
 

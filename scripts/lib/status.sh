@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What runs: a table for people, JSON for programs.
+# The state of a cluster: a table for people, JSON for programs.
 
 # components_json: [{component, pid, state, log}]
 components_json() {
@@ -10,8 +10,8 @@ components_json() {
   done | jq -s .
 }
 
-# nodes_json: [{name, kind, ready, schedulable, cpu, memory, gpus}]; an empty list when the API server does not answer.
-# From the API server's cache, so that asking again and again costs little.
+# nodes_json: [{name, kind, ready, schedulable, cpu, memory, gpus}]; an empty list if the API server
+# does not answer. It comes from the API server's cache, so that repeated calls cost little.
 nodes_json() {
   { api_get '/api/v1/nodes?resourceVersion=0' 2>/dev/null || echo '{"items": []}'; } | jq '[.items[] | {
     name: .metadata.name,
@@ -24,13 +24,13 @@ nodes_json() {
   }]'
 }
 
-# show_status table|json: fails when a component died.
+# show_status table|json: fails if a component died.
 show_status() {
   local components nodes
   components=$(components_json)
   nodes=$(nodes_json)
   if [[ $1 == json ]]; then
-    # Thousands of nodes are too much for an argument.
+    # Thousands of nodes are too long for an argument.
     jq --arg state "$STATE" --arg api "$API" --argjson components "$components" \
       '{$state, $api, $components, nodes: .}' <<<"$nodes"
   else
@@ -40,7 +40,7 @@ show_status() {
     if [[ $nodes == "[]" ]] && ! api_is_ready &>/dev/null; then
       say "kube-apiserver does not answer, so nothing is known about the nodes"
     fi
-    # A thousand equal lines help nobody: simulated nodes are counted.
+    # The table counts simulated nodes, because a thousand equal lines are useless.
     jq -r '["NODE", "KIND", "READY", "CPU", "MEMORY", "GPUS"],
         (.[] | select(.kind != "simulated") | [.name, .kind, .ready, .cpu, .memory, .gpus]),
         ([.[] | select(.kind == "simulated")] | select(length > 0)
@@ -58,7 +58,7 @@ as_columns() {
             printf i < fields[row] ? "%-" width[i] + 2 "s" : "%s\n", cell[row, i] }'
 }
 
-# print_environment: for eval "$(scripts/cluster.sh env)".
+# print_environment: prints lines for eval "$(scripts/cluster.sh env)".
 print_environment() {
   printf 'export KUBECONFIG=%q\n' "$STATE/admin.kubeconfig"
   printf 'export SYNERGY_CLUSTER_STATE=%q\n' "$STATE"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Another architecture's libraries and headers, for a compiler that runs on this machine. Needs packages.sh and architecture.sh.
 
-# sysroot_folder ARCHITECTURE: named after what it is made by, so that a change of that makes another one.
+# sysroot_folder ARCHITECTURE: prints a name that contains the hash of its recipe, so that a changed
+# recipe makes another folder.
 sysroot_folder() {
   local recipe
   recipe=$(printf '%s\n' "${LIBRARY_PACKAGES[@]}" | cat "$REPOSITORY/scripts/lib/sysroot.sh" - | sha256sum)
@@ -17,7 +18,7 @@ set_up_sysroot() {
   flock --nonblock 8 || { say "another run is making libraries for $1; waiting for it"; flock 8; }
   if [[ ! -d $folder ]]; then
     say "libraries for $1: unpacking them into $folder (70 MB of downloads)"
-    # Only a finished one gets its name.
+    # Only a finished folder gets its name.
     work=$folder.unfinished
     rm -rf "$work" && mkdir "$work"
     make_sysroot "$work" "$1" >"$CACHE/sysroot.log" 2>&1 || die "unpacking the libraries for $1 failed: $CACHE/sysroot.log"
@@ -27,8 +28,9 @@ set_up_sysroot() {
   exec 8>&-
 }
 
-# make_sysroot FOLDER ARCHITECTURE: unpacked and not installed, so that nothing has to be run, and nobody has to be root. Of the
-# release that the images are of; apt has its state and its lists there, and leaves this machine's alone.
+# make_sysroot FOLDER ARCHITECTURE: unpacks packages without installing them, so that nothing has to
+# run, and root is not needed. They are of the release of the images; apt keeps its state and its
+# lists there, and leaves this machine's alone.
 make_sysroot() (
   local apt=$1/apt package
   mkdir -p "$apt"/{lists,archives}/partial && : >"$apt/status" || return
@@ -55,7 +57,8 @@ CONFIGURATION
   settle_links "$1" "$(machine_of "$2")-linux-gnu" && rm -r "$apt"
 )
 
-# settle_links FOLDER TRIPLET: links from the root are to stay within, and those of update-alternatives are missing.
+# settle_links FOLDER TRIPLET: makes absolute links stay within the folder, and adds those of
+# update-alternatives.
 settle_links() {
   local link library
   while IFS= read -rd '' link; do

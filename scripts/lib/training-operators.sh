@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# JobSet and Kubeflow Trainer, which makes JobSets, as components of the cluster: their certificate, the kinds, rights and webhooks
-# of their charts, and their processes. They take certificates from a folder of the temporary files.
+# Runs JobSet and Kubeflow Trainer, which creates JobSets, as components of the cluster: their
+# certificate, the kinds, rights and webhooks of their charts, and their processes. They read
+# certificates from a folder of temporary files.
 
 has_training_operators() { [[ -n $OPERATORS ]]; }
 
@@ -15,7 +16,7 @@ start_operator() {
   spawn "$1" env KUBECONFIG="$STATE/$1.kubeconfig" TMPDIR="$STATE/$1" "$2" --config "$STATE/$1/config.yaml"
 }
 
-# Once, with the cluster: everything but the processes.
+# Installs everything but the processes; runs once for each cluster.
 install_training_operators() {
   prepare_operator jobset jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
   prepare_operator trainer trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
@@ -28,7 +29,8 @@ install_training_operators() {
     die "manifests of JobSet and Trainer: $(<"$STATE/logs/training-operators-manifests.log")"
 }
 
-# prepare_operator NAME SERVICE_ACCOUNT PORT HEALTH_PORT: the account is the one that the chart gives the rights to.
+# prepare_operator NAME SERVICE_ACCOUNT PORT HEALTH_PORT: prepares its files; the account is the one
+# to which the chart gives the rights.
 prepare_operator() {
   local home=$STATE/$1 certificates=$STATE/$1/k8s-webhook-server/serving-certs
   mkdir -p "$certificates"
@@ -36,24 +38,25 @@ prepare_operator() {
   make_certificate "$1-webhook" "/CN=$1" IP:127.0.0.1
   cp "$STATE/pki/$1-webhook.crt" "$certificates/tls.crt"
   cp "$STATE/pki/$1-webhook.key" "$certificates/tls.key"
-  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/kueue/$1.yaml" >"$home/config.yaml"
+  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/queueing/kueue/$1.yaml" >"$home/config.yaml"
 }
 
-# JobSet's chart is a part of Trainer's, which wants it in a folder of its own. No image is run, but it has to have a tag. With the
-# whole name the account would be too long for a certificate.
+# JobSet's chart is a part of Trainer's, which expects it in a folder of its own. No image runs, but
+# it must have a tag. The full name would make the account too long for a certificate.
 training_operators_manifests() {
   local chart=$STATE/trainer/chart
   cp --recursive "$(trainer_folder)/chart" "$chart"
   mkdir "$chart/charts"
   cp --recursive "$(jobset_folder)/chart" "$chart/charts/jobset"
-  # Helm renders no chart that lacks one of its parts. This one's is for Trainer's data cache, which is off.
+  # Helm renders no chart that lacks one of its parts. This part is for Trainer's data cache, which
+  # is off.
   sed --in-place '/^- name: lws$/,/^  condition:/d' "$chart/Chart.yaml"
   "$(helm_folder)/helm" template kubeflow-trainer "$chart" --namespace kubeflow-system --include-crds --set image.tag=none \
     --set fullnameOverride=trainer |
     objects_for_processes "{\"jobset\": $JOBSET_PORT, \"trainer\": $TRAINER_PORT}"
 }
 
-# What TrainJobs name; Trainer's webhook looks at them, so they come last.
+# TrainJobs name these runtimes. Trainer's webhook checks them, so they come last.
 make_runtimes() {
   local folder
   folder=$(trainer_folder)/runtimes

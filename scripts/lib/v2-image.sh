@@ -1,16 +1,18 @@
 # shellcheck shell=bash
-# The system of a v2 node, which setup.sh makes once: Debian's cloud kernel, a first RAM disk, and a disk with systemd and an SSH
-# server. What belongs to one cluster comes on another disk (v2-node.sh), containerd and the kubelet, too.
+# The system of a v2 node, which setup.sh makes once: Debian's cloud kernel, a first RAM disk, and a
+# disk with systemd and an SSH server. A second disk has the files of one cluster (v2-node.sh), with
+# containerd and the kubelet.
 
-V2_NODE_FILES=$REPOSITORY/tests/cluster/v2-node
+V2_NODE_FILES=$REPOSITORY/tests/cluster/nodes/v2-node
 V2_NODE_PACKAGES=(
   systemd systemd-sysv dbus containernetworking-plugins
   iptables iproute2 kmod procps ca-certificates openssh-server bpftool
 )
-# What the kernel needs to find its disk; the rest is loaded from there.
+# The modules with which the kernel finds its disk; it loads the rest from there.
 V2_NODE_MODULES=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
 
-# v2_image_folder: named after what it is made by, so that a change of that makes another one.
+# v2_image_folder: prints a name that contains the hash of its recipe, so that a changed recipe
+# makes another folder.
 v2_image_folder() {
   local recipe
   recipe=$(cat "$REPOSITORY/scripts/lib/v2-image.sh" "$V2_NODE_FILES/init" "$V2_NODE_FILES"/system/* | sha256sum)
@@ -37,7 +39,7 @@ set_up_v2_node() {
   flock --nonblock 8 || { say "another set-up is making the system of v2 nodes; waiting for it"; flock 8; }
   if [[ ! -d $folder ]]; then
     say "v2 node: making its system in $folder (a minute or two, and 150 MB of downloads)"
-    # Only a finished one gets its name.
+    # Only a finished folder gets its name.
     work=$folder.unfinished
     rm -rf "$work" && mkdir "$work"
     make_v2_image "$work" >"$work/log" 2>&1 || die "making the system of v2 nodes failed: $work/log"
@@ -48,7 +50,8 @@ set_up_v2_node() {
   exec 8>&-
 }
 
-# make_v2_image FOLDER: kernel, initrd and root.img in there. Any failure ends it, also where the caller tests for one.
+# make_v2_image FOLDER: makes kernel, initrd and root.img in it. Any failure ends it, even if the
+# caller tests its status.
 make_v2_image() (
   cd "$1" || exit
   get_v2_kernel &&
@@ -57,7 +60,8 @@ make_v2_image() (
     truncate --size 8G root.img && mkfs.ext4 -q -L root -d root root.img
 )
 
-# The package that linux-image-cloud-amd64 stands for, unpacked: installing one would change this machine's boot.
+# The package that linux-image-cloud-amd64 depends on, unpacked: installing it would change this
+# machine's boot.
 get_v2_kernel() {
   local package
   package=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image/ { print $2; exit }')
@@ -75,12 +79,12 @@ make_v2_root() {
   install -m 755 "$V2_NODE_FILES/system/set-up-node" root/usr/local/sbin/
   cp "$V2_NODE_FILES/system/sshd.conf" root/etc/ssh/sshd_config.d/synergy-test.conf
   cp "$V2_NODE_FILES/system/journald.conf" root/etc/systemd/journald.conf
-  # From the machine that made it; every node has its own.
+  # Files of the machine that made it; every node has its own.
   rm -f root/etc/ssh/ssh_host_* root/etc/hostname && : >root/etc/machine-id && : >root/etc/resolv.conf
   for unit in set-up-node containerd kubelet; do
     ln -s "/etc/systemd/system/$unit.service" "root/etc/systemd/system/multi-user.target.wants/$unit.service"
   done
-  # What a test's machine has no use for.
+  # Services that a test's machine does not need.
   for unit in getty.target apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
     fstrim.timer systemd-update-utmp.service systemd-update-utmp-runlevel.service systemd-logind.service \
     modprobe@{configfs,dm_mod,drm,efi_pstore,fuse,loop}.service; do

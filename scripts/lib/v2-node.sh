@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, whatever this machine itself has. The
-# component v2-N is the whole machine.
+# v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, whatever this
+# machine has. The component v2-N is the whole machine.
 #
-# $STATE/v2-N holds its disks: disk.qcow2, what it wrote over the system that setup.sh made, and seed.img, what this cluster
-# gave it. QEMU's user network lets it reach nothing but the API server, which has its Service's address there, so
-# that programs in pods find it, too. The node's own address is this machine's as well, where QEMU listens for it.
+# $STATE/v2-N holds its disks: disk.qcow2, its changes to the system that setup.sh made, and
+# seed.img, the files of this cluster. QEMU's user network lets it reach only the API server, which
+# has its Service's address there, so that programs in pods find it, too. The node's own address
+# also belongs to this machine, where QEMU listens for it.
 
 V2_API=10.96.0.1
 V2_ADDRESS=10.96.0.15
@@ -12,7 +13,7 @@ V2_GATEWAY=10.96.0.2
 V2_SSH_PORT=2222
 
 v2_home() { printf '%s/v2-%d\n' "$STATE" "$1"; }
-# The number of its bridge and subnet, after those of the other real nodes.
+# Prints the number of its bridge and subnet, after those of the other real nodes.
 v2_number() { printf '%d\n' $((4 + $1)); }
 v2_node_address() { printf '%s.1\n' "$(subnet_of "$(v2_number "$1")")"; }
 
@@ -36,8 +37,8 @@ make_v2_node() {
   qemu-img create -q -f qcow2 -b "$system/root.img" -F raw "$home/disk.qcow2"
 }
 
-# A route and no address, because connections to an address come from that same one, and the node would take them for its
-# own. It goes with the bridge.
+# A route and no address: connections to an address come from that same address, and the node would
+# take them for its own. The route goes with the bridge.
 claim_v2_address() {
   local bridge
   bridge=$(bridge_of "$(v2_number "$1")")
@@ -46,7 +47,8 @@ claim_v2_address() {
   ip route add local "$(v2_node_address "$1")" dev "$bridge" src 127.0.0.1
 }
 
-# make_v2_seed NODE: the disk seed.img, with containerd, the kubelet and all that is this node's own.
+# make_v2_seed NODE: makes the disk seed.img, with containerd, the kubelet and everything that
+# belongs to this node.
 make_v2_seed() {
   local home seed key
   home=$(v2_home "$1") seed=$home/seed
@@ -60,7 +62,7 @@ make_v2_seed() {
   cp "$V2_NODE_FILES/kubelet.yaml" "$seed"
   sed "s|@IMAGE@|$IMAGE|" "$V2_NODE_FILES/containerd.toml" >"$seed/containerd.toml"
   sed -e "s|@BRIDGE@|cni0|" -e "s|@SUBNET@|$(subnet_of "$(v2_number "$1")")|" \
-    "$REPOSITORY/tests/cluster/node/bridge.conflist" >"$seed/cni/10-bridge.conflist"
+    "$REPOSITORY/tests/cluster/nodes/real-node/bridge.conflist" >"$seed/cni/10-bridge.conflist"
   printf '%s\n' "NODE=v2-$1" "SUBNET=$(subnet_of "$(v2_number "$1")")" "ADDRESS=$V2_ADDRESS" "GATEWAY=$V2_GATEWAY" >"$seed/node.env"
   for key in host_key client_key; do
     ssh-keygen -q -t ed25519 -N '' -C "$key" -f "$seed/ssh/$key"
@@ -72,7 +74,8 @@ make_v2_seed() {
   rm -r "$seed"
 }
 
-# With KVM where it works, which only a try tells: on some machines QEMU dies of it, on others the guest stands still.
+# With KVM if it works, which only a trial shows: on some machines it ends QEMU, on others the guest
+# stands still.
 v2_acceleration() {
   local system
   system=$(v2_image_folder)
@@ -88,8 +91,9 @@ v2_acceleration() {
   cat "$STATE/v2-acceleration"
 }
 
-# What the machine has not yet written at a power cut is lost, but what it has is not this machine's disk's to delay. Where QEMU
-# emulates the CPU, `rep movsb` copies a byte at a time: without `erms` the guest copies in larger pieces, ten times as fast.
+# A power cut loses what the machine has not written; but this machine's disk must not delay what it
+# has written. Where QEMU emulates the CPU, `rep movsb` copies a byte at a time: without `erms` the
+# guest copies in larger pieces, ten times as fast.
 start_v2_node() {
   local home system address acceleration
   home=$(v2_home "$1") system=$(v2_image_folder) address=$(v2_node_address "$1")
@@ -102,7 +106,8 @@ start_v2_node() {
     -netdev "$(v2_network "$address")" -device virtio-net-pci,netdev=net,romfile=
 }
 
-# v2_network ADDRESS: restricted to the API server; ways in for that and for in_v2_node.
+# v2_network ADDRESS: prints a network that is restricted to the API server, with ports for that and
+# for in_v2_node.
 v2_network() {
   local option
   printf 'user,id=net,restrict=on,net=%s/24,host=%s,dns=%s' "${V2_API%.*}.0" "$V2_GATEWAY" "${V2_GATEWAY%.*}.3"
@@ -113,8 +118,9 @@ v2_network() {
   done
 }
 
-# in_v2_node NODE COMMAND...: as root on the node, with this program's input and output. The first one's connection stays for the next
-# ones, because to make one takes an emulated CPU a second or two; it ends with the machine.
+# in_v2_node NODE COMMAND...: runs it as root on the node, with this program's input and output. The
+# first connection stays for the next calls, because a new one takes an emulated CPU a second or
+# two; it ends with the machine.
 in_v2_node() {
   local home
   home=$(v2_home "$1")
@@ -124,7 +130,7 @@ in_v2_node() {
     -o ControlPersist=yes "root@$(v2_node_address "$1")" -- "${@:2}" 9>&-
 }
 
-# Of this machine's own folders, for the path of a socket is short.
+# In this machine's own temporary folder, because the path of a socket is short.
 v2_connection() { printf '/run/synergy-test-%d-v2-%d.ssh\n' "$INSTANCE" "$1"; }
 
 load_image_in_v2_node() {

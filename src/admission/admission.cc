@@ -81,7 +81,7 @@ class Admission {
     }
     if (pod_.gpu_containers.size() > 1) {
       return Leave(AdmissionOutcome::kSeveralContainers,
-                   fmt::format("CPU and memory stay as written, because {} containers ask for {}",
+                   fmt::format("CPU and memory stay as written, because {} containers request {}",
                                pod_.gpu_containers.size(), settings_.gpu_resource));
     }
     if (pod_.annotation_bytes > kMostAnnotationBytes) {
@@ -130,8 +130,9 @@ class Admission {
                         : SizeWithoutShare(sizing, use.profile != nullptr);
     if (sizes.placeholder) {
       const std::string missing = fmt::format(
-          "no node that the pod may go to has {} {}{}{} that others do not use", gpus_.count(),
-          settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ", use.gpu_product);
+          "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
+          gpus_.count(), settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ",
+          use.gpu_product);
       if (IsKueues()) {
         return Leave(AdmissionOutcome::kNoNode,
                      fmt::format("CPU and memory stay as written, because {}", missing));
@@ -143,7 +144,8 @@ class Admission {
     const bool held_back = HoldBack(sizing, CertainlyTaken(container), sizes);
     if (held_back && figures.placeholder.empty() && !IsKueues()) {
       figures.placeholder =
-          "the namespace has a quota, so the rest is asked for once the pod exists";
+          "the namespace has a quota, so the amounts above it are requested after the pod is "
+          "created";
     }
     figures.fair_share = sizes.fair_share;
     figures.demand = sizes.demand;
@@ -165,7 +167,7 @@ class Admission {
   SpreadCost FindSpread(const JobProfile* profile) {
     const auto label = FindLabel(pod_.labels, annotations::kTensorSkew);
     if (label && !ParseSpreadCost("tensor-skew=" + std::string(*label)).tensor_skew) {
-      Warn(fmt::format("label {}: it has to be a number from 0 to 1", annotations::kTensorSkew));
+      Warn(fmt::format("label {}: must be a number from 0 to 1", annotations::kTensorSkew));
     }
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
@@ -255,10 +257,10 @@ class Admission {
       return use;
     }
     if (!settings_.profiling) {
-      Warn(fmt::format(
-          "no TrainingProfile is named by the label {}, so the pod gets what it asks for, else its "
-          "fair share",
-          annotations::kProfile));
+      Warn(
+          fmt::format("the label {} names no TrainingProfile, so the pod gets its own requests, "
+                      "else its fair share",
+                      annotations::kProfile));
     }
     return {.gpu_product = wanted};
   }
@@ -279,7 +281,7 @@ class Admission {
   ProfileUse FindProfile() {
     const std::string wanted(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""));
     const auto without = [&](const std::string& why) {
-      Warn(why + ", so the pod gets what it asks for, else its fair share");
+      Warn(why + ", so the pod gets its own requests, else its fair share");
       return ProfileUse{.gpu_product = wanted};
     };
     const auto label = FindLabel(pod_.labels, annotations::kProfile);
@@ -289,8 +291,7 @@ class Admission {
     // The label without a value requests no profile.
     if (name.empty() && !label) return FindMeasured(wanted);
     if (name.empty()) {
-      return without(
-          fmt::format("no TrainingProfile is named by the label {}", annotations::kProfile));
+      return without(fmt::format("the label {} names no TrainingProfile", annotations::kProfile));
     }
     const std::shared_ptr<const KnownProfile> known =
         surroundings_.FindProfile(pod_.pod_namespace, name);
@@ -300,7 +301,7 @@ class Admission {
     if (object.profile == nullptr) {
       return without(object.problems.empty()
                          ? fmt::format("TrainingProfile \"{}\" has not been measured yet", name)
-                         : fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
+                         : fmt::format("TrainingProfile \"{}\" is invalid: {}", name,
                                        object.problems.front()));
     }
     if (object.profile->gpus() != gpus_ && object.profile->gpus() != Gpus(1)) {
@@ -314,7 +315,7 @@ class Admission {
     }
     const std::string& measured = object.training.gpu_product;
     if (!wanted.empty() && !measured.empty() && wanted != measured) {
-      return without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod asks for {}", name,
+      return without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod requests {}", name,
                                  measured, wanted));
     }
     use.gpu_product = measured.empty() ? wanted : measured;
@@ -322,8 +323,7 @@ class Admission {
         !surroundings_.FairShare(pod_.selection, gpus_, measured) &&
         surroundings_.FairShare(pod_.selection, gpus_, wanted)) {
       return without(
-          fmt::format("TrainingProfile \"{}\" is for {}, which no node has that the pod "
-                      "may go to",
+          fmt::format("TrainingProfile \"{}\" is for {}, which no node has that the pod may run on",
                       name, measured));
     }
     return use;

@@ -15,7 +15,7 @@
 
 #include "admission/pod_to_admit.h"
 #include "cluster/claims.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node_selection.h"
 #include "core/resources.h"

@@ -3,14 +3,14 @@
 // The data that admission needs of a pod that is about to be created, or that was created with
 // placeholders.
 //
-// Threading: values.
+// Threading: values; pure.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/node_selection.h"
 #include "cluster/pod.h"
 #include "core/units.h"
@@ -64,5 +64,9 @@ struct PodToAdmit {
   bool mirror = false;               // stands for a static pod
   bool pod_level_resources = false;  // spec.resources
 };
+
+// Returns the pod as it was created, as far as sizing needs it, so that admission can decide about
+// it again. REQUIRES: `pod.fungible` is not null. `scheduler`: the name of Synergy's scheduler.
+PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler);
 
 }  // namespace synergy

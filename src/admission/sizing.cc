@@ -107,10 +107,10 @@ Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfi
     const double believed = BelievedThroughput(*profile, sizes.fair_share, trust.max_speed_up);
     wanted = profile->Demand(trust.tolerance, believed);
     if (believed < profile->Best()) {
-      sizes.warnings.push_back(fmt::format(
-          "the profile claims more than {:.4g} times the speed that it has with the fair share, "
-          "and is taken for that much (maxSpeedUp)",
-          trust.max_speed_up));
+      sizes.warnings.push_back(
+          fmt::format("the profile claims more than {:.4g} times the speed at the fair share; it "
+                      "counts as that much (maxSpeedUp)",
+                      trust.max_speed_up));
     }
   }
   if (trust.at_least_share) wanted.cpu = std::max(wanted.cpu, sizes.fair_share.cpu);

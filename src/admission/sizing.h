@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/namespace_limits.h"
 #include "core/resources.h"
 #include "profile/job_profile.h"

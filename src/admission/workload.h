@@ -8,10 +8,10 @@
 //              container that has the GPUs
 //   arguments  "a-...", the same without arguments that do not change the speed
 //              (admission/passing_arguments.h)
-//   owner      "o-...", of the template: a CronJob, a Katib experiment, a group of a RayCluster.
-//   Pods
-//              do not name the CronJob or RayJob behind their owner, so its name is taken from the
-//              owner's, which differs from it by when it was due, or by random characters.
+//   owner      "o-...", of the template: a CronJob, a Katib experiment, a group of a RayCluster
+//
+// Pods do not name the CronJob or RayJob behind their owner. That name is taken from the owner's,
+// which differs from it by the time of the run, or by random characters.
 //
 // Some programs are only servers that get their work later (`sshd` of an MPIJob's workers,
 // `ray start`). Their arguments do not say what trains, so such pods have no identity by arguments,

@@ -17,7 +17,7 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
   return GivenWithin(*pod.fungible, left, ReservedOf(left.gpus, reserve_per_gpu));
 }
 
-ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
+ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVector& left,
                            const ResourceVector& reserved) {
   const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
   // Amounts up to the requests of its init containers are already counted.
@@ -40,7 +40,7 @@ ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
 }
 
 Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
-  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   pod.requests.main += fungible->Counted(amounts) - fungible->Counted(fungible->requested);
   fungible->requested = amounts;
   fungible->in_force = amounts;
@@ -56,7 +56,7 @@ Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& s
   // Room from pre-emption is reserved for the nominated pods.
   NodeState there = WithNominated(WithoutPod(snapshot.node(*place), pod.uid), pod.uid);
   there.allocatable -= reserve.headroom;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   // The limits of the pod's namespace.
   const ResourceVector most =
       snapshot.limits().MostFor(pod, snapshot.BeingGiven(pod.pod_namespace));

@@ -26,7 +26,7 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 
 // The same for one of several pods. `left`: the free amounts of the node for it beyond its
 // requests; `reserved`: the part of that to keep free if not all pods get their whole demand.
-ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
+ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVector& left,
                            const ResourceVector& reserved);
 
 // Returns the pod with its fungible container requesting `amounts`.

@@ -26,7 +26,7 @@ struct Tried {
 };
 
 // Returns amounts within the range, including those of `also` that are in it.
-Tried ToTry(const Tenant& tenant, const Range& range, std::span<const ResourceVector> also) {
+Tried ToTry(const PodShare& share, const Range& range, std::span<const ResourceVector> also) {
   Tried tried{{range.least.cpu, range.most.cpu}, {range.least.memory, range.most.memory}};
   for (const ResourceVector& amounts : also) {
     tried.cpus.push_back(amounts.cpu);
@@ -35,10 +35,10 @@ Tried ToTry(const Tenant& tenant, const Range& range, std::span<const ResourceVe
   const int64_t width = (range.most.cpu - range.least.cpu).count();
   const int64_t step = std::max(width / kCpuSteps, kLeastCpuStep);
   for (int64_t above = step; above < width; above += step) {
-    tried.cpus.push_back(range.least.cpu + tenant.Step(MilliCpu(above)));
+    tried.cpus.push_back(range.least.cpu + share.Step(MilliCpu(above)));
   }
-  if (tenant.profile != nullptr) {
-    const auto measured = tenant.profile->memories();
+  if (share.profile != nullptr) {
+    const auto measured = share.profile->memories();
     tried.memories.insert(tried.memories.end(), measured.begin(), measured.end());
   }
   SortAndRestrict(tried.cpus, range.least.cpu, range.most.cpu);
@@ -46,17 +46,17 @@ Tried ToTry(const Tenant& tenant, const Range& range, std::span<const ResourceVe
   return tried;
 }
 
-std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
-  const Throughputs throughputs(tenant);
-  const Tried tried = ToTry(tenant, range, std::span(&tenant.current, 1));
+std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range) {
+  const Throughputs throughputs(share);
+  const Tried tried = ToTry(share, range, std::span(&share.current, 1));
 
   std::vector<DivisionChoice> choices;
   for (const MilliCpu cpu : tried.cpus) {
     // Skip more memory than the last amount that helped.
     double best = -1;
     for (const Bytes memory : tried.memories) {
-      const ResourceVector amounts{tenant.current.gpus, cpu, memory};
-      const bool stays = amounts == tenant.current;
+      const ResourceVector amounts{share.current.gpus, cpu, memory};
+      const bool stays = amounts == share.current;
       const double value = throughputs.At(amounts);
       if (!stays && value <= best + kLeastGain) continue;
       best = std::max(best, value);
@@ -66,15 +66,15 @@ std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
   return choices;
 }
 
-// Tenants that get the same: one that trains alone, or those of a gang.
+// Shares that get the same: one that trains alone, or those of a gang.
 using Party = std::vector<size_t>;
 
-std::vector<Party> PartiesOf(std::span<const Tenant> tenants) {
+std::vector<Party> PartiesOf(std::span<const PodShare> shares) {
   std::vector<Party> parties;
-  for (size_t i = 0; i < tenants.size(); ++i) {
+  for (size_t i = 0; i < shares.size(); ++i) {
     const auto joins = [&](const Party& party) {
-      const auto& gang = tenants[party.front()].gang;
-      return gang && tenants[i].gang && gang->number == tenants[i].gang->number;
+      const auto& gang = shares[party.front()].gang;
+      return gang && shares[i].gang && gang->number == shares[i].gang->number;
     };
     const auto party = std::find_if(parties.begin(), parties.end(), joins);
     if (party != parties.end()) {
@@ -86,24 +86,24 @@ std::vector<Party> PartiesOf(std::span<const Tenant> tenants) {
   return parties;
 }
 
-// The choices of a party, and the amounts of its tenants with each.
+// The choices of a party, and the amounts of its shares with each.
 struct PartyChoices {
   std::vector<DivisionChoice> choices;
   std::vector<std::vector<ResourceVector>> amounts;  // for gangs
 };
 
-PartyChoices GangChoices(std::span<const Tenant> tenants, std::span<const Range> ranges,
+PartyChoices GangChoices(std::span<const PodShare> shares, std::span<const Range> ranges,
                          const Party& party) {
-  std::vector<Tenant> members;
-  std::vector<const Tenant*> views;
+  std::vector<PodShare> members;
+  std::vector<const PodShare*> views;
   std::vector<Range> bounds;
   std::vector<ResourceVector> present;
   bool may_stay = true;
   for (const size_t i : party) {
-    members.push_back(tenants[i]);
-    views.push_back(&tenants[i]);
+    members.push_back(shares[i]);
+    views.push_back(&shares[i]);
     bounds.push_back(ranges[i]);
-    present.push_back(tenants[i].current);
+    present.push_back(shares[i].current);
     may_stay &= LargerOf(ranges[i].least, present.back()) == present.back() &&
                 LesserOf(ranges[i].most, present.back()) == present.back();
   }
@@ -130,16 +130,16 @@ PartyChoices GangChoices(std::span<const Tenant> tenants, std::span<const Range>
 
 }  // namespace
 
-ResourceVector Part(const Tenant& tenant, const Range& range, const ResourceVector& common) {
-  ResourceVector part = PartOf(common, tenant.current.gpus, common.gpus);
-  part.cpu = tenant.Step(part.cpu);
+ResourceVector Part(const PodShare& share, const Range& range, const ResourceVector& common) {
+  ResourceVector part = PartOf(common, share.current.gpus, common.gpus);
+  part.cpu = share.Step(part.cpu);
   return LesserOf(LargerOf(part, range.least), range.most);
 }
 
-std::vector<ResourceVector> CommonAmounts(std::span<const Tenant* const> members,
+std::vector<ResourceVector> CommonAmounts(std::span<const PodShare* const> members,
                                           std::span<const Range> ranges) {
-  const Tenant& first = *members.front();
-  const auto as_the_first = [&](const ResourceVector& amounts, const Tenant& member) {
+  const PodShare& first = *members.front();
+  const auto as_the_first = [&](const ResourceVector& amounts, const PodShare& member) {
     return PartOf(amounts, first.current.gpus, member.current.gpus);
   };
   Range range = ranges.front();
@@ -162,31 +162,31 @@ std::vector<ResourceVector> CommonAmounts(std::span<const Tenant* const> members
   return amounts;
 }
 
-std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> tenants,
+std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare> shares,
                                                        std::span<const Range> ranges,
                                                        const ResourceVector& spare) {
-  const std::vector<Party> parties = PartiesOf(tenants);
+  const std::vector<Party> parties = PartiesOf(shares);
   std::vector<PartyChoices> all;
   std::vector<std::span<const DivisionChoice>> views;
   ResourceVector capacity = spare;
-  for (const Tenant& tenant : tenants) capacity += tenant.current;
+  for (const PodShare& share : shares) capacity += share.current;
   all.reserve(parties.size());
   views.reserve(parties.size());
   for (const Party& party : parties) {
     const size_t first = party.front();
-    all.push_back(tenants[first].gang ? GangChoices(tenants, ranges, party)
-                                      : PartyChoices{Choices(tenants[first], ranges[first]), {}});
+    all.push_back(shares[first].gang ? GangChoices(shares, ranges, party)
+                                     : PartyChoices{Choices(shares[first], ranges[first]), {}});
     views.emplace_back(all.back().choices);
   }
   const Division division = Divide(views, capacity.cpu, capacity.memory);
   if (division.chosen.size() != parties.size()) return std::nullopt;
-  std::vector<ResourceVector> amounts(tenants.size());
+  std::vector<ResourceVector> amounts(shares.size());
   for (size_t at = 0; at < parties.size(); ++at) {
     const size_t chosen = division.chosen[at];
     const Party& party = parties[at];
     if (all[at].amounts.empty()) {
       const DivisionChoice& choice = all[at].choices[chosen];
-      amounts[party.front()] = {tenants[party.front()].current.gpus, choice.cpu, choice.memory};
+      amounts[party.front()] = {shares[party.front()].current.gpus, choice.cpu, choice.memory};
       continue;
     }
     for (size_t i = 0; i < party.size(); ++i) amounts[party[i]] = all[at].amounts[chosen][i];
@@ -194,20 +194,20 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> t
   return amounts;
 }
 
-void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
+void GiveBack(std::span<const PodShare> shares, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts) {
   ResourceVector rest = ResourceVector{} - LargerOf(lacking, {});
-  for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
-  for (const Party& party : PartiesOf(tenants)) {
+  for (size_t i = 0; i < shares.size(); ++i) rest += shares[i].current - amounts[i];
+  for (const Party& party : PartiesOf(shares)) {
     Gpus gpus;
-    for (const size_t i : party) gpus += tenants[i].current.gpus;
+    for (const size_t i : party) gpus += shares[i].current.gpus;
     const ResourceVector whole = rest;
     for (const size_t i : party) {
-      const Tenant& tenant = tenants[i];
-      const ResourceVector cut = tenant.current - amounts[i];
+      const PodShare& share = shares[i];
+      const ResourceVector cut = share.current - amounts[i];
       const ResourceVector due =
-          party.size() == 1 ? whole : PartOf(whole, tenant.current.gpus, gpus);
-      const MilliCpu cpu = tenant.Step(std::clamp(due.cpu, MilliCpu(0), cut.cpu));
+          party.size() == 1 ? whole : PartOf(whole, share.current.gpus, gpus);
+      const MilliCpu cpu = share.Step(std::clamp(due.cpu, MilliCpu(0), cut.cpu));
       const Bytes memory = std::clamp(due.memory, Bytes(0), cut.memory);
       amounts[i] += {Gpus(0), cpu, memory};
       rest -= {Gpus(0), cpu, memory};
@@ -215,20 +215,20 @@ void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
   }
 }
 
-void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
+void GiveRest(std::span<const PodShare> shares, std::span<const Range> ranges,
               const ResourceVector& spare, std::vector<ResourceVector>& amounts) {
   ResourceVector rest = spare;
-  for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
-  for (size_t turn = 0; turn < tenants.size(); ++turn) {
+  for (size_t i = 0; i < shares.size(); ++i) rest += shares[i].current - amounts[i];
+  for (size_t turn = 0; turn < shares.size(); ++turn) {
     std::optional<size_t> best;
     ResourceVector best_amounts;
     double best_gain = kLeastGain;
-    for (size_t i = 0; i < tenants.size(); ++i) {
-      if (tenants[i].gang) continue;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i].gang) continue;
       ResourceVector more = amounts[i];
-      more.cpu += tenants[i].Step(std::clamp(ranges[i].most.cpu - more.cpu, MilliCpu(0), rest.cpu));
+      more.cpu += shares[i].Step(std::clamp(ranges[i].most.cpu - more.cpu, MilliCpu(0), rest.cpu));
       const double gain =
-          NormalizedThroughput(tenants[i], more) - NormalizedThroughput(tenants[i], amounts[i]);
+          NormalizedThroughput(shares[i], more) - NormalizedThroughput(shares[i], amounts[i]);
       if (gain <= best_gain) continue;
       best = i;
       best_amounts = more;

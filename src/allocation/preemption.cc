@@ -18,7 +18,7 @@ NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
   return node;
 }
 
-bool HasFungible(const NodeState& node) {
+bool HasManaged(const NodeState& node) {
   const auto& pods = node.detail->pods;
   return std::any_of(pods.begin(), pods.end(),
                      [](const auto& pod) { return pod->fungible != nullptr; });
@@ -62,7 +62,7 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   if (reclaims_at) {
     // If it fits now, a cut may have made the room since kube-scheduler checked.
     if (CheckFit(pod, state).none()) {
-      if (HasFungible(state)) return std::nullopt;
+      if (HasManaged(state)) return std::nullopt;
     } else {
       state = WithoutSurplus(state, *reclaims_at);
       // Cuts in progress count as well.

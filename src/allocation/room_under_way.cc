@@ -8,7 +8,7 @@ namespace {
 // The amounts that the kubelet releases by a shrinking resize in progress.
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   ResourceVector cut = fungible.Counted(LargerOf(fungible.in_force, fungible.set_aside)) -
                        fungible.Counted(fungible.requested);
   cut.gpus = Gpus(0);
@@ -20,11 +20,11 @@ ResourceVector BeingCut(const Pod& pod) {
 bool MayFitSoon(const Pod& pod, const NodeState& node) {
   if (!node.exists) return true;
   NodeState soon = node;
-  for (const auto& tenant : node.detail->pods) {
-    if (tenant->deleting) {
-      soon = WithoutPod(soon, *tenant);
+  for (const auto& share : node.detail->pods) {
+    if (share->deleting) {
+      soon = WithoutPod(soon, *share);
     } else {
-      soon.requested -= BeingCut(*tenant);
+      soon.requested -= BeingCut(*share);
     }
   }
   return CheckFit(pod, soon).none();

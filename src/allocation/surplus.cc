@@ -8,12 +8,12 @@
 #include "allocation/bind_allocation.h"
 #include "allocation/node_division.h"
 #include "cluster/device_safety.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy {
 namespace {
 
-Bytes MemorySurplus(const Fungible& fungible, WallTime now) {
+Bytes MemorySurplus(const ManagedContainer& fungible, WallTime now) {
   const bool limited =
       fungible.enforcement == Enforcement::kStrict && fungible.memory_limit.has_value();
   if (fungible.memory_let_be || limited || !fungible.memory_reading) return Bytes(0);
@@ -30,7 +30,7 @@ Bytes MemoryMargin(Bytes in_use) { return std::max(Bytes(in_use.count() / 10), M
 
 ResourceVector Surplus(const Pod& pod, WallTime now) {
   if (!pod.fungible || pod.waiting || pod.deleting) return {};
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) return {};
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
   ResourceVector surplus = LargerOf(fungible.requested - fungible.Counted(fungible.floor), {});
@@ -47,7 +47,7 @@ ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
 }
 
 bool IsSettled(const Pod& pod) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   return fungible.reported && fungible.Settled() && !fungible.Announced() && !fungible.Unrecorded();
 }
 
@@ -62,36 +62,36 @@ NodeState WithoutSurplus(const NodeState& node, WallTime now) {
   return state;
 }
 
-std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenants,
+std::optional<std::vector<ResourceVector>> Reclaim(std::span<const PodShare> shares,
                                                    const ResourceVector& lacking) {
   const bool of_cpu = lacking.cpu > MilliCpu(0);
   const bool of_memory = lacking.memory > Bytes(0);
   std::vector<Range> ranges;
-  for (const Tenant& tenant : tenants) {
-    Range range{tenant.current, tenant.current};
-    if (of_cpu) range.least.cpu = tenant.least.cpu;
-    if (of_memory) range.least.memory = tenant.least.memory;
+  for (const PodShare& share : shares) {
+    Range range{share.current, share.current};
+    if (of_cpu) range.least.cpu = share.least.cpu;
+    if (of_memory) range.least.memory = share.least.memory;
     ranges.push_back(range);
   }
   ResourceVector spare;
   if (of_cpu) spare.cpu -= lacking.cpu;
   if (of_memory) spare.memory -= lacking.memory;
-  auto amounts = DivideAgain(tenants, ranges, spare);
-  if (amounts) GiveBack(tenants, lacking, *amounts);
+  auto amounts = DivideAgain(shares, ranges, spare);
+  if (amounts) GiveBack(shares, lacking, *amounts);
   return amounts;
 }
 
-std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const ResourceVector& spare) {
+std::vector<ResourceVector> Regrow(std::span<const PodShare> shares, const ResourceVector& spare) {
   std::vector<Range> ranges;
   std::vector<ResourceVector> unchanged;
-  for (const Tenant& tenant : tenants) {
-    ranges.push_back({tenant.least, LargerOf(tenant.current, tenant.most)});
-    unchanged.push_back(tenant.current);
+  for (const PodShare& share : shares) {
+    ranges.push_back({share.least, LargerOf(share.current, share.most)});
+    unchanged.push_back(share.current);
   }
   ResourceVector room = LargerOf(spare, {});
   room.gpus = Gpus(0);
-  auto amounts = DivideAgain(tenants, ranges, room).value_or(std::move(unchanged));
-  GiveRest(tenants, ranges, room, amounts);
+  auto amounts = DivideAgain(shares, ranges, room).value_or(std::move(unchanged));
+  GiveRest(shares, ranges, room, amounts);
   return amounts;
 }
 

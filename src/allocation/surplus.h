@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "allocation/tenant.h"
+#include "allocation/pod_share.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
@@ -47,14 +47,14 @@ bool IsSettled(const Pod& pod);
 // Returns the node without its pods' surplus.
 NodeState WithoutSurplus(const NodeState& node, WallTime now);
 
-// Returns new amounts, by tenant, that free at least `lacking` (CPU and memory) at the least cost
+// Returns new amounts, by share, that free at least `lacking` (CPU and memory) at the least cost
 // in throughput; a dimension that is not lacking does not change. None if the surplus is too small.
 // Members of one gang are cut alike.
-std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenants,
+std::optional<std::vector<ResourceVector>> Reclaim(std::span<const PodShare> shares,
                                                    const ResourceVector& lacking);
 
-// Returns new amounts, by tenant, with the most total throughput, if `spare` is free beyond the
-// tenants' amounts. For gangs on several nodes use gang_division.h.
-std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const ResourceVector& spare);
+// Returns new amounts, by share, with the most total throughput, if `spare` is free beyond the
+// shares' amounts. For gangs on several nodes use gang_division.h.
+std::vector<ResourceVector> Regrow(std::span<const PodShare> shares, const ResourceVector& spare);
 
 }  // namespace synergy

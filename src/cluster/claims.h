@@ -11,7 +11,7 @@
 //   if it fits                     the pod with its claim is no larger than the node
 //
 // The reader of pods (wire/pods/claims.cc) checks the first three, pod_records.h the last. Pods
-// that Synergy does not manage are not changed either: they have no Fungible.
+// that Synergy does not manage are not changed either: they have no ManagedContainer.
 //
 // Threading: values.
 

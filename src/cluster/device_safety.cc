@@ -51,11 +51,11 @@ DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
   if (IsLost(pod)) return *pod.fungible->devices;
   if (const auto said = SafetyByLabel(node)) {
     return {.safety = *said,
-            .why = fmt::format("the node's label {} says so", annotations::kDevicesSafe)};
+            .why = fmt::format("set by the node's label {}", annotations::kDevicesSafe)};
   }
   if (!pod.fungible || !pod.fungible->devices) {
     return {.safety = DeviceSafety::kUnknown,
-            .why = "the node agent has not said whether its GPUs outlast a resize"};
+            .why = "the node agent has not reported whether its GPUs survive a resize"};
   }
   return *pod.fungible->devices;
 }

@@ -16,8 +16,8 @@
 //
 // Threading: pure.
 
-#include "cluster/fungible.h"
 #include "cluster/labels.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 

@@ -100,13 +100,14 @@ std::string_view GangLabelOf(const TextOfKey& label) {
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {
   if (!label(kJobSet).empty() && !annotation(kExclusive).empty() &&
       annotation(kByNodeSelector).empty()) {
-    return "JobSet creates the pods of a Job when its first one has a node (" +
+    return "JobSet creates the pods of a Job only when its first one has a node (" +
            std::string(kExclusive) + ')';
   }
   const bool says_itself =
       !label(annotations::kGang).empty() || !label(annotations::kGangSize).empty();
   if (!says_itself && !label(kKueueGroup).empty() && annotation(kFastAdmission) == "true") {
-    return "Kueue admits its group before all pods are there (" + std::string(kFastAdmission) + ')';
+    return "Kueue admits its group before all of its pods exist (" + std::string(kFastAdmission) +
+           ')';
   }
   return {};
 }
@@ -125,13 +126,13 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
 
   Gang gang{.name = GangNameOf(pod_namespace, label)};
   if (size.empty()) {
-    gang.problem = "the label synergy.io/gang needs synergy.io/gang-size beside it";
+    gang.problem = "the label synergy.io/gang needs the label synergy.io/gang-size";
   } else if (const auto members = ParseSize(size); !members) {
-    gang.problem = std::string(key) + " is " + Shown(size) + ", and not a number from 1 to " +
+    gang.problem = std::string(key) + " is " + Shown(size) + ", but must be a number from 1 to " +
                    std::to_string(kMostGangMembers);
   } else if (gang.name.empty()) {
     gang.problem =
-        "the label synergy.io/gang-size needs synergy.io/gang beside it: the gang's name";
+        "the label synergy.io/gang-size needs the label synergy.io/gang with the gang's name";
   } else if (*members == 1) {
     return nullptr;
   } else {

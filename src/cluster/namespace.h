@@ -11,6 +11,8 @@ namespace synergy {
 struct Namespace {
   std::string name;
   Labels labels;
+
+  const std::string& Key() const { return name; }
 };
 
 }  // namespace synergy

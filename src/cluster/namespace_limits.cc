@@ -106,7 +106,7 @@ bool NamespaceLimits::HasQuotaByQos(const std::string& pod_namespace) const {
 }
 
 ResourceVector NamespaceLimits::MostFor(const Pod& pod, const ResourceVector& under_way) const {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const ResourceVector counted = fungible.Counted(fungible.requested);
   const ResourceVector beside = LargerOf(pod.requests.main - counted, {});
   ResourceVector most = Bounds(pod.pod_namespace, beside, {}).most;

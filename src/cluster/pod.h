@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
 #include "cluster/gang.h"
 #include "cluster/labels.h"
+#include "cluster/managed_container.h"
 #include "cluster/separation.h"
 #include "core/clock.h"
 #include "core/resources.h"
@@ -51,9 +51,9 @@ struct Pod {
   std::optional<ResourceVector> demand;
   // Required product of its GPUs, spelled as in the label nvidia.com/gpu.product; empty: any.
   std::string gpu_product;
-  std::shared_ptr<const Fungible> fungible;  // null: nothing of the pod may be changed
-  std::shared_ptr<const Waiting> waiting;    // null: it has a node
-  std::shared_ptr<const Gang> gang;          // null: it is in no gang
+  std::shared_ptr<const ManagedContainer> fungible;  // null: nothing of the pod may be changed
+  std::shared_ptr<const Waiting> waiting;            // null: it has a node
+  std::shared_ptr<const Gang> gang;                  // null: it is in no gang
   // Rules that keep this pod of a gang apart from others; null: there are none, or it is in no
   // gang.
   std::shared_ptr<const Separation> separation;
@@ -67,6 +67,8 @@ struct Pod {
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
   std::vector<std::string> warnings;     // admission's warnings for its creator
 
+  // Whether it is a member of a gang whose labels are valid.
+  bool IsOfGang() const { return gang && gang->problem.empty(); }
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }
   std::string Key() const { return pod_namespace + "/" + name; }

@@ -23,44 +23,49 @@ YamlField Tuner(ControllerConfig::Tuner& tuner) {
 }
 
 YamlField Progress(ControllerConfig::Progress& progress) {
-  return [&progress](const YAML::Node& node, const std::string& field) {
-    Section({{"enabled", Truth(progress.enabled)},
-             {"interval", Duration(progress.interval, {.least = std::chrono::seconds(1),
-                                                       .most = std::chrono::seconds(60)})},
-             {"port", WholeNumber(progress.port, 1, 65535)},
-             {"agents", Text(progress.agents)},
-             {"serverName", Text(progress.server_name)},
-             {"caFile", Text(progress.ca_file)},
-             {"listen", AddressOrNone(progress.listen)},
-             {"reader", NotEmpty(progress.reader)}})(node, field);
+  const YamlField fields =
+      Section({{"enabled", Truth(progress.enabled)},
+               {"interval", Duration(progress.interval, {.least = std::chrono::seconds(1),
+                                                         .most = std::chrono::seconds(60)})},
+               {"port", NotInChart(WholeNumber(progress.port, 1, 65535))},
+               {"agents", NotInChart(Text(progress.agents))},
+               {"serverName", NotInChart(Text(progress.server_name))},
+               {"caFile", NotInChart(Text(progress.ca_file))},
+               {"listen", NotInChart(AddressOrNone(progress.listen))},
+               {"reader", NotInChart(NotEmpty(progress.reader))}});
+  const auto read = [&progress, fields](const YAML::Node& node, const std::string& field) {
+    fields(node, field);
     if (progress.enabled &&
         (progress.agents.empty() || progress.server_name.empty() || progress.ca_file.empty()))
       Reject(node, field + ": enabled needs agents, serverName and caFile");
   };
+  return {read, fields.schema()};
 }
 
 // Agents end a probe after two minutes.
 constexpr std::chrono::milliseconds kLongestProbe = std::chrono::minutes(2);
 
 YamlField Profiling(ControllerConfig::Profiling& profiling) {
-  return [&profiling](const YAML::Node& node, const std::string& field) {
-    const DurationLimits some{.least = std::chrono::seconds(1), .most = std::chrono::minutes(10)};
-    Section({{"enabled", Truth(profiling.enabled)},
-             {"keep", Duration(profiling.keep, {.least = std::chrono::hours(1),
-                                                .most = std::chrono::hours(24 * 366)})},
-             {"warmUp", Duration(profiling.warm_up, {.most = std::chrono::hours(1)})},
-             {"window", Duration(profiling.window, some)},
-             {"probeWindow", Duration(profiling.probe_window, some)},
-             {"probeLead", Duration(profiling.probe_lead, some)},
-             {"mostLossPercent", Number(profiling.most_loss_percent, 0, 100)},
-             {"probesAtOnce", WholeNumber(profiling.probes_at_once, 0, 1000)},
-             {"driftPercent", WholeNumber(profiling.drift_percent, 1, 1000)},
-             {"driftTime", Duration(profiling.drift_time, {.least = std::chrono::seconds(10)})}})(
-        node, field);
+  const DurationLimits some{.least = std::chrono::seconds(1), .most = std::chrono::minutes(10)};
+  const YamlField fields =
+      Section({{"enabled", Truth(profiling.enabled)},
+               {"keep", Duration(profiling.keep, {.least = std::chrono::hours(1),
+                                                  .most = std::chrono::hours(24 * 366)})},
+               {"warmUp", Duration(profiling.warm_up, {.most = std::chrono::hours(1)})},
+               {"window", Duration(profiling.window, some)},
+               {"probeWindow", Duration(profiling.probe_window, some)},
+               {"probeLead", Duration(profiling.probe_lead, some)},
+               {"mostLossPercent", Number(profiling.most_loss_percent, 0, 100)},
+               {"probesAtOnce", WholeNumber(profiling.probes_at_once, 0, 1000)},
+               {"driftPercent", WholeNumber(profiling.drift_percent, 1, 1000)},
+               {"driftTime", Duration(profiling.drift_time, {.least = std::chrono::seconds(10)})}});
+  const auto read = [&profiling, fields](const YAML::Node& node, const std::string& field) {
+    fields(node, field);
     if (profiling.probe_lead + profiling.probe_window >= kLongestProbe) {
-      Reject(node, field + ": probeLead and probeWindow have to be less than 2m together");
+      Reject(node, field + ": probeLead and probeWindow must be less than 2m together");
     }
   };
+  return {read, fields.schema()};
 }
 
 YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
@@ -69,49 +74,58 @@ YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
                                                               .most = std::chrono::hours(24)})}});
 }
 
+Fields FieldsOf(ControllerConfig& config) {
+  return {
+      {"listen", NotInChart(Address(config.listen))},
+      {"httpListen", NotInChart(Address(config.http_listen))},
+      {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
+      {"tls", NotInChart(Tls(config.tls_certificate_file, config.tls_key_file))},
+      {"webhookClients", NotInChart(Section({{"caFile", Text(config.webhook_client_ca_file)},
+                                             {"name", Text(config.webhook_client_name)}}))},
+      {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},
+      {"schedulerName", NotInChart(NotEmpty(config.scheduler_name))},
+      {"scope", Parsed(ParseScope, config.scope, {"optIn", "all"})},
+      {"nodeHeadroom", NotInChart(Amounts(config.node_headroom))},
+      {"leastPoolPerGpu", Amounts(config.least_pool_per_gpu)},
+      {"managedSchedulers", Texts(config.managed_schedulers)},
+      {"excludedNamespaces", Texts(config.excluded_namespaces)},
+      {"ownNamespace", NotInChart(Text(config.own_namespace))},
+      {"enforcement", Parsed(ParseEnforcement, config.enforcement, {"shared", "strict"})},
+      {"tolerance", Number(config.tolerance, 0, 1)},
+      {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
+      {"tuner", Tuner(config.tuner)},
+      {"progress", Progress(config.progress)},
+      {"profiling", Profiling(config.profiling)},
+      {"gangPreemption", GangPreemption(config.gang_preemption)},
+      {"kueue", NotInChart(Section({{"enabled", Truth(config.kueue_enabled)},
+                                    {"elastic", Truth(config.kueue_elastic)},
+                                    {"trainJobProgress", Truth(config.kueue_train_job_progress)},
+                                    {"typePatience", Duration(config.type_patience,
+                                                              {.least = std::chrono::seconds(1),
+                                                               .most = std::chrono::hours(1)})}}))},
+      {"leaseName", NotInChart(Text(config.lease_name))},
+      {"stalenessLimit", StalenessLimit(config.staleness_limit)},
+      {"shutdownGrace", Duration(config.shutdown_grace)},
+      {"maxBodySize", MaxBodySize(config.max_body_bytes)},
+      {"recordFile", NotInChart(Text(config.record_file))},
+      {"recordLimit", NotInChart(Size(config.record_limit))},
+      {"log", NotInChart(Log(config.log_level, config.log_format))}};
+}
+
 ControllerConfig ReadController(const YAML::Node& root) {
   ControllerConfig config;
-  ReadFields(root, "",
-             {{"listen", Address(config.listen)},
-              {"httpListen", Address(config.http_listen)},
-              {"metricsAuthorization", Truth(config.metrics_authorization)},
-              {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
-              {"webhookClients", Section({{"caFile", Text(config.webhook_client_ca_file)},
-                                          {"name", Text(config.webhook_client_name)}})},
-              {"gpuResource", GpuResource(config.gpu_resource)},
-              {"schedulerName", NotEmpty(config.scheduler_name)},
-              {"scope", Parsed(ParseScope, config.scope)},
-              {"nodeHeadroom", Amounts(config.node_headroom)},
-              {"leastPoolPerGpu", Amounts(config.least_pool_per_gpu)},
-              {"managedSchedulers", Texts(config.managed_schedulers)},
-              {"excludedNamespaces", Texts(config.excluded_namespaces)},
-              {"ownNamespace", Text(config.own_namespace)},
-              {"enforcement", Parsed(ParseEnforcement, config.enforcement)},
-              {"tolerance", Number(config.tolerance, 0, 1)},
-              {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
-              {"tuner", Tuner(config.tuner)},
-              {"progress", Progress(config.progress)},
-              {"profiling", Profiling(config.profiling)},
-              {"gangPreemption", GangPreemption(config.gang_preemption)},
-              {"kueue", Section({{"enabled", Truth(config.kueue_enabled)},
-                                 {"elastic", Truth(config.kueue_elastic)},
-                                 {"trainJobProgress", Truth(config.kueue_train_job_progress)},
-                                 {"typePatience", Duration(config.type_patience,
-                                                           {.least = std::chrono::seconds(1),
-                                                            .most = std::chrono::hours(1)})}})},
-              {"leaseName", Text(config.lease_name)},
-              {"stalenessLimit", StalenessLimit(config.staleness_limit)},
-              {"shutdownGrace", Duration(config.shutdown_grace)},
-              {"maxBodySize", MaxBodySize(config.max_body_bytes)},
-              {"recordFile", Text(config.record_file)},
-              {"recordLimit", Size(config.record_limit)},
-              {"log", Log(config.log_level, config.log_format)}});
+  ReadFields(root, "", FieldsOf(config));
   if (config.webhook_client_ca_file.empty() != config.webhook_client_name.empty())
-    Reject(root, "webhookClients: needs both caFile and name, or neither");
+    Reject(root, "webhookClients: set both caFile and name, or neither");
   return config;
 }
 
 }  // namespace
+
+std::string ControllerConfigSchema() {
+  ControllerConfig config;
+  return SchemaOf(FieldsOf(config));
+}
 
 Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name) {
   return ParseFile(yaml, name, ReadController);

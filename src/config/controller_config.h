@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cluster/claims.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "config/headroom.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -147,6 +147,8 @@ struct ControllerConfig {
   LogFormat log_format = LogFormat::kText;
 };
 
+// JSON Schema of the fields that are values of the chart (field_kinds.h).
+std::string ControllerConfigSchema();
 Result<ControllerConfig> LoadControllerConfig(const std::string& file);
 // `name` stands for the file in errors.
 Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name);

@@ -19,67 +19,80 @@ constexpr int64_t kHighestXid = 1'000'000;
 
 // Parses "wait" or "exit".
 YamlField Missing(bool& wait) {
-  return [&wait](const YAML::Node& node, const std::string& field) {
+  const auto read = [&wait](const YAML::Node& node, const std::string& field) {
     const std::string text = Scalar(node, field);
     if (text != "wait" && text != "exit")
       Reject(node, fmt::format("{}: \"{}\" is not wait or exit", field, text));
     wait = text == "wait";
   };
+  return {read, WordSchema({"wait", "exit"})};
 }
 
 YamlField Rules(std::vector<GpuResourceRule>& rules) {
-  return [&rules](const YAML::Node& node, const std::string& field) {
+  const auto fields = [](GpuResourceRule& rule) {
+    return Fields{{"product", Text(rule.product)}, {"resource", Text(rule.resource)}};
+  };
+  const auto read = [fields, &rules](const YAML::Node& node, const std::string& field) {
     if (!node.IsSequence()) Reject(node, field + ": expected a list");
     if (node.size() > kMostRules) Reject(node, fmt::format("{}: more than {}", field, kMostRules));
     for (const YAML::Node& entry : node) {
       GpuResourceRule rule;
-      ReadFields(entry, field + ".",
-                 {{"product", Text(rule.product)}, {"resource", Text(rule.resource)}});
+      ReadFields(entry, field + ".", fields(rule));
       if (rule.product.empty() || rule.resource.empty())
         Reject(entry, field + ": an entry needs product and resource");
       rules.push_back(rule);
     }
   };
+  GpuResourceRule unused;
+  return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
 YamlField Xids(std::set<uint64_t>& out) {
-  return [&out](const YAML::Node& node, const std::string& field) {
+  const auto read = [&out](const YAML::Node& node, const std::string& field) {
     if (!node.IsSequence()) Reject(node, field + ": expected a list");
     if (node.size() > kMostXids) Reject(node, fmt::format("{}: more than {}", field, kMostXids));
     out.clear();
     for (const YAML::Node& entry : node)
       out.insert(static_cast<uint64_t>(ToInteger(entry, field, 0, kHighestXid)));
   };
+  return {read,
+          ListSchema(fmt::format(R"({{"type":"integer","minimum":0,"maximum":{}}})", kHighestXid))};
+}
+
+Fields FieldsOf(DevicePluginConfig& config, std::chrono::milliseconds& quiet) {
+  return {
+      {"source", Parsed(ParseGpuSource, config.source, {"auto", "nvml", "file"})},
+      {"inventoryFile", NotInChart(Text(config.inventory_file))},
+      {"nvml", Section({{"library", Text(config.nvml_library)},
+                        {"whenMissing", Missing(config.wait_for_nvml)}})},
+      {"resource", Text(config.advertisement.resource)},
+      {"resources", Rules(config.advertisement.rules)},
+      {"migStrategy",
+       Parsed(ParseMigStrategy, config.advertisement.mig_strategy, {"none", "single", "mixed"})},
+      {"deviceListStrategy",
+       Parsed(ParseDeviceListStrategy, config.access.kind, {"envvar", "device-nodes", "cdi"})},
+      {"deviceListVariable", Text(config.access.variable)},
+      {"cdi", Section({{"kind", Text(config.access.cdi_kind)},
+                       {"folder", Text(config.cdi_folder)},
+                       {"command", Texts(config.cdi_command)}})},
+      {"health", Section({{"probeInterval", Duration(config.probe_interval)},
+                          {"recoverAfter", Duration(quiet)},
+                          {"ignoredXids", Xids(config.health.ignored_xids)}})},
+      {"kubelet", NotInChart(Section({{"pluginFolder", Text(config.plugin_folder)},
+                                      {"podResourcesSocket", Text(config.pod_resources_socket)}}))},
+      {"listen", NotInChart(Address(config.listen))},
+      {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
+      {"gpuBusyFile", NotInChart(Text(config.gpu_busy_file))},
+      {"node", Section({{"name", NotInChart(Text(config.node_name))},
+                        {"labels", Truth(config.node_labels)},
+                        {"verifyInterval", Duration(config.node_verify_interval)}})},
+      {"log", NotInChart(Log(config.log_level, config.log_format))}};
 }
 
 DevicePluginConfig ReadDevicePlugin(const YAML::Node& root) {
   DevicePluginConfig config;
   std::chrono::milliseconds quiet{0};
-  ReadFields(root, "",
-             {{"source", Parsed(ParseGpuSource, config.source)},
-              {"inventoryFile", Text(config.inventory_file)},
-              {"nvml", Section({{"library", Text(config.nvml_library)},
-                                {"whenMissing", Missing(config.wait_for_nvml)}})},
-              {"resource", Text(config.advertisement.resource)},
-              {"resources", Rules(config.advertisement.rules)},
-              {"migStrategy", Parsed(ParseMigStrategy, config.advertisement.mig_strategy)},
-              {"deviceListStrategy", Parsed(ParseDeviceListStrategy, config.access.kind)},
-              {"deviceListVariable", Text(config.access.variable)},
-              {"cdi", Section({{"kind", Text(config.access.cdi_kind)},
-                               {"folder", Text(config.cdi_folder)},
-                               {"command", Texts(config.cdi_command)}})},
-              {"health", Section({{"probeInterval", Duration(config.probe_interval)},
-                                  {"recoverAfter", Duration(quiet)},
-                                  {"ignoredXids", Xids(config.health.ignored_xids)}})},
-              {"kubelet", Section({{"pluginFolder", Text(config.plugin_folder)},
-                                   {"podResourcesSocket", Text(config.pod_resources_socket)}})},
-              {"listen", Address(config.listen)},
-              {"metricsAuthorization", Truth(config.metrics_authorization)},
-              {"gpuBusyFile", Text(config.gpu_busy_file)},
-              {"node", Section({{"name", Text(config.node_name)},
-                                {"labels", Truth(config.node_labels)},
-                                {"verifyInterval", Duration(config.node_verify_interval)}})},
-              {"log", Log(config.log_level, config.log_format)}});
+  ReadFields(root, "", FieldsOf(config, quiet));
   if (quiet.count() > 0) config.health.quiet_period = quiet;
   return config;
 }
@@ -92,14 +105,20 @@ Result<> CheckResource(const std::string& resource) {
                                  "-_./") != std::string::npos ||
       resource.find('/', slash + 1) != std::string::npos) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("resource \"{}\": an extended resource is called domain/name, as in "
-                            "nvidia.com/gpu",
+                fmt::format("resource \"{}\": the name of an extended resource has the form "
+                            "domain/name, as in nvidia.com/gpu",
                             resource));
   }
   return {};
 }
 
 }  // namespace
+
+std::string DevicePluginConfigSchema() {
+  DevicePluginConfig config;
+  std::chrono::milliseconds quiet{0};
+  return SchemaOf(FieldsOf(config, quiet));
+}
 
 Result<GpuSource> ParseGpuSource(std::string_view text) {
   if (text == "auto") return GpuSource::kAuto;
@@ -118,7 +137,7 @@ Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text) {
 
 Result<> Check(const DevicePluginConfig& config) {
   if (config.source == GpuSource::kFile && config.inventory_file.empty())
-    return Fail(ErrorCode::kInvalid, "source file: name the inventory file");
+    return Fail(ErrorCode::kInvalid, "source file: set the path of the inventory file");
   if (const Result<> checked = CheckResource(config.advertisement.resource); !checked)
     return checked;
   for (const GpuResourceRule& rule : config.advertisement.rules)

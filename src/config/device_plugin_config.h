@@ -57,6 +57,8 @@ struct DevicePluginConfig {
   LogFormat log_format = LogFormat::kText;
 };
 
+// JSON Schema of the fields that are values of the chart (field_kinds.h).
+std::string DevicePluginConfigSchema();
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file);
 // `name` stands for the file in errors.
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,

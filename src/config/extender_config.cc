@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "config/field_kinds.h"
@@ -13,21 +14,25 @@ namespace {
 
 // Parses "auto" or amounts.
 YamlField Reserve(std::optional<ResourceVector>& out) {
-  return [&out](const YAML::Node& node, const std::string& field) {
+  const auto read = [&out](const YAML::Node& node, const std::string& field) {
     out.reset();
     if (node.IsScalar() && node.Scalar() == "auto") return;
     ResourceVector reserve{Gpus(1), {}, {}};
     Amounts(reserve)(node, field);
     out = reserve;
   };
+  ResourceVector unused;
+  return {read, fmt::format(R"({{"oneOf":[{{"const":"auto"}},{}]}})", Amounts(unused).schema())};
 }
 
 // Parses 0s or a duration. 0s: do not wait.
 YamlField Wait(std::chrono::milliseconds& out) {
-  return [&out](const YAML::Node& node, const std::string& field) {
+  const YamlField duration = Duration(out);
+  const auto read = [&out, duration](const YAML::Node& node, const std::string& field) {
     out = {};
-    if (!node.IsScalar() || node.Scalar() != "0s") Duration(out)(node, field);
+    if (!node.IsScalar() || node.Scalar() != "0s") duration(node, field);
   };
+  return {read, duration.schema()};
 }
 
 YamlField Locality(ExtenderConfig::Locality& locality) {
@@ -38,36 +43,44 @@ YamlField Locality(ExtenderConfig::Locality& locality) {
                   {"mostSkew", Number(locality.most_skew, 0, 1)}});
 }
 
+Fields FieldsOf(ExtenderConfig& config) {
+  return {{"listen", NotInChart(Address(config.listen))},
+          {"httpListen", NotInChart(Address(config.http_listen))},
+          {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
+          {"tls", NotInChart(Tls(config.tls_certificate_file, config.tls_key_file))},
+          {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},
+          {"shadow", NotInChart(Truth(config.shadow))},
+          {"schedulerName", NotInChart(NotEmpty(config.scheduler_name))},
+          {"hold", NotInChart(Hold(config.hold))},
+          {"reservePerGpu", Reserve(config.reserve_per_gpu)},
+          {"nodeHeadroom", NotInChart(Amounts(config.node_headroom))},
+          {"preferencePercent", WholeNumber(config.preference_percent, 0, 100)},
+          {"bindTimeout", Duration(config.bind_timeout)},
+          {"assumeTimeout", Duration(config.assume_timeout)},
+          {"gangHold", Duration(config.gang_hold)},
+          {"replacementHold", Duration(config.replacement_hold)},
+          {"locality", Locality(config.locality)},
+          {"expectTimeout", Duration(config.expect_timeout)},
+          {"stalenessLimit", StalenessLimit(config.staleness_limit)},
+          {"shutdownGrace", Duration(config.shutdown_grace)},
+          {"maxBodySize", MaxBodySize(config.max_body_bytes)},
+          {"recordFile", NotInChart(Text(config.record_file))},
+          {"recordLimit", NotInChart(Size(config.record_limit))},
+          {"log", NotInChart(Log(config.log_level, config.log_format))}};
+}
+
 ExtenderConfig ReadExtender(const YAML::Node& root) {
   ExtenderConfig config;
-  ReadFields(root, "",
-             {{"listen", Address(config.listen)},
-              {"httpListen", Address(config.http_listen)},
-              {"metricsAuthorization", Truth(config.metrics_authorization)},
-              {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
-              {"gpuResource", GpuResource(config.gpu_resource)},
-              {"shadow", Truth(config.shadow)},
-              {"schedulerName", NotEmpty(config.scheduler_name)},
-              {"hold", Hold(config.hold)},
-              {"reservePerGpu", Reserve(config.reserve_per_gpu)},
-              {"nodeHeadroom", Amounts(config.node_headroom)},
-              {"preferencePercent", WholeNumber(config.preference_percent, 0, 100)},
-              {"bindTimeout", Duration(config.bind_timeout)},
-              {"assumeTimeout", Duration(config.assume_timeout)},
-              {"gangHold", Duration(config.gang_hold)},
-              {"replacementHold", Duration(config.replacement_hold)},
-              {"locality", Locality(config.locality)},
-              {"expectTimeout", Duration(config.expect_timeout)},
-              {"stalenessLimit", StalenessLimit(config.staleness_limit)},
-              {"shutdownGrace", Duration(config.shutdown_grace)},
-              {"maxBodySize", MaxBodySize(config.max_body_bytes)},
-              {"recordFile", Text(config.record_file)},
-              {"recordLimit", Size(config.record_limit)},
-              {"log", Log(config.log_level, config.log_format)}});
+  ReadFields(root, "", FieldsOf(config));
   return config;
 }
 
 }  // namespace
+
+std::string ExtenderConfigSchema() {
+  ExtenderConfig config;
+  return SchemaOf(FieldsOf(config));
+}
 
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name) {
   return ParseFile(yaml, name, ReadExtender);

@@ -76,6 +76,8 @@ struct ExtenderConfig {
   LogFormat log_format = LogFormat::kText;
 };
 
+// JSON Schema of the fields that are values of the chart (field_kinds.h).
+std::string ExtenderConfigSchema();
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file);
 // `name` stands for the file in errors.
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name);

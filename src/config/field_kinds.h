@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,15 +41,24 @@ struct DurationLimits {
 };
 YamlField Duration(std::chrono::milliseconds& out, DurationLimits limits = {});
 
-// Stores the result of `parse`; its error becomes the field's.
+// The schemas of texts, of lists of such values, and of these words alone.
+inline constexpr char kTextSchema[] = R"({"type":"string"})";
+std::string ListSchema(std::string_view items);
+std::string WordSchema(std::initializer_list<std::string_view> words);
+
+// Stores the result of `parse`, which takes these words; its error becomes the field's.
 template <class Parse, class Out>
-YamlField Parsed(Parse parse, Out& out) {
-  return [parse, &out](const YAML::Node& node, const std::string& field) {
+YamlField Parsed(Parse parse, Out& out, std::initializer_list<std::string_view> words) {
+  const auto read = [parse, &out](const YAML::Node& node, const std::string& field) {
     auto parsed = parse(Scalar(node, field));
     if (!parsed) Reject(node, fmt::format("{}: {}", field, parsed.error().message));
     out = *parsed;
   };
+  return {read, WordSchema(words)};
 }
+
+// A field that the chart sets itself, or has no use for.
+YamlField NotInChart(const YamlField& field);
 
 // Fields that several programs' files share, with the same limits in all.
 

@@ -138,7 +138,7 @@ class InventoryReader {
 
   std::string NewId(const YAML::Node& node, const std::string& field) {
     std::string id = Id(node, field);
-    if (!ids_.insert(id).second) Reject(node, fmt::format("{}: {} is there twice", field, id));
+    if (!ids_.insert(id).second) Reject(node, fmt::format("{}: {} occurs twice", field, id));
     return id;
   }
 

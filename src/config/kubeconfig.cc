@@ -27,8 +27,8 @@ std::string ReadFile(const std::string& file) {
   std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, ignored)) {
-    throw KubeconfigProblem{
-        fmt::format("{} cannot be read: {}", file, in ? "it is a folder" : std::strerror(errno))};
+    throw KubeconfigProblem{fmt::format("{} cannot be read: {}", file,
+                                        in ? "it is a directory" : std::strerror(errno))};
   }
   std::ostringstream content;
   content << in.rdbuf();
@@ -181,7 +181,7 @@ KubeconfigSection Find(const std::vector<LoadedFile>& files, const char* list, c
   for (const LoadedFile& file : files) {
     if (auto found = FindIn(file, list, field, name)) return *std::move(found);
   }
-  throw KubeconfigProblem{fmt::format("{}: there is none called \"{}\"", list, name)};
+  throw KubeconfigProblem{fmt::format("{}: there is no entry named \"{}\"", list, name)};
 }
 
 void ReadCluster(const KubeconfigSection& cluster, ClusterAccess& access) {
@@ -191,23 +191,25 @@ void ReadCluster(const KubeconfigSection& cluster, ClusterAccess& access) {
                    fmt::format("\"{}\" does not start with https:// or http://", access.server));
   }
   if (cluster.Has("proxy-url"))
-    cluster.Reject("proxy-url", "proxies are not supported; the server must be reachable");
+    cluster.Reject("proxy-url",
+                   "proxies are not supported; the server must be reachable without one");
   access.ca_pem = cluster.Content("certificate-authority", access.ca_file);
   access.tls_server_name = cluster.Text("tls-server-name");
   access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
 }
 
 constexpr std::string_view kOtherCredentials =
-    "is not supported; give the user a token, a tokenFile or a client certificate (a service "
+    "is not supported; set a token, a tokenFile or a client certificate for the user (a service "
     "account's token: kubectl create token)";
 
 void ReadPlugin(const KubeconfigSection& exec, CredentialPlugin& plugin) {
   plugin.api_version = exec.Text("apiVersion");
   if (plugin.api_version != "client.authentication.k8s.io/v1" &&
       plugin.api_version != "client.authentication.k8s.io/v1beta1") {
-    exec.Reject("apiVersion", fmt::format("\"{}\" is not supported; v1 and v1beta1 of "
-                                          "client.authentication.k8s.io are",
-                                          plugin.api_version));
+    exec.Reject(
+        "apiVersion",
+        fmt::format("\"{}\" is not supported; use v1 or v1beta1 of client.authentication.k8s.io",
+                    plugin.api_version));
   }
   plugin.command = exec.Text("command");
   if (plugin.command.empty()) exec.Reject("command", "is missing");
@@ -231,7 +233,7 @@ void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access
   access.key_pem = user.Content("client-key", access.key_file);
   if (access.certificate_pem.empty() != access.key_pem.empty()) {
     user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate",
-                "is missing, the other one is there");
+                "is missing; its counterpart is set");
   }
   // As in client-go, the file takes precedence if both are given.
   access.token_file = user.FileName("tokenFile");
@@ -257,7 +259,7 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
       loaded.push_back({YAML::Load(content), std::filesystem::path(file).parent_path()});
       const KubeconfigSection top(loaded.back().root, "the file", loaded.back().folder);
     }
-    if (loaded.empty()) throw KubeconfigProblem{"there is no such file"};
+    if (loaded.empty()) throw KubeconfigProblem{"the file does not exist"};
     reading = names;
     std::string name = context;
     for (const LoadedFile& file : loaded) {
@@ -266,7 +268,7 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
       }
     }
     if (name.empty())
-      throw KubeconfigProblem{"the file: current-context: is not set; name the context to use"};
+      throw KubeconfigProblem{"the file: current-context: is not set; set it or name a context"};
     const KubeconfigSection chosen = Find(loaded, "contexts", "context", name);
     ClusterAccess access;
     ReadCluster(Find(loaded, "clusters", "cluster", chosen.Text("cluster")), access);
@@ -299,9 +301,8 @@ Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string
                                       const std::string& folder) {
   if (host.empty() || port.empty()) {
     return Fail(ErrorCode::kNotFound,
-                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in "
-                "every pod; outside of "
-                "one a kubeconfig is needed");
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; they are set in "
+                "every pod, and outside of pods a kubeconfig is required");
   }
   const bool v6 = host.find(':') != std::string::npos;
   ClusterAccess access;
@@ -323,8 +324,7 @@ Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   if (host == nullptr || port == nullptr) {
     return Fail(ErrorCode::kInvalid,
-                "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig "
-                "FILE");
+                "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): set --kubeconfig FILE");
   }
   return InClusterAccess(host, port);
 }

@@ -3,6 +3,8 @@
 // The address that a server listens on.
 //
 // Threading: pure.
+//
+// Apart because probes parse one without YAML.
 
 #include <cstdint>
 #include <string>

@@ -14,45 +14,48 @@ namespace {
 
 // Removes a final slash, so that paths can be appended.
 YamlField Folder(std::string& out) {
-  return [&out](const YAML::Node& node, const std::string& field) {
+  const auto read = [&out](const YAML::Node& node, const std::string& field) {
     out = Scalar(node, field);
     if (!out.starts_with('/') || out.find("..") != std::string::npos)
       Reject(node, fmt::format("{}: \"{}\" is not an absolute path", field, out));
     while (out.size() > 1 && out.ends_with('/')) out.pop_back();
   };
+  return {read, kTextSchema};
+}
+
+Fields FieldsOf(NodeAgentConfig& config) {
+  return {{"listen", NotInChart(Address(config.listen))},
+          {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
+          {"progressListen", NotInChart(AddressOrNone(config.progress_listen))},
+          {"tlsCertificateFile", NotInChart(Text(config.tls_certificate_file))},
+          {"tlsKeyFile", NotInChart(Text(config.tls_key_file))},
+          {"clientCaFile", NotInChart(Text(config.client_ca_file))},
+          {"clientName", NotInChart(Text(config.client_name))},
+          {"nodeName", NotInChart(Text(config.node_name))},
+          {"schedulerName", NotInChart(NotEmpty(config.scheduler_name))},
+          {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},
+          {"cgroupFolder", NotInChart(Folder(config.cgroup_folder))},
+          {"kubeletCgroupRoot", Folder(config.kubelet_cgroup_root)},
+          {"confineWrites", NotInChart(Truth(config.confine_writes))},
+          {"margin", Section({{"percent", WholeNumber(config.margin_percent, 0, 50)},
+                              {"most", Size(config.margin_most)}})},
+          {"keepCache", Truth(config.keep_cache)},
+          {"measureProgress", Truth(config.measure_progress)},
+          {"podLogFolder", NotInChart(Folder(config.pod_log_folder))},
+          {"gpuBusyFile", NotInChart(Text(config.gpu_busy_file))},
+          {"stateFolder", NotInChart(Folder(config.state_folder))},
+          {"transientUnitFolder", Folder(config.transient_unit_folder)},
+          {"evictionThreshold", Size(config.eviction_threshold)},
+          {"checkInterval", Duration(config.check_interval, {.most = std::chrono::seconds(10)})},
+          {"giveUpAfter", Duration(config.give_up_after)},
+          {"stalenessLimit", StalenessLimit(config.staleness_limit)},
+          {"shutdownGrace", Duration(config.shutdown_grace)},
+          {"log", NotInChart(Log(config.log_level, config.log_format))}};
 }
 
 NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
   NodeAgentConfig config;
-  ReadFields(
-      root, "",
-      {{"listen", Address(config.listen)},
-       {"metricsAuthorization", Truth(config.metrics_authorization)},
-       {"progressListen", AddressOrNone(config.progress_listen)},
-       {"tlsCertificateFile", Text(config.tls_certificate_file)},
-       {"tlsKeyFile", Text(config.tls_key_file)},
-       {"clientCaFile", Text(config.client_ca_file)},
-       {"clientName", Text(config.client_name)},
-       {"nodeName", Text(config.node_name)},
-       {"schedulerName", NotEmpty(config.scheduler_name)},
-       {"gpuResource", GpuResource(config.gpu_resource)},
-       {"cgroupFolder", Folder(config.cgroup_folder)},
-       {"kubeletCgroupRoot", Folder(config.kubelet_cgroup_root)},
-       {"confineWrites", Truth(config.confine_writes)},
-       {"margin", Section({{"percent", WholeNumber(config.margin_percent, 0, 50)},
-                           {"most", Size(config.margin_most)}})},
-       {"keepCache", Truth(config.keep_cache)},
-       {"measureProgress", Truth(config.measure_progress)},
-       {"podLogFolder", Folder(config.pod_log_folder)},
-       {"gpuBusyFile", Text(config.gpu_busy_file)},
-       {"stateFolder", Folder(config.state_folder)},
-       {"transientUnitFolder", Folder(config.transient_unit_folder)},
-       {"evictionThreshold", Size(config.eviction_threshold)},
-       {"checkInterval", Duration(config.check_interval, {.most = std::chrono::seconds(10)})},
-       {"giveUpAfter", Duration(config.give_up_after)},
-       {"stalenessLimit", StalenessLimit(config.staleness_limit)},
-       {"shutdownGrace", Duration(config.shutdown_grace)},
-       {"log", Log(config.log_level, config.log_format)}});
+  ReadFields(root, "", FieldsOf(config));
   if (!config.progress_listen.empty() &&
       (config.tls_certificate_file.empty() || config.tls_key_file.empty() ||
        config.client_ca_file.empty() || config.client_name.empty())) {
@@ -63,6 +66,11 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
 }
 
 }  // namespace
+
+std::string NodeAgentConfigSchema() {
+  NodeAgentConfig config;
+  return SchemaOf(FieldsOf(config));
+}
 
 Result<NodeAgentConfig> ParseNodeAgentConfig(const std::string& yaml, const std::string& name) {
   return ParseFile(yaml, name, ReadNodeAgent);

@@ -67,6 +67,8 @@ struct NodeAgentConfig {
   LogFormat log_format = LogFormat::kText;
 };
 
+// JSON Schema of the fields that are values of the chart (field_kinds.h).
+std::string NodeAgentConfigSchema();
 Result<NodeAgentConfig> LoadNodeAgentConfig(const std::string& file);
 // `name` stands for the file in errors.
 Result<NodeAgentConfig> ParseNodeAgentConfig(const std::string& yaml, const std::string& name);

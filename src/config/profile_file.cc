@@ -128,8 +128,8 @@ CachedMeasurements ToCached(const YAML::Node& node, const std::string& field,
                             const WrittenCache& cache, const std::vector<WrittenPoint>& points) {
   const auto need = [&](const std::optional<Bytes>& bytes, const char* name) {
     if (!bytes) {
-      Reject(node, fmt::format("{}.{}: is missing; datasetSize, storageBandwidth and "
-                               "bytesPerSample belong together, and memories needs them",
+      Reject(node, fmt::format("{}.{}: is missing; set datasetSize, storageBandwidth and "
+                               "bytesPerSample together; memories needs all of them",
                                field, name));
     }
     return *bytes;
@@ -142,7 +142,7 @@ CachedMeasurements ToCached(const YAML::Node& node, const std::string& field,
   for (const WrittenPoint& point : points) {
     if (point.memory) {
       Reject(point.node, point.field +
-                             ".memory: points have no memory where datasetSize is set, because "
+                             ".memory: must not be set in points if datasetSize is set, because "
                              "they are measured with the data set in memory");
     }
     cached.points.push_back({point.cpu, point.throughput});
@@ -154,9 +154,10 @@ std::vector<JobProfile::Point> ToPoints(const std::vector<WrittenPoint>& written
   std::vector<JobProfile::Point> points;
   for (const WrittenPoint& point : written) {
     if (!point.memory) {
-      Reject(point.node, point.field +
-                             ".memory: is missing; without it datasetSize, "
-                             "storageBandwidth and bytesPerSample have to be set");
+      Reject(
+          point.node,
+          point.field +
+              ".memory: is missing; set it, or datasetSize, storageBandwidth and bytesPerSample");
     }
     points.push_back({point.cpu, *point.memory, point.throughput});
   }

@@ -3,6 +3,8 @@
 // Reads and writes whole text files.
 //
 // Threading: any.
+//
+// Apart because other folders read files without YAML.
 
 #include <string>
 #include <string_view>

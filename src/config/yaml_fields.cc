@@ -18,6 +18,16 @@ std::string Scalar(const YAML::Node& node, const std::string& field) {
   return node.Scalar();
 }
 
+std::string SchemaOf(const Fields& fields) {
+  std::string properties;
+  for (const auto& [name, field] : fields) {
+    if (field.schema().empty()) continue;
+    properties += fmt::format(R"({}"{}":{})", properties.empty() ? "" : ",", name, field.schema());
+  }
+  return fmt::format(R"({{"type":"object","additionalProperties":false,"properties":{{{}}}}})",
+                     properties);
+}
+
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields) {
   if (map.IsNull()) return;
   if (!map.IsMap()) {
@@ -32,7 +42,7 @@ void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& 
       std::string known;
       for (const auto& [other, read] : fields) known += (known.empty() ? "" : ", ") + other;
       Reject(entry.first,
-             fmt::format("{}{}: there is no such field; known here: {}", prefix, name, known));
+             fmt::format("{}{}: unknown field; known fields: {}", prefix, name, known));
     }
     if (seen[name]) Reject(entry.first, fmt::format("{}{}: set twice", prefix, name));
     seen[name] = true;

@@ -6,9 +6,11 @@
 // Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the readers' own functions
 // turn into an Error.
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -30,9 +32,30 @@ Problem ProblemAt(const YAML::Mark& mark, const std::string& text);
 std::string Scalar(const YAML::Node& node, const std::string& field);
 
 // Handles a field's value; the second argument is the field's full name.
-using YamlField = std::function<void(const YAML::Node&, const std::string&)>;
+using FieldReader = std::function<void(const YAML::Node&, const std::string&)>;
+
+// A field of a file: how it is read, and the JSON Schema of its values, for the chart. A schema may
+// allow what the reader refuses, never the reverse. Empty: the field is not among the chart's
+// values.
+class YamlField {
+ public:
+  template <std::invocable<const YAML::Node&, const std::string&> Read>
+  YamlField(Read read, std::string schema = "{}")
+      : read_(std::move(read)), schema_(std::move(schema)) {}
+
+  void operator()(const YAML::Node& node, const std::string& field) const { read_(node, field); }
+  const std::string& schema() const { return schema_; }
+
+ private:
+  FieldReader read_;
+  std::string schema_;
+};
+
 // Fields by name.
 using Fields = std::map<std::string, YamlField>;
+
+// Returns the JSON Schema of a map with these fields.
+std::string SchemaOf(const Fields& fields);
 
 // Passes every entry of `map` to its field. An empty document is a map without entries. `prefix`
 // goes before names: "log.".

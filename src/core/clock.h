@@ -15,6 +15,11 @@ using Seconds = std::chrono::duration<double>;  // for rates and models, where f
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
+// Returns `from` + `by`, or the end of time if that is sooner.
+inline Instant Later(Instant from, Duration by) {
+  return by > Duration::zero() && from > Instant::max() - by ? Instant::max() : from + by;
+}
+
 // One moment by both clocks, passed to pure decisions instead of a clock.
 struct Moment {
   Instant now;    // for deadlines and ages

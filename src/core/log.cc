@@ -113,13 +113,14 @@ Result<LogLevel> ParseLogLevel(std::string_view text) {
     if (text == LevelName(level)) return level;
   }
   return Fail(ErrorCode::kInvalid,
-              fmt::format("log level \"{}\" is none of debug, info, warn, error", text));
+              fmt::format("unknown log level \"{}\": use debug, info, warn or error", text));
 }
 
 Result<LogFormat> ParseLogFormat(std::string_view text) {
   if (text == "text") return LogFormat::kText;
   if (text == "json") return LogFormat::kJson;
-  return Fail(ErrorCode::kInvalid, fmt::format("log format \"{}\" is none of text, json", text));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("unknown log format \"{}\": use text or json", text));
 }
 
 LogSink& StderrSink() {

@@ -14,8 +14,8 @@ CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_
   app_.set_version_flag("--version", fmt::format("{} {} ({})", usage.program, Version(), Commit()));
   Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
   AddSwitch("--check-health", check_health_,
-            "Ask the program that runs with these flags whether it is alive, and end: 0 yes, 1 no");
-  app_.footer(fmt::format("Flags win over the configuration file. Example:\n  {} {}", usage.program,
+            "Check that the program that runs with these flags is alive, and exit: 0 alive, 1 not");
+  app_.footer(fmt::format("Flags override the configuration file. Example:\n  {} {}", usage.program,
                           usage.example));
 }
 
@@ -42,13 +42,13 @@ void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
 
 void CommandLine::AddMetricsAuthorization(bool& out) {
   AddSwitch("--metrics-authorization", out,
-            "Serve /metrics over TLS, to accounts that may get it, by their tokens");
+            "Serve /metrics over TLS, with authorization by bearer token");
 }
 
 void CommandLine::AddCluster() {
   Add("--kubeconfig", kubeconfig_,
-      "How to reach the API server; in-cluster credentials without it");
-  Add("--context", context_, "Context of the kubeconfig; its current one without it");
+      "Kubeconfig for the API server; default: in-cluster credentials");
+  Add("--context", context_, "Context of the kubeconfig; default: its current one");
 }
 
 void CommandLine::AddLog(LogLevel& level, LogFormat& format) {

@@ -67,7 +67,7 @@ Result<> CheckHealth(const std::string& listen, bool tls) {
   if (!answer) return Fail(answer.error());
   if (answer->status != 200) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("/healthz says {}: {}", answer->status, answer->body));
+                fmt::format("/healthz answers {}: {}", answer->status, answer->body));
   }
   return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// What throughput costs each job at given prices of the types: the lower hull of the points
-// (T_mj, s_m price_j - gain_mj) and the origin, as vertices of growing throughput. Its slopes grow.
-// Types without GPUs do not count.
+// The cost of throughput for each job at given prices of the types: the lower hull of the points
+// (T_mj, s_m price_j - gain_mj) and the origin, as vertices of increasing throughput. Its slopes
+// increase. Types without GPUs are ignored.
 //
 // Threading: one owner.
 
@@ -19,22 +19,23 @@ class CostHulls {
   struct Vertex {
     double throughput;
     double cost;
-    size_t type;  // none of the origin
+    size_t type;  // meaningless for the origin
   };
 
-  // `gains`: what all of its time on a type brings a job, by job and type; empty: nothing.
+  // `gains`: the gain of a job that spends all of its time on a type, by job and type; empty: no
+  // gains.
   explicit CostHulls(const GavelProblem& problem, std::vector<double> gains = {});
 
   void SetPrices(std::span<const double> prices);
   std::span<const Vertex> Of(size_t job) const { return {&vertices_[job * stride_], counts_[job]}; }
-  // Between vertex i and the next.
+  // Returns the slope between vertex i and the next.
   static double Slope(std::span<const Vertex> hull, size_t i) {
     return (hull[i + 1].cost - hull[i].cost) / (hull[i + 1].throughput - hull[i].throughput);
   }
-  // The segment that leads to `throughput`: the last that begins below it.
+  // Returns the last segment that begins below `throughput`.
   static size_t SegmentTo(std::span<const Vertex> hull, double throughput);
-  // Adds the shares that give the job `throughput`, times `weight`, to its row; their cost, gains
-  // deducted.
+  // Adds the shares that give the job `throughput`, times `weight`, to its row. Returns their cost
+  // less the gains.
   static double Take(std::span<const Vertex> hull, double throughput, double weight,
                      std::span<double> row);
 
@@ -43,7 +44,7 @@ class CostHulls {
   size_t stride_;
   std::vector<double> gpus_;         // by job
   std::vector<double> throughputs_;  // by job and type
-  std::vector<double> gains_;        // as these
+  std::vector<double> gains_;        // as throughputs_
   std::vector<Vertex> vertices_;
   std::vector<size_t> counts_;
 };

@@ -11,17 +11,17 @@
 namespace synergy {
 namespace {
 
-// Leave room for the solver's rounding where a floor is what it answered before. More room gives
-// away more of what is exact, and is tried where there is no solution with less.
+// Slacks leave room for the solver's rounding if a floor is its own earlier answer. A larger slack
+// gives away more precision, and is tried only if there is no solution with a smaller one.
 constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
 
-// No answer: none with that little slack.
+// Returns no answer if there is none with that slack.
 Result<std::optional<MaxMinAnswer>> TryMaxMin(const GavelProblem& problem,
                                               std::span<const double> base,
                                               std::span<const double> rise,
                                               const GavelShares& known, double slack) {
-  // Rows in parts of each job's best throughput, and the level in units in which it is about 1:
-  // the solver's tolerances are absolute.
+  // Scales rows to parts of each job's best throughput, and the level to about 1: the solver's
+  // tolerances are absolute.
   const size_t jobs = problem.jobs.size();
   std::vector<double> scale;
   double unit = 0;

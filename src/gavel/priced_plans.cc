@@ -12,23 +12,23 @@
 namespace synergy {
 namespace {
 
-// By how much of the value another plan could be better in the end; and where the master's own
-// rounding keeps it from getting better.
+// The final bound on the relative gain of any other plan; a weaker bound if rounding in the master
+// program keeps it from improving; and the step below which it counts as not improving.
 constexpr double kProof = 1e-8;
 constexpr double kProofAtRest = 1e-6;
 constexpr double kRest = 1e-11;
 constexpr double kSmallestValue = 1e-3;  // a level may be stuck at 0; about 1 is usual
 constexpr int kMostPlans = 600;
-constexpr double kNoSlope = 1e-6;  // of what all jobs' slopes are together, which is 1
-constexpr double kBend = 1e-9;     // of a throughput: beside the bend it may lie on
+constexpr double kNoSlope = 1e-6;  // relative to the total of all jobs' slopes, which is 1
+constexpr double kBend = 1e-9;     // relative offset to a throughput that may be at a bend
 
 struct Plan {
-  std::vector<double> prices;  // that it was made at
-  double level = 0;            // of MaxMin
+  std::vector<double> prices;  // at which the plan was made
+  double level = 0;            // for MaxMin
 };
 
-// What both programs have in common. `Pricer`: LevelAt(hulls), of the best plan at the hulls'
-// prices, and Throughput(hulls, plan, job) in it.
+// The common part of both programs. `Pricer` has LevelAt(hulls), the level of the best plan at the
+// hulls' prices, and Throughput(hulls, plan, job) in that plan.
 template <class Pricer>
 class Search {
  public:
@@ -44,13 +44,13 @@ class Search {
       for (size_t type = 0; type < usage.size(); ++type)
         usage[type] += problem.jobs[job].gpus * known.jobs[job][type];
     }
-    // The solver that found them may have rounded.
+    // Corrects the rounding of the solver that found the shares.
     for (size_t type = 0; type < usage.size(); ++type)
       usage[type] = std::min(usage[type], problem.gpus[type]);
     AddToMean(known_value, std::move(usage));
   }
 
-  // Whether it ended with a proof.
+  // Returns whether the search ended with a proof.
   bool Run(PriceMemory* memory) {
     if (memory != nullptr) {
       for (const std::vector<double>& prices : *memory) {
@@ -92,7 +92,7 @@ class Search {
     return shares;
   }
 
-  // At the prices of the end.
+  // Returns the hulls at the final prices.
   const CostHulls& FinalHulls() {
     hulls_.SetPrices(Prices());
     return hulls_;
@@ -105,7 +105,7 @@ class Search {
     Plan plan;
     std::vector<double> usage;  // GPUs per type
     double value = 0;
-    double surplus = 0;  // the value, less the cost of the usage
+    double surplus = 0;  // the value less the cost of the usage
   };
 
   PricedPlan MakePlan(const std::vector<double>& prices) {
@@ -135,7 +135,7 @@ class Search {
     mean_.Add(value, usage);
   }
 
-  // Per GPU.
+  // Returns prices per GPU.
   std::vector<double> Prices() const {
     std::vector<double> prices = mean_.prices();
     for (size_t type = 0; type < prices.size(); ++type)
@@ -143,7 +143,7 @@ class Search {
     return prices;
   }
 
-  // Those of the plans in the mean, and the last ones.
+  // Returns the prices of the plans in the mean, and the last ones.
   PriceMemory PricesOfUse() const {
     PriceMemory prices;
     for (size_t i = 0; i < plans_.size(); ++i) {
@@ -161,11 +161,11 @@ class Search {
   std::vector<Plan> plans_;
 };
 
-// Where the cost of a level begins to grow faster, and by how much.
+// The level at which the cost begins to grow faster, and the increase of its slope.
 using Bend = std::pair<double, double>;
 
-// The level at which the cost grows by `growth`; no bound where it never does. Time grows with the
-// number of bends, for they are sorted no further than it takes.
+// Returns the level at which the cost grows by `growth`; unbounded if it never does. Sorts no more
+// bends than necessary, so that the time grows with their number.
 double LevelOfGrowth(std::vector<Bend>& bends, double growth) {
   auto begin = bends.begin();
   auto end = bends.end();
@@ -184,7 +184,7 @@ double LevelOfGrowth(std::vector<Bend>& bends, double growth) {
   return begin != end && begin->second >= growth ? begin->first : kUnbounded;
 }
 
-// The level at which one more costs 1.
+// Finds the level at which one more unit costs 1.
 class LevelPricer {
  public:
   LevelPricer(const GavelProblem& problem, std::span<const double> base,
@@ -238,7 +238,8 @@ class LevelPricer {
   double highest_;
 };
 
-// Each job as fast as is worth it by the hulls, which have the gains, and at its floor at least.
+// Gives each job the throughput that pays by the hulls, which include the gains, and at least its
+// floor.
 class SumPricer {
  public:
   explicit SumPricer(std::span<const double> floors) : floors_(floors) {}
@@ -256,7 +257,7 @@ class SumPricer {
   std::span<const double> floors_;
 };
 
-// To which the shares bring all jobs.
+// Returns the level that the shares give to all jobs.
 double LevelOf(const GavelProblem& problem, std::span<const double> base,
                std::span<const double> rise, const GavelShares& shares) {
   const std::vector<double> throughputs = ThroughputsOf(problem, shares);
@@ -273,7 +274,7 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
                                            std::span<const double> base,
                                            std::span<const double> rise, const GavelShares& known,
                                            PriceMemory* memory) {
-  // The level in units in which it is about 1.
+  // Scales the level to about 1.
   double unit = 0;
   for (size_t job = 0; job < rise.size(); ++job)
     unit = std::max(unit, rise[job] / BestThroughput(problem.jobs[job]));
@@ -292,10 +293,10 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
     double price = 0;
     if (scaled[job] > 0) {
       const std::span<const CostHulls::Vertex> hull = hulls.Of(job);
-      // At a bend the price is that of less, which is sure.
+      // At a bend, take the slope below it, which is certain.
       const double less = throughput * (1 - kBend);
       price = scaled[job] * CostHulls::Slope(hull, CostHulls::SegmentTo(hull, less));
-      if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // it has its best type alone
+      if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // has its best type alone
     }
     if (price <= kNoSlope) price = 0;
     somebody = somebody || price > 0;
@@ -319,7 +320,7 @@ std::optional<GavelShares> GreatestSumByPrices(const GavelProblem& problem,
                                                std::span<const double> floors,
                                                std::vector<double> gains, const GavelShares& known,
                                                PriceMemory* memory) {
-  // The sum in units in which it is about 1.
+  // Scales the sum to about 1.
   const size_t types = problem.types.size();
   double most = 0;
   for (size_t job = 0; job < floors.size(); ++job)

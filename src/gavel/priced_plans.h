@@ -2,14 +2,16 @@
 
 // MaxMin and GreatestSum (max_min.h) without pairs, by one price for each GPU type.
 //
-// At given prices the jobs do not depend on each other: of the points (throughput, cost) of its
-// types a job takes what lies on the lower hull, so that it needs two types at most. What all jobs
-// take together is a plan; every mean of plans is one too. A small linear program of a row per type
+// At given prices the jobs are independent of each other: a job chooses a point on the lower hull
+// of its types' points (throughput, cost), so that it needs at most two types. The choices of all
+// jobs form a plan; every mean of plans is a plan, too. A small linear program with a row per type
 // (solver/best_mean.h) finds the best mean of the plans so far that fits into the cluster, and the
-// prices for the next plan. It ends where no plan at its prices is better, which proves the
-// optimum. Work for each plan grows with jobs times types, not with the size of a simplex basis.
+// prices for the next plan. The method ends when no plan at its prices is better, which proves the
+// optimum. The work for each plan grows with jobs times types, not with the size of a simplex
+// basis.
 //
-// Threading: pure. Nothing: it did not end within its steps, or there is nothing to start from.
+// Threading: pure. Returns nullopt if the method did not end within its steps, or if it has no plan
+// to start from.
 
 #include <optional>
 #include <span>
@@ -25,14 +27,14 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
                                            std::span<const double> rise, const GavelShares& known,
                                            PriceMemory* memory = nullptr);
 
-// Shares that give each job its floor; some floor is greater than 0. Nothing, too, where there are
-// none.
+// Returns shares that give each job its floor; nullopt also if there are none. REQUIRES: some floor
+// is greater than 0.
 std::optional<GavelShares> ReachByPrices(const GavelProblem& problem,
                                          std::span<const double> floors,
                                          PriceMemory* memory = nullptr);
 
-// The greatest sum of gain_mj x_mj with thr_m >= floor_m. `gains` by job and type, some greater
-// than 0, none less. `known` and `memory` as in GreatestSum.
+// Returns the greatest sum of gain_mj x_mj with thr_m >= floor_m. REQUIRES: `gains`, by job and
+// type, has some value greater than 0, and none less. `known` and `memory` are as in GreatestSum.
 std::optional<GavelShares> GreatestSumByPrices(const GavelProblem& problem,
                                                std::span<const double> floors,
                                                std::vector<double> gains, const GavelShares& known,

@@ -4,16 +4,15 @@
 //
 //   f_mj         time that job m got on type j since the last solve / all time given there
 //   priority_mj  x_mj / f_mj; 0 where x_mj or T_mj is
-//   deficit_mj   what x_mj promised and the job did not get, over all solves
+//   deficit_mj   the part of x_mj that the job did not get, over all solves
 //
-// Each round the types are gone through in an order, fastest first unless the caller has another
-// one. On a type those jobs get GPUs that have the highest (priority, deficit, x), each if it fits
-// and has nothing yet; jobs with priority 0 come last and fill what is left, except under FIFO. At
-// a solve every job starts with half a round of time on every type, so that f_mj is never 0 and
-// first rounds do not decide all.
+// Each round visits the types in an order, by default fastest first. On a type, the jobs with the
+// highest (priority, deficit, x) get GPUs, each if it fits and has none yet; jobs with priority 0
+// come last and fill what is left, except under FIFO. At a solve every job starts with half a round
+// of time on every type, so that f_mj is never 0 and first rounds do not decide all.
 //
-// Packed: two jobs that may share GPUs are one of those that are gone through, with times of its
-// own. It gets GPUs where both of them run and neither has any yet.
+// Packed: two jobs that may share GPUs are one more candidate, with times of its own. It gets GPUs
+// on types where both of them run, if neither has any yet.
 //
 // Threading: one owner at a time.
 
@@ -32,45 +31,46 @@ namespace synergy {
 struct GavelPick {
   std::string job;
   size_t type = 0;
-  std::string partner;  // on the same GPUs; empty: none
+  std::string partner;  // the job on the same GPUs; empty: none
 
   auto operator<=>(const GavelPick&) const = default;
 };
 
-// What becomes of jobs that came after the last solve.
+// The treatment of jobs that arrived after the last solve.
 enum class GavelNewcomers {
-  kFill,  // they get GPUs that would idle, on the type that is fastest for them
-  kIdle,  // as in the authors' program: they take GPUs in their turn and do not use them
+  kFill,  // get GPUs that would idle, on their fastest type
+  kIdle,  // get GPUs in their turn but do not use them, as in the authors' program
 };
 
 struct GavelRoundOptions {
   double round = 360;            // seconds
-  double between_solves = 1920;  // seconds, at least
+  double between_solves = 1920;  // seconds; minimum
   bool fifo = false;
   GavelNewcomers newcomers = GavelNewcomers::kFill;
 };
 
 class RoundMechanism {
  public:
-  // `gpus` per type, in the order in which types are gone through; all vectors are by that.
+  // `gpus` is by type, in the order in which types are visited; all vectors have this order.
   RoundMechanism(std::vector<double> gpus, GavelRoundOptions options);
 
-  // A job comes; its name is not there yet.
+  // Adds a job. REQUIRES: the name is new.
   void Add(const std::string& name, double gpus, std::vector<double> throughput);
-  // Two jobs of as many GPUs, both there, that run together on these types; once at most.
+  // Adds a pair of known jobs with equally many GPUs, with the types on which they run together.
+  // REQUIRES: at most one call per pair.
   void AddPair(const std::string& first, const std::string& second, std::vector<bool> runs);
-  // With its pairs. Without effect on a name that is not there.
+  // Removes the job and its pairs. No effect for an unknown name.
   void Remove(const std::string& name);
-  // What is there of each type from now on, and how fast a job is that is there.
+  // Replaces the GPUs of each type, or the throughputs of a known job.
   void SetGpus(std::vector<double> gpus);
   void SetThroughput(const std::string& name, std::vector<double> throughput);
 
-  // Whether to ask the policy again: jobs came or went, or what is known of them or of the types is
-  // another, and the last solve is long enough ago, was at time 0, or knows nobody who is still
-  // here.
+  // Returns whether to ask the policy again: jobs arrived or ended, or their data or those of the
+  // types have changed; and the last solve is long enough ago, was at time 0, or includes no
+  // present job.
   bool SolveIsDue(double now) const;
-  // What the policy answered, per job or pair, and type. Jobs that are not named have no
-  // allocation; pairs of two that are have no time.
+  // The policy's answer, by job or pair, and type. Jobs that are not named have no allocation;
+  // unnamed pairs of named jobs have no time.
   struct Shares {
     std::string job;
     std::vector<double> shares;
@@ -78,21 +78,22 @@ class RoundMechanism {
   };
   void Solved(double now, const std::vector<Shares>& allocation);
 
-  // That a job, or the pair, had its GPUs on a type for so long.
+  // Records that a job, or the pair, had its GPUs on a type for so long.
   void Book(const std::string& name, size_t type, double seconds, const std::string& partner = "");
 
-  // Of a job that is there.
+  // REQUIRES: the job is known.
   double Priority(const std::string& name, size_t type) const;
   double Deficit(const std::string& name, size_t type) const;
 
-  // Who runs where in the next round, type by type. `kept`, jobs that are there, have their GPUs
-  // before all others. `order`: every type once, as they are gone through; empty: as they come.
+  // Returns the jobs that run in the next round, by type. The jobs of `kept`, which must be known,
+  // get their GPUs before all others. `order`: every type once, in the order of the visit; empty:
+  // their own order.
   std::vector<GavelPick> Picks(std::span<const GavelPick> kept = {},
                                std::span<const size_t> order = {}) const;
 
  private:
-  // Who is gone through: by the later of two jobs, then the earlier one, a job alone before its
-  // pairs. In this order they came.
+  // The key of a candidate. Candidates are in order of arrival: by the later of two jobs, then the
+  // earlier one, a job alone before its pairs.
   struct Who {
     size_t job = 0;
     std::optional<size_t> partner;
@@ -102,7 +103,7 @@ class RoundMechanism {
   struct Standing {
     double gpus = 1;
     std::vector<bool> runs;                     // per type
-    std::optional<std::vector<double>> shares;  // none: it came after the last solve
+    std::optional<std::vector<double>> shares;  // none: it arrived after the last solve
     std::vector<double> received;               // since the last solve
     std::vector<double> deficit;
   };
@@ -112,12 +113,12 @@ class RoundMechanism {
     std::vector<double> throughput;
   };
 
-  // Null where it is not there.
+  // Returns null for an unknown candidate.
   Standing* Find(const std::string& name, const std::string& partner);
-  // Of a job that is there.
+  // REQUIRES: the job is known.
   const Standing& At(const std::string& name) const { return standings_.at({numbers_.at(name)}); }
   double Priority(const Standing& standing, size_t type) const;
-  // First to last.
+  // Returns the candidates in the order in which they get GPUs.
   std::vector<const Standings::value_type*> Order(size_t type) const;
   void FillIdle(std::vector<double>& free, std::vector<bool>& placed,
                 std::vector<GavelPick>& picks) const;
@@ -128,7 +129,7 @@ class RoundMechanism {
   std::unordered_map<size_t, Job> jobs_;  // by number
   std::unordered_map<std::string, size_t> numbers_;
   size_t next_number_ = 0;
-  std::vector<double> given_;  // per type, to jobs that have gone too
+  std::vector<double> given_;  // per type; includes jobs that have ended
   std::optional<double> last_solve_;
   bool changed_ = false;
 };

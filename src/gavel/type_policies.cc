@@ -9,48 +9,50 @@
 namespace synergy {
 namespace {
 
-constexpr std::array<TypePolicyName, 8> kPolicies = {{
-    {"gavel-fifo",
-     "first come, first served, on the fastest type that has room",
-     {.program = "fifo", .whole_types = true, .fifo = true},
-     {.program = "fifo_perf", .whole_types = true, .fifo = true}},
-    {"gavel-sjf",
-     "shortest job first, on the fastest type that has room",
-     {.program = "shortest_job_first", .whole_types = true},
-     {.program = "shortest_job_first_perf", .whole_types = true}},
-    {"gavel-las",
-     "equal shares of what each would get on all types in turn",
-     {.program = "max_min_fairness"},
-     {.program = "max_min_fairness_perf"}},
-    {"gavel-water-filling",
-     "shares as of las, and what the worst-off cannot use is shared in the same way",
-     {.program = "max_min_fairness_water_filling"},
-     {.program = "max_min_fairness_water_filling_perf"}},
-    {"gavel-ftf",
-     "worst finish time against that with a part of the cluster least",
-     {.program = "finish_time_fairness"},
-     {.program = "finish_time_fairness_perf"}},
-    {"gavel-makespan",
-     "the end of the last job soonest",
-     {.program = "min_total_duration"},
-     {.program = "min_total_duration_perf"}},
-    {"gavel-throughput",
-     "the most work in total",
-     {.program = "max_sum_throughput"},
-     {.program = "max_sum_throughput_perf"}},
-    {"gavel-cost",
-     "the most work for its price",
-     {.program = "max_sum_throughput_normalized_by_cost",
-      .with_deadlines = "max_sum_throughput_normalized_by_cost_SLOs",
-      .by_cost = true},
-     {.program = "max_sum_throughput_normalized_by_cost_perf",
-      .with_deadlines = "max_sum_throughput_normalized_by_cost_perf_SLOs",
-      .by_cost = true}},
-}};
+constexpr std::array kTypePolicies = {
+    TypePolicyName{"gavel-fifo",
+                   "first come, first served, on the fastest type that has room",
+                   {.program = "fifo", .whole_types = true, .fifo = true},
+                   {.program = "fifo_perf", .whole_types = true, .fifo = true}},
+    TypePolicyName{"gavel-sjf",
+                   "shortest job first, on the fastest type that has room",
+                   {.program = "shortest_job_first", .whole_types = true},
+                   {.program = "shortest_job_first_perf", .whole_types = true}},
+    TypePolicyName{"gavel-las",
+                   "equal shares of each job's total over all types in turn",
+                   {.program = "max_min_fairness"},
+                   {.program = "max_min_fairness_perf"}},
+    TypePolicyName{
+        "gavel-water-filling",
+        "shares as in las, with the remainder that the worst-off jobs cannot use shared in the "
+        "same way",
+        {.program = "max_min_fairness_water_filling"},
+        {.program = "max_min_fairness_water_filling_perf"}},
+    TypePolicyName{"gavel-ftf",
+                   "least worst finish time relative to that on an equal part of the cluster",
+                   {.program = "finish_time_fairness"},
+                   {.program = "finish_time_fairness_perf"}},
+    TypePolicyName{"gavel-makespan",
+                   "earliest end of the last job",
+                   {.program = "min_total_duration"},
+                   {.program = "min_total_duration_perf"}},
+    TypePolicyName{"gavel-throughput",
+                   "most work in total",
+                   {.program = "max_sum_throughput"},
+                   {.program = "max_sum_throughput_perf"}},
+    TypePolicyName{"gavel-cost",
+                   "most work per cost",
+                   {.program = "max_sum_throughput_normalized_by_cost",
+                    .with_deadlines = "max_sum_throughput_normalized_by_cost_SLOs",
+                    .by_cost = true},
+                   {.program = "max_sum_throughput_normalized_by_cost_perf",
+                    .with_deadlines = "max_sum_throughput_normalized_by_cost_perf_SLOs",
+                    .by_cost = true}},
+};
 
 }  // namespace
 
-std::span<const TypePolicyName> TypePolicyNames() { return kPolicies; }
+std::span<const TypePolicyName> TypePolicyNames() { return kTypePolicies; }
 
 bool IsTypePolicy(std::string_view name) { return name.starts_with(kTypePolicyPrefix); }
 
@@ -63,7 +65,7 @@ Result<TypePolicy> ParseTypePolicy(std::string_view name) {
   std::string_view plain = name;
   if (!aware) plain.remove_suffix(kAgnosticEnd.size());
   std::vector<std::string_view> names;
-  for (const TypePolicyName& known : kPolicies) {
+  for (const TypePolicyName& known : kTypePolicies) {
     if (known.name == plain) {
       TypePolicy policy = aware ? known.with_speeds : known.agnostic;
       policy.aware = aware;
@@ -71,9 +73,10 @@ Result<TypePolicy> ParseTypePolicy(std::string_view name) {
     }
     names.push_back(known.name);
   }
-  return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}' of GPU types: one of {}, each also with -agnostic", name,
-                          fmt::join(names, ", ")));
+  return Fail(
+      ErrorCode::kInvalid,
+      fmt::format("unknown policy '{}' of GPU types: use one of {}, each also with -agnostic", name,
+                  fmt::join(names, ", ")));
 }
 
 }  // namespace synergy

@@ -1,9 +1,9 @@
 #pragma once
 
-// Gavel's policies as RoundPolicies and the product's simulator name them: gavel-las and so on,
-// each also with -agnostic behind it, for which all GPU types are as one.
+// The product's names of Gavel's policies, and the programs of its authors that they stand for.
+// Apart because it needs no solver, unlike the policies (policies/policies.h).
 //
-// Threading: values.
+// Threading: any.
 
 #include <span>
 #include <string>
@@ -16,14 +16,16 @@ namespace synergy {
 inline constexpr std::string_view kTypePolicyPrefix = "gavel-";
 inline constexpr std::string_view kAgnosticEnd = "-agnostic";
 
+// Gavel's policies under their names in RoundPolicies and in the product's simulator: gavel-las and
+// so on, each also with the suffix -agnostic, for which all GPU types are alike.
 struct TypePolicy {
-  std::string_view program;  // as gavel/policies/policies.h names it
-  // The program for jobs of which some have deadlines; empty: the same.
+  std::string_view program;  // its name for MakeGavelPolicy() (policies/policies.h)
+  // The program if some jobs have deadlines; empty: the same one.
   std::string_view with_deadlines;
   bool aware = true;
   bool by_cost = false;
-  // Gives jobs all of their time on one type, so there are no shares to keep to: it is asked again
-  // whenever jobs come or go.
+  // The policy gives jobs all of their time on one type, so there are no shares to track: it is
+  // asked again whenever jobs arrive or end.
   bool whole_types = false;
   bool fifo = false;
 };
@@ -35,8 +37,8 @@ struct TypePolicyName {
   TypePolicy with_speeds;
 };
 
-// Returns the table of all policies of GPU types. A new policy is a row here and a program in
-// gavel/policies/.
+// Returns the table of all policies of GPU types. A new policy is a row here and one or two
+// of the authors' names.
 std::span<const TypePolicyName> TypePolicyNames();
 
 bool IsTypePolicy(std::string_view name);
@@ -44,7 +46,7 @@ bool IsTypePolicy(std::string_view name);
 // Returns the name of the policy with that order: "gavel-las", "gavel-las-agnostic".
 std::string TypePolicyOf(std::string_view order, bool aware);
 
-// kInvalid with the names.
+// kInvalid lists the names.
 Result<TypePolicy> ParseTypePolicy(std::string_view name);
 
 }  // namespace synergy

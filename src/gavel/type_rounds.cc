@@ -66,7 +66,7 @@ void TypeRounds::Hear(std::span<const TypedJob> jobs, const std::vector<double>&
   for (const TypedJob& job : jobs) {
     present.insert(job.name);
     std::vector<double> usable = Usable(job, gpus);
-    // An agnostic policy knows where a job runs at all.
+    // An agnostic policy only sees whether a job runs on a type.
     for (double& each : usable) {
       if (!policy_.aware) each = each > 0 ? 1 : 0;
     }
@@ -104,7 +104,7 @@ Result<> TypeRounds::Solve(std::span<const TypedJob> jobs, const std::vector<dou
     const std::vector<double> usable = Usable(job, gpus);
     GavelJob asked;
     for (const size_t type : types) asked.throughput.push_back(usable[type]);
-    // Whoever runs nowhere is nobody's business.
+    // Skips jobs that run on no type.
     if (std::none_of(asked.throughput.begin(), asked.throughput.end(),
                      [](double each) { return each > 0; }))
       continue;
@@ -163,8 +163,8 @@ std::vector<GavelPick> TypeRounds::Pick(std::span<const TypedJob> jobs,
   }
   std::vector<GavelPick> picks = rounds_.Picks(kept);
   if (options_.restart_cost <= 0 || !any_runs || !begins) return picks;
-  // Whoever is kept where it is has no claim to the type that it would have moved to, so that those
-  // behind it have their turn there: type by type, until nobody moves for nothing.
+  // A job that keeps its place has no claim to the type that it would have moved to, so that the
+  // next jobs get their turn there: type by type, until no move is made without need.
   while (true) {
     std::vector<double> free = gpus;
     std::vector<const GavelPick*> for_nothing;
@@ -196,7 +196,7 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
   std::vector<TypedJob> moved;
   if (policy_.fifo && begins) jobs = moved = MovedUp(jobs, gpus);
   Hear(jobs, gpus);
-  // Where the policy has said nothing yet of anybody, nothing has to wait for the next round.
+  // If the policy's last answer includes none of the jobs, none needs to wait for the next round.
   const bool is_new = std::none_of(known_.begin(), known_.end(), [this](const std::string& name) {
     return solved_.contains(name);
   });

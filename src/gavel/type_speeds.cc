@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// Cosines that differ by less are the same: on one type alone they all are.
+// Cosines that differ by less are equal; on one type alone all are.
 constexpr double kSameDistance = 1e-9;
 
 struct Likeness {
@@ -15,7 +15,7 @@ struct Likeness {
   double scale = 0;  // from the other's unit to the own one
 };
 
-// None: they have no type in common.
+// Returns nullopt if the two have no type in common.
 std::optional<Likeness> Compare(const KnownSpeeds& own, const KnownSpeeds& other) {
   double dot = 0;
   double own_square = 0;
@@ -30,7 +30,7 @@ std::optional<Likeness> Compare(const KnownSpeeds& own, const KnownSpeeds& other
   return Likeness{dot / std::sqrt(own_square * other_square), dot / other_square};
 }
 
-// To a mean of 1 over the types that are known; none: nothing above 0 is.
+// Scales to a mean of 1 over the known types; nullopt if no value is above 0.
 std::optional<Likeness> ToMeanOfOne(const KnownSpeeds& other) {
   double sum = 0;
   double count = 0;

@@ -1,13 +1,13 @@
 #pragma once
 
-// How fast a job is on GPU types on which nobody has seen it run: by workloads that are alike on
-// the types on which it was seen.
+// Estimated speeds of a job on GPU types on which it has not run, from workloads that are alike on
+// the types on which it has.
 //
 // An *estimate* is half that of the nearest workload (cosine distance of the throughputs on the
-// types known of both; Gavel, OSDI'20, section 6, finds it likewise) and half the mean of all, each
-// scaled to the job's own unit by the least squares on those types. Where nothing is known of the
-// job, it is the mean of how much faster than on average the others are on each type; where nothing
-// is known of any, all types are as one.
+// types known for both, as in Gavel, OSDI'20, section 6) and half the mean of all, each scaled to
+// the job's own unit by least squares on those types. If nothing is known of the job, the estimate
+// is the mean of the others' speeds on each type relative to their averages; if nothing is known of
+// any workload, all types are alike.
 //
 // Threading: pure.
 
@@ -17,8 +17,8 @@
 
 namespace synergy {
 
-// Per type, in one unit, which may be another one for each workload; 0: it does not run there;
-// none: not known.
+// Per type, in one unit, which may differ between workloads; 0: the workload does not run there;
+// none: unknown.
 using KnownSpeeds = std::vector<std::optional<double>>;
 
 struct TypeSpeed {
@@ -28,7 +28,8 @@ struct TypeSpeed {
   bool operator==(const TypeSpeed&) const = default;
 };
 
-// Per type, in the unit of `own`, if anything above 0 is known there. `others`: as many types.
+// Returns speeds per type, in the unit of `own` if that has a value above 0. REQUIRES: `others`
+// have as many types.
 std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const KnownSpeeds> others);
 
 }  // namespace synergy

@@ -61,8 +61,8 @@ bool Channel::Wait(bool writable) {
       return true;
     case Ready::kTimeout:
       Fail(State::kSilent,
-           hurries ? "the other side was too slow"
-                   : fmt::format("the other side was silent for {} ms", silence_limit_.count()));
+           hurries ? "the peer was too slow"
+                   : fmt::format("the peer was silent for {} ms", silence_limit_.count()));
       return false;
     case Ready::kWoken:
       Fail(State::kWoken, "stopped");

@@ -4,6 +4,8 @@
 // folder.
 //
 // Threading: as the channel's. The channel outlives the stream.
+//
+// Apart because it alone derives from a class of cpp-httplib.
 
 #include <memory>
 

@@ -190,7 +190,7 @@ std::optional<WallTime> ExpiryOf(const TlsContext& context) {
 
 Result<TlsContext> MakeClientContext(const ClientTls& tls) {
   if (tls.certificate_pem.empty() != tls.key_pem.empty()) {
-    return Fail(ErrorCode::kInvalid, "a client certificate needs its key, and the other way round");
+    return Fail(ErrorCode::kInvalid, "set both the client certificate and its key, or neither");
   }
   TlsContext context = MakeContext(::TLS_client_method());
   if (context == nullptr) return Invalid("TLS");

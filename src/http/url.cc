@@ -46,7 +46,7 @@ Result<BaseUrl> ParseBaseUrl(const std::string& text) {
   } else if (!TakePrefix(rest, "http://")) {
     return invalid("must start with http:// or https://");
   }
-  if (!IsPlain(rest)) return invalid("must be a host, a port and a path only");
+  if (!IsPlain(rest)) return invalid("must only have a host, a port and a path");
 
   std::string_view authority = rest.substr(0, rest.find('/'));
   rest.remove_prefix(authority.size());
@@ -66,7 +66,7 @@ Result<BaseUrl> ParseBaseUrl(const std::string& text) {
   if (url.host.empty()) return invalid("has no host");
   url.port = DefaultPort(url.tls);
   if (!authority.empty()) {
-    if (!TakePrefix(authority, ":")) return invalid("something stands between host and port");
+    if (!TakePrefix(authority, ":")) return invalid("unexpected text between host and port");
     const auto [end, error] =
         std::from_chars(authority.data(), authority.data() + authority.size(), url.port);
     if (error != std::errc() || end != authority.data() + authority.size() || url.port == 0) {

@@ -32,7 +32,7 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
                                     std::span<const GpuDevice> devices,
                                     std::span<const std::string> ids,
                                     const ContainerAccessRules& rules) {
-  if (ids.empty()) return Fail(ErrorCode::kInvalid, "no device was asked for");
+  if (ids.empty()) return Fail(ErrorCode::kInvalid, "the request names no device");
   ContainerAccess access;
   std::set<std::string_view> seen;
   std::string list;
@@ -40,9 +40,9 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
     const auto device = std::find_if(devices.begin(), devices.end(),
                                      [&](const GpuDevice& other) { return other.id == id; });
     if (device == devices.end())
-      return Fail(ErrorCode::kNotFound, fmt::format("device {} is not known here", Shown(id)));
+      return Fail(ErrorCode::kNotFound, fmt::format("device {} is unknown", Shown(id)));
     if (!seen.insert(id).second)
-      return Fail(ErrorCode::kInvalid, fmt::format("device {} was asked for twice", id));
+      return Fail(ErrorCode::kInvalid, fmt::format("device {} was requested twice", id));
     if (!device->health.healthy) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("device {} is unhealthy: {}", id, device->health.reason));
@@ -55,8 +55,8 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
     if (part != nullptr && rules.kind != ContainerAccessKind::kEnvironment &&
         part->device_nodes.empty()) {
       return Fail(ErrorCode::kUnavailable,
-                  fmt::format("the driver does not tell the device nodes of MIG device {}; "
-                              "deviceListStrategy: envvar does without",
+                  fmt::format("the driver does not report the device nodes of MIG device {}; "
+                              "deviceListStrategy: envvar does not need them",
                               id));
     }
     if (rules.kind == ContainerAccessKind::kDeviceNodes) {

@@ -27,7 +27,7 @@ GpuHealth GpuHealthJudge::Judge(std::string_view uuid, Instant now) const {
   const Seen& seen = found->second;
   if (!seen.probe.fault.empty()) return {false, seen.probe.fault};
   if (seen.probe.recovery_action && !seen.probe.recovery_action->empty())
-    return {false, "the driver asks for " + *seen.probe.recovery_action};
+    return {false, "the driver requests " + *seen.probe.recovery_action};
   if (seen.probe.repair_failed)
     return {false, "memory repair failed: the GPU needs to be replaced"};
   if (seen.probe.repair_pending) return {false, "memory repair pending: the GPU needs a reset"};

@@ -160,8 +160,8 @@ Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
   if (candidates.size() != wanted.size() || static_cast<size_t>(found) != needed.size() ||
       needed.size() > size || size > candidates.size()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("{} devices with {} required ones cannot be chosen from {} available "
-                            "ones, of which {} are known here",
+                fmt::format("cannot choose {} devices with {} required ones from {} available "
+                            "ones, of which {} are known",
                             size, needed.size(), wanted.size(), candidates.size()));
   }
   std::vector<std::string> ids;

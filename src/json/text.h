@@ -1,6 +1,6 @@
 #pragma once
 
-// Text that may be malformed UTF-8: repairs it on input and shortens it in messages.
+// Text that may be malformed UTF-8: repairs it on input and shortens it in messages. Base64.
 //
 // Threading: pure.
 
@@ -23,5 +23,8 @@ std::string Quoted(std::string_view text);
 
 // Appends `text` to `out` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);
+
+// Returns base64 with padding (RFC 4648, section 4).
+std::string ToBase64(std::string_view bytes);
 
 }  // namespace synergy::json

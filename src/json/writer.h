@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "json/document.h"
+
 namespace synergy::json {
 
 class Writer {
@@ -42,5 +44,9 @@ class Writer {
 
   std::string out_;
 };
+
+// Appends a parsed value as JSON text, without spaces.
+// Appends nothing for a missing value. Numbers keep their spelling.
+void AppendValue(std::string& out, Value value);
 
 }  // namespace synergy::json

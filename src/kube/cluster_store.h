@@ -1,10 +1,11 @@
 #pragma once
 
-// Stores what the watches report in ClusterState: one adapter per kind of object.
+// Stores what the watches report in ClusterState: a store per kind of object.
 //
 // Threading: as ObjectStore; ClusterState is thread-safe.
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,51 +14,17 @@
 
 namespace synergy::kube {
 
-class PodStore final : public ObjectStore<Pod> {
+// `kKey`: by what the state removes an object. `kLast`: finds the object as the state has it.
+template <class T, auto kReplace, auto kUpsert, auto kRemove, auto kKey, auto kLast = nullptr>
+class StateStore final : public ObjectStore<T> {
  public:
-  explicit PodStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<Pod> all) override { state_.ReplacePods(std::move(all)); }
-  void Upsert(Pod pod) override { state_.UpsertPod(std::move(pod)); }
-  void Remove(const Pod& pod) override { state_.RemovePod(pod.uid); }
+  explicit StateStore(ClusterState& state) : state_(state) {}
 
- private:
-  ClusterState& state_;
-};
-
-class NodeStore final : public ObjectStore<Node> {
- public:
-  explicit NodeStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<Node> all) override { state_.ReplaceNodes(std::move(all)); }
-  void Upsert(Node node) override { state_.UpsertNode(std::move(node)); }
-  void Remove(const Node& node) override { state_.RemoveNode(node.name); }
-  std::optional<Node> Last(const Node& node) const override {
-    const auto snapshot = state_.Snapshot();
-    const std::optional<NodeIndex> index = snapshot->Find(node.name);
-    if (!index || !snapshot->node(*index).exists) return std::nullopt;
-    return NodeOf(snapshot->node(*index));
-  }
-
- private:
-  ClusterState& state_;
-};
-
-class DisruptionBudgetStore final : public ObjectStore<DisruptionBudget> {
- public:
-  explicit DisruptionBudgetStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<DisruptionBudget> all) override {
-    state_.ReplaceDisruptionBudgets(std::move(all));
-  }
-  void Upsert(DisruptionBudget budget) override {
-    state_.UpsertDisruptionBudget(std::move(budget));
-  }
-  void Remove(const DisruptionBudget& budget) override {
-    state_.RemoveDisruptionBudget(budget.uid);
-  }
-  std::optional<DisruptionBudget> Last(const DisruptionBudget& budget) const override {
-    const auto snapshot = state_.Snapshot();
-    for (const DisruptionBudget& known : snapshot->disruption_budgets()) {
-      if (known.uid == budget.uid) return known;
-    }
+  void Replace(std::vector<T> all) override { (state_.*kReplace)(std::move(all)); }
+  void Upsert(T object) override { (state_.*kUpsert)(std::move(object)); }
+  void Remove(const T& object) override { (state_.*kRemove)(object.*kKey); }
+  std::optional<T> Last(const T& object) const override {
+    if constexpr (kLast != nullptr) return kLast(*state_.Snapshot(), object.*kKey);
     return std::nullopt;
   }
 
@@ -65,28 +32,33 @@ class DisruptionBudgetStore final : public ObjectStore<DisruptionBudget> {
   ClusterState& state_;
 };
 
-class LimitRangeStore final : public ObjectStore<LimitRange> {
- public:
-  explicit LimitRangeStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<LimitRange> all) override { state_.ReplaceLimitRanges(std::move(all)); }
-  void Upsert(LimitRange range) override { state_.UpsertLimitRange(std::move(range)); }
-  void Remove(const LimitRange& range) override { state_.RemoveLimitRange(range.uid); }
+inline std::optional<Node> LastNode(const ClusterSnapshot& snapshot, const std::string& name) {
+  const std::optional<NodeIndex> index = snapshot.Find(name);
+  if (!index || !snapshot.node(*index).exists) return std::nullopt;
+  return NodeOf(snapshot.node(*index));
+}
 
- private:
-  ClusterState& state_;
-};
-
-class ResourceQuotaStore final : public ObjectStore<ResourceQuota> {
- public:
-  explicit ResourceQuotaStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<ResourceQuota> all) override {
-    state_.ReplaceResourceQuotas(std::move(all));
+inline std::optional<DisruptionBudget> LastBudget(const ClusterSnapshot& snapshot,
+                                                  const std::string& uid) {
+  for (const DisruptionBudget& known : snapshot.disruption_budgets()) {
+    if (known.uid == uid) return known;
   }
-  void Upsert(ResourceQuota quota) override { state_.UpsertResourceQuota(std::move(quota)); }
-  void Remove(const ResourceQuota& quota) override { state_.RemoveResourceQuota(quota.uid); }
+  return std::nullopt;
+}
 
- private:
-  ClusterState& state_;
-};
+using PodStore = StateStore<Pod, &ClusterState::ReplacePods, &ClusterState::UpsertPod,
+                            &ClusterState::RemovePod, &Pod::uid>;
+using NodeStore = StateStore<Node, &ClusterState::ReplaceNodes, &ClusterState::UpsertNode,
+                             &ClusterState::RemoveNode, &Node::name, &LastNode>;
+using DisruptionBudgetStore =
+    StateStore<DisruptionBudget, &ClusterState::ReplaceDisruptionBudgets,
+               &ClusterState::UpsertDisruptionBudget, &ClusterState::RemoveDisruptionBudget,
+               &DisruptionBudget::uid, &LastBudget>;
+using LimitRangeStore =
+    StateStore<LimitRange, &ClusterState::ReplaceLimitRanges, &ClusterState::UpsertLimitRange,
+               &ClusterState::RemoveLimitRange, &LimitRange::uid>;
+using ResourceQuotaStore = StateStore<ResourceQuota, &ClusterState::ReplaceResourceQuotas,
+                                      &ClusterState::UpsertResourceQuota,
+                                      &ClusterState::RemoveResourceQuota, &ResourceQuota::uid>;
 
 }  // namespace synergy::kube

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/api/lease.h"
 
 namespace synergy::kube {
@@ -43,7 +43,7 @@ class LeaseElection final : public LeaderElection {
       } else if (mine) {
         leads_until_ = 0;
       }
-      if (!mine) log_.Debug("lease not renewed", {{"error", mine.error().message}});
+      if (!mine) log_.Debug("cannot renew the lease", {{"error", mine.error().message}});
       if (IsLeader() != led) {
         log_.Info(led ? "no longer leader" : "leader",
                   {{"lease", options_.name}, {"identity", options_.identity}});
@@ -105,7 +105,7 @@ class LeaseElection final : public LeaderElection {
     const Result<std::string> given = client_.Patch(
         path_, "application/merge-patch+json",
         wire::WriteLeaseChange(*lease, "", std::chrono::seconds(1), clock_.WallNow()));
-    if (!given) log_.Debug("lease not given up", {{"error", given.error().message}});
+    if (!given) log_.Debug("cannot release the lease", {{"error", given.error().message}});
   }
 
   ApiClient& client_;

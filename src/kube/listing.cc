@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
-
 namespace synergy::kube {
 
 std::string Selectors(const std::string& fields, const std::string& labels) {
@@ -31,6 +29,22 @@ Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
     if (answer.error().code != ErrorCode::kTooLarge || page_size == 1) return answer;
     page_size /= 2;
   }
+}
+
+std::string Escape(std::string_view text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    if (plain) {
+      escaped += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      escaped += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return escaped;
 }
 
 }  // namespace synergy::kube

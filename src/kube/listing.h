@@ -10,6 +10,7 @@
 #include <iterator>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,5 +75,9 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
   } while (!continue_token.empty());
   return listing;
 }
+
+// Escapes `text` for a path segment or a query value: everything except letters, digits and -._~
+// (RFC 3986, section 2.1).
+std::string Escape(std::string_view text);
 
 }  // namespace synergy::kube

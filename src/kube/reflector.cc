@@ -6,17 +6,12 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/backoff.h"
 #include "kube/listing.h"
-#include "kube/query.h"
-#include "queues/kueue.h"
-#include "queues/queued_job.h"
-#include "queues/round_policy.h"
 
 namespace synergy::kube {
 namespace {
@@ -33,14 +28,12 @@ std::optional<uint64_t> ParseVersion(const std::string& text) {
   return version;
 }
 
-template <class T>
-class ListWatch final : public Reflector<T> {
+class ListWatch final : public Reflector {
  public:
-  ListWatch(ApiClient& client, wire::ObjectReader reader, ObjectStore<T>& store, const Clock& clock,
-            Logger& log, ReflectorOptions options)
+  ListWatch(ApiClient& client, std::unique_ptr<WatchedKind> kind, const Clock& clock, Logger& log,
+            ReflectorOptions options)
       : client_(client),
-        reader_(std::move(reader)),
-        store_(store),
+        kind_(std::move(kind)),
         clock_(clock),
         log_(log),
         options_(std::move(options)),
@@ -74,13 +67,13 @@ class ListWatch final : public Reflector<T> {
   }
 
   Outcome List(const std::stop_token& stop) {
-    Result<Listing<T>> listing = ListAll<T>(
-        client_, reader_,
+    const Result<WatchedKind::Listed> listing = kind_->List(
+        client_,
         {options_.path, options_.field_selector, options_.page_size, options_.label_selector}, stop,
         [this] { Contact([](ReflectorStatus&) {}); });
     if (!listing) return {listing.error(), false};
     CountProblems(listing->problems);
-    TakeUnread(*listing);
+    NoteUnread(listing->unread);
     const std::optional<uint64_t> version = ParseVersion(listing->resource_version);
     if (!version) {
       return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number",
@@ -88,8 +81,7 @@ class ListWatch final : public Reflector<T> {
               false};
     }
 
-    const size_t count = listing->items.size();
-    store_.Replace(std::move(listing->items));
+    const size_t count = kind_->Replace();
     version_ = *version;
     needs_list_ = history_in_doubt_ = false;
     Contact([](ReflectorStatus& status) {
@@ -148,12 +140,12 @@ class ListWatch final : public Reflector<T> {
   std::optional<Error> CheckHistory(const std::stop_token& stop) {
     Result<std::string> answer = client_.Get(options_.path + "?limit=1", stop);
     if (!answer) return answer.error();
-    const Result<wire::ListPage<T>> page = reader_.ReadList<T>(*std::move(answer));
-    if (!page) return page.error();
-    const std::optional<uint64_t> version = ParseVersion(page->resource_version);
+    const Result<std::string> text = kind_->VersionOf(*std::move(answer));
+    if (!text) return text.error();
+    const std::optional<uint64_t> version = ParseVersion(*text);
     if (version && *version >= version_) return std::nullopt;
     needs_list_ = true;
-    return RunsBackwards(page->resource_version);
+    return RunsBackwards(*text);
   }
 
   Error RunsBackwards(const std::string& version) const {
@@ -163,7 +155,7 @@ class ListWatch final : public Reflector<T> {
 
   std::optional<Error> OnLine(std::string_view line, bool* list_again) {
     using Type = wire::WatchEventType;
-    Result<wire::WatchEvent<T>> event = reader_.ReadWatchEvent<T>(line);
+    const Result<wire::WatchEventHead> event = kind_->ReadEvent(line);
     if (!event) {
       *list_again = true;
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
@@ -185,32 +177,20 @@ class ListWatch final : public Reflector<T> {
       return RunsBackwards(std::to_string(event->resource_version));
     }
     CountProblems(event->problems);
-    if (event->type == Type::kDeleted) store_.Remove(event->object);
-    if (event->type == Type::kAdded || event->type == Type::kModified) {
-      NoteRead(event->name, event->why_unread);
-      if (event->why_unread.empty() || kIsAccounted) store_.Upsert(std::move(event->object));
-    } else if (!bookmark) {
-      NoteRead(event->name, {});
+    if (!bookmark) {
+      NoteRead(event->name, event->type == Type::kDeleted ? std::string() : event->why_unread);
+      kind_->Apply();
     }
     version_ = event->resource_version;
     Contact([&](ReflectorStatus& status) { status.events += bookmark ? 0 : 1; });
     return std::nullopt;
   }
 
-  // The amounts that an unread pod takes from its node are still known.
-  static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
-
-  // Keeps the previous state of an object that is not read.
-  void TakeUnread(Listing<T>& listing) {
+  void NoteUnread(const std::vector<WatchedKind::Unread>& listed) {
     const std::set<std::string> before = std::exchange(unread_, {});
-    for (wire::UnreadObject<T>& unread : listing.unread) {
-      if (!before.contains(unread.name)) TellUnread(unread.name, unread.why);
-      unread_.insert(std::move(unread.name));
-      if constexpr (kIsAccounted) {
-        listing.items.push_back(std::move(unread.object));
-      } else if (std::optional<T> last = store_.Last(unread.object)) {
-        listing.items.push_back(*std::move(last));
-      }
+    for (const auto& [name, why] : listed) {
+      if (!before.contains(name)) TellUnread(name, why);
+      unread_.insert(name);
     }
     CountUnread();
   }
@@ -222,7 +202,7 @@ class ListWatch final : public Reflector<T> {
   }
 
   void TellUnread(const std::string& name, const std::string& why) {
-    log_.Warn("an object is not read, and stays as it was known",
+    log_.Warn("cannot read an object; its earlier state is kept",
               {{"resource", options_.path}, {"object", name}, {"error", why}});
   }
 
@@ -260,7 +240,7 @@ class ListWatch final : public Reflector<T> {
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
     log_.Warn(
-        "fields could not be read and count as zero",
+        "fields cannot be read and count as zero",
         {{"resource", options_.path}, {"fields", problems.size()}, {"first", problems.front()}});
   }
 
@@ -279,8 +259,7 @@ class ListWatch final : public Reflector<T> {
   }
 
   ApiClient& client_;
-  const wire::ObjectReader reader_;
-  ObjectStore<T>& store_;
+  const std::unique_ptr<WatchedKind> kind_;
   const Clock& clock_;
   Logger& log_;
   const ReflectorOptions options_;
@@ -316,29 +295,10 @@ ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::str
   return options;
 }
 
-template <class T>
-std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client, wire::ObjectReader reader,
-                                                  ObjectStore<T>& store, const Clock& clock,
-                                                  Logger& log, ReflectorOptions options) {
-  return std::make_unique<ListWatch<T>>(client, std::move(reader), store, clock, log,
-                                        std::move(options));
+std::unique_ptr<Reflector> Reflector::Start(ApiClient& client, std::unique_ptr<WatchedKind> kind,
+                                            const Clock& clock, Logger& log,
+                                            ReflectorOptions options) {
+  return std::make_unique<ListWatch>(client, std::move(kind), clock, log, std::move(options));
 }
-
-template class Reflector<Pod>;
-template class Reflector<Node>;
-template class Reflector<DisruptionBudget>;
-template class Reflector<wire::ResizeStatus>;
-template class Reflector<wire::AgentPod>;
-template class Reflector<Namespace>;
-template class Reflector<LimitRange>;
-template class Reflector<ResourceQuota>;
-template class Reflector<ProfileObject>;
-template class Reflector<RoundPolicy>;
-template class Reflector<Workload>;
-template class Reflector<ClusterQueue>;
-template class Reflector<LocalQueue>;
-template class Reflector<QueuePart>;
-template class Reflector<QueuedPod>;
-template class Reflector<QueuedJob>;
 
 }  // namespace synergy::kube

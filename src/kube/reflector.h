@@ -17,21 +17,25 @@
 // Failures: waits with backoff and jitter and continues until stopped. The status counts every
 // failure; the log has each unless it repeats the one before.
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "cluster/disruption_budget.h"
-#include "cluster/namespace.h"
-#include "cluster/namespace_limits.h"
-#include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/result.h"
 #include "kube/api_client.h"
-#include "profile/profile_object.h"
+#include "kube/listing.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::kube {
@@ -83,25 +87,114 @@ struct ReflectorOptions {
 ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
                              std::string field_selector, uint64_t seed);
 
+// The part of a reflector that knows the kind of its objects. Used by the reflector's thread alone.
+class WatchedKind {
+ public:
+  struct Unread {
+    std::string name;  // "pod default/train-1"
+    std::string why;
+  };
+  struct Listed {
+    std::string resource_version;
+    std::vector<std::string> problems;
+    std::vector<Unread> unread;
+  };
+
+  virtual ~WatchedKind() = default;
+  // Reads a whole list, which Replace() stores.
+  virtual Result<Listed> List(ApiClient& client, const ListRequest& request,
+                              const std::stop_token& stop,
+                              const std::function<void()>& on_page) = 0;
+  // Returns the number of objects. Objects of the list that are not read stay as they were stored.
+  virtual size_t Replace() = 0;
+  // Reads a line of a watch, which Apply() stores.
+  virtual Result<wire::WatchEventHead> ReadEvent(std::string_view line) = 0;
+  virtual void Apply() = 0;
+  // Returns the resource version of a page of a list.
+  virtual Result<std::string> VersionOf(std::string page) const = 0;
+};
+
 template <class T>
+class WatchedObjects final : public WatchedKind {
+ public:
+  WatchedObjects(wire::ObjectReader reader, ObjectStore<T>& store)
+      : reader_(std::move(reader)), store_(store) {}
+
+  Result<Listed> List(ApiClient& client, const ListRequest& request, const std::stop_token& stop,
+                      const std::function<void()>& on_page) override {
+    auto listing = ListAll<T>(client, reader_, request, stop, on_page);
+    if (!listing) return Fail(listing.error());
+    Listed listed{listing->resource_version, std::move(listing->problems), {}};
+    for (wire::UnreadObject<T>& unread : listing->unread) {
+      listed.unread.push_back({std::move(unread.name), std::move(unread.why)});
+    }
+    listing_ = *std::move(listing);
+    return listed;
+  }
+
+  size_t Replace() override {
+    std::vector<T>& items = listing_.items;
+    for (wire::UnreadObject<T>& unread : listing_.unread) {
+      if constexpr (kIsAccounted) {
+        items.push_back(std::move(unread.object));
+      } else if (std::optional<T> last = store_.Last(unread.object)) {
+        items.push_back(*std::move(last));
+      }
+    }
+    const size_t count = items.size();
+    store_.Replace(std::move(items));
+    listing_ = {};
+    return count;
+  }
+
+  Result<wire::WatchEventHead> ReadEvent(std::string_view line) override {
+    auto event = reader_.template ReadWatchEvent<T>(line);
+    if (!event) return Fail(event.error());
+    event_ = *std::move(event);
+    return event_;
+  }
+
+  void Apply() override {
+    if (event_.type == wire::WatchEventType::kDeleted) store_.Remove(event_.object);
+    if (event_.type != wire::WatchEventType::kAdded &&
+        event_.type != wire::WatchEventType::kModified)
+      return;
+    if (event_.why_unread.empty() || kIsAccounted) store_.Upsert(std::move(event_.object));
+  }
+
+  Result<std::string> VersionOf(std::string page) const override {
+    auto read = reader_.template ReadList<T>(std::move(page));
+    if (!read) return Fail(read.error());
+    return std::move(read->resource_version);
+  }
+
+ private:
+  // The amounts that an unread pod takes from its node are still known.
+  static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
+
+  const wire::ObjectReader reader_;
+  ObjectStore<T>& store_;
+  Listing<T> listing_;
+  wire::WatchEvent<T> event_;
+};
+
 class Reflector {
  public:
   // All references outlive the reflector.
+  template <class T>
   static std::unique_ptr<Reflector> Start(ApiClient& client, wire::ObjectReader reader,
                                           ObjectStore<T>& store, const Clock& clock, Logger& log,
-                                          ReflectorOptions options);
+                                          ReflectorOptions options) {
+    return Start(client, std::make_unique<WatchedObjects<T>>(std::move(reader), store), clock, log,
+                 std::move(options));
+  }
   virtual ~Reflector() = default;  // stops and joins
   virtual ReflectorStatus status() const = 0;
-};
 
-extern template class Reflector<Pod>;
-extern template class Reflector<Node>;
-extern template class Reflector<DisruptionBudget>;
-extern template class Reflector<wire::ResizeStatus>;
-extern template class Reflector<wire::AgentPod>;
-extern template class Reflector<Namespace>;
-extern template class Reflector<LimitRange>;
-extern template class Reflector<ResourceQuota>;
-extern template class Reflector<ProfileObject>;
+ private:
+  static std::unique_ptr<Reflector> Start(ApiClient& client, std::unique_ptr<WatchedKind> kind,
+                                          const Clock& clock, Logger& log,
+                                          ReflectorOptions options);
+};
 
 }  // namespace synergy::kube

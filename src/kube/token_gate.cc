@@ -70,7 +70,7 @@ Result<Access> TokenGate::Check(const std::string& token) {
   --judging_;
   const bool failed_before = std::exchange(failing_, !access);
   if (failing_ && !failed_before)
-    log_.Warn("tokens cannot be reviewed", {{"error", access.error().message}});
+    log_.Warn("cannot review tokens", {{"error", access.error().message}});
   if (!access) return was_allowed ? Access::kAllowed : std::move(access);
   const Instant now = clock_.Now();
   if (*access == Access::kAllowed) {
@@ -118,13 +118,13 @@ std::string BearerToken(const http::Request& request) {
 std::optional<http::Response> RefusalOf(const Result<Access>& access, const std::string& cure) {
   if (!access) {
     return PlainText(503,
-                     fmt::format("whether you may cannot be told now: {}", access.error().message));
+                     fmt::format("cannot check your permission now: {}", access.error().message));
   }
   switch (*access) {
     case Access::kUnknown:
-      return PlainText(401, "there is no token, or it is not valid here: " + cure);
+      return PlainText(401, "the token is missing or not valid here: " + cure);
     case Access::kForbidden:
-      return PlainText(403, "the token is of an account that may not: " + cure);
+      return PlainText(403, "the token's account has no permission: " + cure);
     case Access::kAllowed:
       break;
   }

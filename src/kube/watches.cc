@@ -19,7 +19,7 @@ std::string Health::NotReadyReason() const {
     const auto age =
         std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
     if (age > staleness_limit_)
-      return fmt::format("nothing heard of {} for {} s", resource.name, age.count());
+      return fmt::format("no response on {} for {} s", resource.name, age.count());
   }
   return {};
 }

@@ -60,8 +60,8 @@ class Watches {
     options.label_selector = std::move(label_selector);
     // Until a broken watch is open again, the copy is old and few decisions can be based on it.
     options.backoff_limit = std::chrono::seconds(1);
-    std::shared_ptr<const Reflector<T>> reflector =
-        Reflector<T>::Start(client_, reader_, store, clock_, log_, std::move(options));
+    std::unique_ptr<const Reflector> reflector =
+        Reflector::Start(client_, reader_, store, clock_, log_, std::move(options));
     resources_.push_back({std::move(name), [&watched = *reflector] { return watched.status(); }});
     reflectors_.push_back(std::move(reflector));
   }
@@ -81,7 +81,7 @@ class Watches {
   const Clock& clock_;
   Logger& log_;
   const uint64_t seed_;  // of the jitter
-  std::vector<std::shared_ptr<const void>> reflectors_;
+  std::vector<std::unique_ptr<const Reflector>> reflectors_;
   std::vector<WatchedResource> resources_;
 };
 

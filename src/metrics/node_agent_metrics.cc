@@ -1,25 +1,13 @@
 #include "metrics/node_agent_metrics.h"
 
-#include <chrono>
 #include <utility>
-#include <vector>
 
-#include <prometheus/counter.h>
-#include <prometheus/histogram.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
-
-#include "core/version.h"
+#include "metrics/families.h"
 
 namespace synergy::metrics {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 const prometheus::Histogram::BucketBoundaries kReleaseBuckets = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
@@ -27,204 +15,121 @@ const prometheus::Histogram::BucketBoundaries kReleaseBuckets = {
 const prometheus::Histogram::BucketBoundaries kShrinkBuckets = {1,  2,  5,  10, 15,
                                                                 20, 30, 45, 60, 120};
 
-MetricFamily Single(std::string name, std::string help, MetricType type, double value,
-                    std::vector<ClientMetric::Label> labels = {}) {
-  MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = type;
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
-  family.metric.push_back(std::move(metric));
-  return family;
-}
-
-// Returns one metric for each pod that has a value.
-template <class ValueOf>
-MetricFamily OfPods(std::string name, std::string help, MetricType type,
-                    const std::vector<PodProgressGauge>& pods, ValueOf value_of) {
-  MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = type;
+void AddProgress(Families& out, const std::vector<PodProgressGauge>& pods) {
+  ScrapedFamily iterations(out, "synergy_pod_iterations_total",
+                           "Iterations of a pod's training since the agent's first reading.",
+                           MetricType::Counter);
+  ScrapedFamily rate(
+      out, "synergy_pod_iterations_per_second",
+      "Speed of a pod's training: over the last minute, without evaluation and stalls.");
+  ScrapedFamily remaining(
+      out, "synergy_pod_remaining_seconds",
+      "Remaining time of a pod's training, or of its epoch, at its present rate.");
+  ScrapedFamily done(out, "synergy_pod_done_ratio",
+                     "Completed fraction of a pod's training, or of its epoch.");
+  ScrapedFamily process(out, "synergy_pod_process_memory_bytes",
+                        "The peak of a pod's anonymous, shared and mapped memory.");
+  ScrapedFamily cache(out, "synergy_pod_page_cache_bytes",
+                      "Page cache that is charged to a pod now, and not mapped.");
+  ScrapedFamily read(out, "synergy_pod_read_bytes_total", "Bytes that a pod's read calls returned.",
+                     MetricType::Counter);
+  ScrapedFamily fetched(out, "synergy_pod_fetched_bytes_total",
+                        "Bytes that storage delivered to a pod.", MetricType::Counter);
+  ScrapedFamily starved(out, "synergy_pod_storage_wait_seconds_total",
+                        "Lower bound of the time that a pod's threads waited for storage.",
+                        MetricType::Counter);
   for (const PodProgressGauge& pod : pods) {
-    const std::optional<double> value = value_of(pod);
-    if (!value) continue;
-    ClientMetric metric;
-    metric.label = {{"namespace", pod.pod_namespace},
-                    {"pod", pod.pod},
-                    {"container", pod.container},
-                    {"format", pod.format}};
-    (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = *value;
-    family.metric.push_back(std::move(metric));
+    const LabelPairs labels = {{"namespace", pod.pod_namespace},
+                               {"pod", pod.pod},
+                               {"container", pod.container},
+                               {"format", pod.format}};
+    iterations.Add(labels, pod.iterations);
+    rate.Add(labels, pod.rate);
+    remaining.Add(labels, pod.remaining);
+    done.Add(labels, pod.done);
+    if (!pod.memory) continue;
+    process.Add(labels, pod.memory->process.count());
+    cache.Add(labels, pod.memory->cache.count());
+    read.Add(labels, pod.memory->read);
+    fetched.Add(labels, pod.memory->fetched);
+    starved.Add(labels, pod.memory->starved);
   }
-  return family;
 }
 
-MetricFamily BusySeconds(const std::vector<PodBusyCounter>& pods) {
-  MetricFamily family;
-  family.name = "synergy_pod_gpu_busy_seconds_total";
-  family.help =
-      "How long the GPUs of a pod were busy (their mean) that says nothing of its iterations: an "
-      "estimate of its progress.";
-  family.type = MetricType::Counter;
+void AddBusySeconds(Families& out, const std::vector<PodBusyCounter>& pods) {
+  ScrapedFamily seconds(out, "synergy_pod_gpu_busy_seconds_total",
+                        "Busy time of the GPUs (mean) of a pod that reports no iterations: an "
+                        "estimate of its progress.",
+                        MetricType::Counter);
   for (const PodBusyCounter& pod : pods) {
-    ClientMetric metric;
-    metric.label = {
-        {"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"container", pod.container}};
-    metric.counter.value = pod.seconds;
-    family.metric.push_back(std::move(metric));
+    seconds.Add({{"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"container", pod.container}},
+                pod.seconds);
   }
-  return family;
 }
 
-std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
-  ClientMetric::Label pods;
-  pods.name = "resource";
-  pods.value = "pods";
-  return {
-      Single("synergy_node_agent_watched_pods", "Pods of this node.", MetricType::Gauge,
-             static_cast<double>(gauges.watched_pods)),
-      Single("synergy_node_agent_shrinks_in_progress",
-             "Pods whose memory is being kept below a new limit.", MetricType::Gauge,
-             static_cast<double>(gauges.shrinks_in_progress)),
-      Single("synergy_node_agent_kept_pods", "Pods whose page cache is kept to their shares.",
-             MetricType::Gauge, static_cast<double>(gauges.kept_pods)),
-      Single("synergy_node_agent_node_short", "Whether the node is close to evictions for memory.",
-             MetricType::Gauge, gauges.node_short ? 1 : 0),
-      OfPods("synergy_pod_iterations_total",
-             "Iterations of a pod's training since the agent first looked.", MetricType::Counter,
-             gauges.progress,
-             [](const PodProgressGauge& pod) { return std::optional(pod.iterations); }),
-      OfPods("synergy_pod_iterations_per_second",
-             "How fast a pod trains: over the last minute, without evaluation and stalls.",
-             MetricType::Gauge, gauges.progress,
-             [](const PodProgressGauge& pod) { return pod.rate; }),
-      OfPods("synergy_pod_remaining_seconds",
-             "How long a pod's training, or its epoch, goes on at its present rate.",
-             MetricType::Gauge, gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.remaining) return std::nullopt;
-               return Seconds(*pod.remaining);
-             }),
-      OfPods("synergy_pod_done_ratio", "Part of a pod's training, or of its epoch, that is done.",
-             MetricType::Gauge, gauges.progress,
-             [](const PodProgressGauge& pod) { return pod.done; }),
-      OfPods("synergy_pod_process_memory_bytes",
-             "The peak of a pod's anonymous, shared and mapped memory.", MetricType::Gauge,
-             gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.memory) return std::nullopt;
-               return static_cast<double>(pod.memory->process.count());
-             }),
-      OfPods("synergy_pod_page_cache_bytes",
-             "Page cache that is charged to a pod now, and not mapped.", MetricType::Gauge,
-             gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.memory) return std::nullopt;
-               return static_cast<double>(pod.memory->cache.count());
-             }),
-      OfPods("synergy_pod_read_bytes_total", "Bytes that a pod's read calls returned.",
-             MetricType::Counter, gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.memory) return std::nullopt;
-               return pod.memory->read;
-             }),
-      OfPods("synergy_pod_fetched_bytes_total", "Bytes that storage delivered to a pod.",
-             MetricType::Counter, gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.memory) return std::nullopt;
-               return pod.memory->fetched;
-             }),
-      OfPods("synergy_pod_storage_wait_seconds_total",
-             "How long a thread of a pod at least waited for storage.", MetricType::Counter,
-             gauges.progress,
-             [](const PodProgressGauge& pod) -> std::optional<double> {
-               if (!pod.memory || !pod.memory->starved) return std::nullopt;
-               return Seconds(*pod.memory->starved);
-             }),
-      BusySeconds(gauges.busy),
-      Single("synergy_node_agent_events_dropped_total",
-             "Events about pods that never reached the API server.", MetricType::Counter,
-             static_cast<double>(gauges.dropped_events)),
-      Single("synergy_node_agent_ready", "Whether /readyz says yes.", MetricType::Gauge,
-             gauges.ready ? 1 : 0),
-      Single("synergy_cache_synced", "Whether a whole list has been read.", MetricType::Gauge,
-             gauges.synced ? 1 : 0, {pods}),
-      Single("synergy_cache_staleness_seconds",
-             "How long ago the API server last gave a sign of life on this watch.",
-             MetricType::Gauge, Seconds(gauges.staleness), {pods}),
-      Single("synergy_cache_errors_total", "Lists and watches that failed.", MetricType::Counter,
-             static_cast<double>(gauges.watch_errors), {pods}),
-  };
+Families Scrape(const NodeAgentGauges& gauges) {
+  Families out;
+  AddGauge(out, "synergy_node_agent_watched_pods", "Pods of this node.", gauges.watched_pods);
+  AddGauge(out, "synergy_node_agent_shrinks_in_progress",
+           "Pods whose memory is being held below a new limit.", gauges.shrinks_in_progress);
+  AddGauge(out, "synergy_node_agent_kept_pods", "Pods whose page cache is limited to their shares.",
+           gauges.kept_pods);
+  AddGauge(out, "synergy_node_agent_node_short",
+           "Whether the node is close to evictions for memory.", gauges.node_short);
+  AddProgress(out, gauges.progress);
+  AddBusySeconds(out, gauges.busy);
+  AddCounter(out, "synergy_node_agent_events_dropped_total",
+             "Events about pods that never reached the API server.", gauges.dropped_events);
+  AddGauge(out, "synergy_node_agent_ready", "Whether the program is ready (/readyz).",
+           gauges.ready);
+  const LabelPairs pods{{"resource", "pods"}};
+  AddGauge(out, "synergy_cache_synced", "Whether a complete list has been read.", gauges.synced,
+           pods);
+  AddGauge(out, "synergy_cache_staleness_seconds",
+           "Time since the API server's last response on this watch.", gauges.staleness, pods);
+  AddCounter(out, "synergy_cache_errors_total", "Lists and watches that failed.",
+             gauges.watch_errors, pods);
+  return out;
 }
 
 }  // namespace
 
 class NodeAgentMetrics::Impl {
  public:
-  Impl()
-      : released(prometheus::BuildCounter()
-                     .Name("synergy_node_agent_released_bytes_total")
-                     .Help("Page cache of pods that was given back to the kernel.")
-                     .Register(registry)
-                     .Add({})),
-        releases(prometheus::BuildHistogram()
-                     .Name("synergy_node_agent_release_duration_seconds")
-                     .Help("How long giving page cache back took.")
-                     .Register(registry)
-                     .Add({}, kReleaseBuckets)),
-        shrinks(prometheus::BuildHistogram()
-                    .Name("synergy_node_agent_shrink_duration_seconds")
-                    .Help("From a shrink's first sight to its end, by outcome.")
-                    .Register(registry)),
-        dropped(prometheus::BuildCounter()
-                    .Name("synergy_node_agent_cache_dropped_bytes_total")
-                    .Help("Page cache above shares that the kernel was asked to drop.")
-                    .Register(registry)
-                    .Add({})),
-        brakes(prometheus::BuildCounter()
-                   .Name("synergy_node_agent_cache_brakes_total")
-                   .Help("Looks after which less cache was dropped, or none, by reason.")
-                   .Register(registry)),
-        readings(prometheus::BuildCounter()
-                     .Name("synergy_node_agent_readings_total")
-                     .Help("How often a pod was told what memory it has in use, by outcome.")
-                     .Register(registry)),
-        probes(prometheus::BuildCounter()
-                   .Name("synergy_node_agent_probes_total")
-                   .Help("Probes of pods with less CPU, by outcome.")
-                   .Register(registry)),
-        errors(prometheus::BuildCounter()
-                   .Name("synergy_node_agent_errors_total")
-                   .Help("What went wrong with control groups, by reason.")
-                   .Register(registry)) {
+  Impl() {
     for (const char* outcome : {"completed", "withdrawn", "stuck", "given_up"})
       shrinks.Add({{"outcome", outcome}}, kShrinkBuckets);
-    for (const char* reason : {"pressure", "refaults", "in_vain"}) brakes.Add({{"reason", reason}});
-    for (const char* outcome : {"written", "failed"}) readings.Add({{"outcome", outcome}});
-    for (const char* outcome : {"done", "ended_early", "wiped", "refused"})
-      probes.Add({{"outcome", outcome}});
-    prometheus::BuildGauge()
-        .Name("synergy_build_info")
-        .Help("Always 1; the labels say what is running.")
-        .Register(registry)
-        .Add({{"program", "synergy-node-agent"},
-              {"version", std::string(Version())},
-              {"commit", std::string(Commit())}})
-        .Set(1);
+    StartAtZero(brakes, "reason", {"pressure", "refaults", "in_vain"});
+    StartAtZero(readings, "outcome", {"written", "failed"});
+    StartAtZero(probes, "outcome", {"done", "ended_early", "wiped", "refused"});
+    RegisterBuildInfo("synergy-node-agent", registry);
   }
 
   prometheus::Registry registry;
-  prometheus::Counter& released;
-  prometheus::Histogram& releases;
-  prometheus::Family<prometheus::Histogram>& shrinks;
-  prometheus::Counter& dropped;
-  prometheus::Family<prometheus::Counter>& brakes;
-  prometheus::Family<prometheus::Counter>& readings;
-  prometheus::Family<prometheus::Counter>& probes;
-  prometheus::Family<prometheus::Counter>& errors;
+  prometheus::Counter& released =
+      MakeCounters(registry, "synergy_node_agent_released_bytes_total",
+                   "Page cache of pods that was released to the kernel.")
+          .Add({});
+  prometheus::Histogram& releases =
+      MakeHistograms(registry, "synergy_node_agent_release_duration_seconds",
+                     "Duration of releasing page cache.")
+          .Add({}, kReleaseBuckets);
+  Histograms& shrinks =
+      MakeHistograms(registry, "synergy_node_agent_shrink_duration_seconds",
+                     "Duration of a shrink, from its detection to its end, by outcome.");
+  prometheus::Counter& dropped =
+      MakeCounters(registry, "synergy_node_agent_cache_dropped_bytes_total",
+                   "Page cache above shares that the kernel was requested to drop.")
+          .Add({});
+  Counters& brakes = MakeCounters(registry, "synergy_node_agent_cache_brakes_total",
+                                  "Checks after which less cache was dropped, or none, by reason.");
+  Counters& readings =
+      MakeCounters(registry, "synergy_node_agent_readings_total",
+                   "Writes of a pod's memory in use to its annotation, by outcome.");
+  Counters& probes = MakeCounters(registry, "synergy_node_agent_probes_total",
+                                  "Probes of pods with less CPU, by outcome.");
+  Counters& errors = MakeCounters(registry, "synergy_node_agent_errors_total",
+                                  "Errors of control groups, by reason.");
   std::function<NodeAgentGauges()> read_gauges;
 };
 
@@ -233,12 +138,12 @@ NodeAgentMetrics::~NodeAgentMetrics() = default;
 
 void NodeAgentMetrics::CountRelease(Bytes released, Duration duration) {
   if (released > Bytes(0)) impl_->released.Increment(static_cast<double>(released.count()));
-  impl_->releases.Observe(Seconds(duration));
+  impl_->releases.Observe(ToSeconds(duration));
 }
 
 void NodeAgentMetrics::CountShrink(std::string_view outcome, Duration duration) {
   impl_->shrinks.Add({{"outcome", std::string(outcome)}}, kShrinkBuckets)
-      .Observe(Seconds(duration));
+      .Observe(ToSeconds(duration));
 }
 
 void NodeAgentMetrics::CountDrop(Bytes dropped) {
@@ -246,19 +151,19 @@ void NodeAgentMetrics::CountDrop(Bytes dropped) {
 }
 
 void NodeAgentMetrics::CountBrake(std::string_view reason) {
-  impl_->brakes.Add({{"reason", std::string(reason)}}).Increment();
+  Count(impl_->brakes, "reason", reason);
 }
 
 void NodeAgentMetrics::CountReading(std::string_view outcome) {
-  impl_->readings.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->readings, "outcome", outcome);
 }
 
 void NodeAgentMetrics::CountProbe(std::string_view outcome) {
-  impl_->probes.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->probes, "outcome", outcome);
 }
 
 void NodeAgentMetrics::CountError(std::string_view reason) {
-  impl_->errors.Add({{"reason", std::string(reason)}}).Increment();
+  Count(impl_->errors, "reason", reason);
 }
 
 void NodeAgentMetrics::SetGauges(std::function<NodeAgentGauges()> read) {
@@ -266,12 +171,8 @@ void NodeAgentMetrics::SetGauges(std::function<NodeAgentGauges()> read) {
 }
 
 std::string NodeAgentMetrics::Render() const {
-  std::vector<MetricFamily> families = impl_->registry.Collect();
-  if (impl_->read_gauges) {
-    for (MetricFamily& family : BuildGauges(impl_->read_gauges()))
-      families.push_back(std::move(family));
-  }
-  return prometheus::TextSerializer().Serialize(families);
+  if (!impl_->read_gauges) return RenderText(impl_->registry);
+  return RenderText(impl_->registry, Scrape(impl_->read_gauges()));
 }
 
 }  // namespace synergy::metrics

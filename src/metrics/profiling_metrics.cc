@@ -1,48 +1,33 @@
 #include "metrics/profiling_metrics.h"
 
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
+#include "metrics/families.h"
 
 namespace synergy::metrics {
 
 class ProfilingMetrics::Impl {
  public:
   prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& probes =
-      prometheus::BuildCounter()
-          .Name("synergy_profiling_probes_total")
-          .Help("Short CPU quotas on running pods, by what was done.")
-          .Register(registry);
-  prometheus::Family<prometheus::Counter>& published =
-      prometheus::BuildCounter()
-          .Name("synergy_profiling_published_total")
-          .Help("Writes of what was measured of a workload, by outcome.")
-          .Register(registry);
-  prometheus::Family<prometheus::Gauge>& measurements =
-      prometheus::BuildGauge()
-          .Name("synergy_profiling_measurements")
-          .Help("Measured profiles, by how sure they are.")
-          .Register(registry);
+  Counters& probes = MakeCounters(registry, "synergy_profiling_probes_total",
+                                  "Short CPU quotas on running pods, by action.");
+  Counters& published = MakeCounters(registry, "synergy_profiling_published_total",
+                                     "Writes of measured profiles, by outcome.");
+  Gauges& measurements =
+      MakeGauges(registry, "synergy_profiling_measurements", "Measured profiles, by certainty.");
 };
 
-// Starts all counters at 0: one that appears with its first count would show no increase.
 ProfilingMetrics::ProfilingMetrics() : impl_(std::make_unique<Impl>()) {
-  for (const char* outcome : {"begun", "ended", "failed"})
-    impl_->probes.Add({{"outcome", outcome}});
-  for (const char* outcome : {"published", "failed"}) impl_->published.Add({{"outcome", outcome}});
+  StartAtZero(impl_->probes, "outcome", {"begun", "ended", "failed"});
+  StartAtZero(impl_->published, "outcome", {"published", "failed"});
   SetMeasurements(0, 0, 0);
 }
 ProfilingMetrics::~ProfilingMetrics() = default;
 
 void ProfilingMetrics::CountProbe(std::string_view outcome) {
-  impl_->probes.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->probes, "outcome", outcome);
 }
 
 void ProfilingMetrics::CountPublished(std::string_view outcome) {
-  impl_->published.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->published, "outcome", outcome);
 }
 
 void ProfilingMetrics::SetMeasurements(size_t confirmed, size_t estimated, size_t drifted) {
@@ -54,8 +39,6 @@ void ProfilingMetrics::SetMeasurements(size_t confirmed, size_t estimated, size_
   set("drifted", drifted);
 }
 
-std::string ProfilingMetrics::Render() const {
-  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
-}
+std::string ProfilingMetrics::Render() const { return RenderText(impl_->registry); }
 
 }  // namespace synergy::metrics

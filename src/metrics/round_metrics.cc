@@ -3,11 +3,7 @@
 #include <mutex>
 #include <set>
 
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
+#include "metrics/families.h"
 
 namespace synergy::metrics {
 namespace {
@@ -19,26 +15,14 @@ constexpr const char* kDelays[] = {"fair_share", "fragmentation"};
 class RoundMetrics::Impl {
  public:
   prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& writes =
-      prometheus::BuildCounter()
-          .Name("synergy_rounds_writes_total")
-          .Help("Writes about whose turn it is, by what was written and the outcome.")
-          .Register(registry);
-  prometheus::Family<prometheus::Gauge>& workloads =
-      prometheus::BuildGauge()
-          .Name("synergy_rounds_workloads")
-          .Help("Workloads of ClusterQueues that a RoundPolicy orders, by band.")
-          .Register(registry);
-  prometheus::Family<prometheus::Counter>& delays =
-      prometheus::BuildCounter()
-          .Name("synergy_rounds_delay_seconds_total")
-          .Help("Time that workloads waited, by what kept them.")
-          .Register(registry);
-  prometheus::Family<prometheus::Counter>& lost_turns =
-      prometheus::BuildCounter()
-          .Name("synergy_rounds_lost_turns_total")
-          .Help("Turns that were taken from workloads that ran.")
-          .Register(registry);
+  Counters& writes = MakeCounters(registry, "synergy_rounds_writes_total",
+                                  "Writes of turns, by kind of write and outcome.");
+  Gauges& workloads = MakeGauges(registry, "synergy_rounds_workloads",
+                                 "Workloads of ClusterQueues that a RoundPolicy orders, by band.");
+  Counters& delays = MakeCounters(registry, "synergy_rounds_delay_seconds_total",
+                                  "Time that workloads waited, by cause.");
+  Counters& lost_turns = MakeCounters(registry, "synergy_rounds_lost_turns_total",
+                                      "Turns taken from running workloads.");
   std::mutex mutex;
   std::set<std::string> queues;  // with series
 
@@ -53,7 +37,6 @@ class RoundMetrics::Impl {
   }
 };
 
-// Starts all counters at 0: one that appears with its first count would show no increase.
 RoundMetrics::RoundMetrics() : impl_(std::make_unique<Impl>()) {
   for (const char* what : {"band", "restored", "note", "status", "check", "workers"}) {
     for (const char* outcome : {"written", "outdated", "failed"})
@@ -92,8 +75,6 @@ void RoundMetrics::SetWorkloads(const std::map<std::string, RoundCounts>& queues
   }
 }
 
-std::string RoundMetrics::Render() const {
-  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
-}
+std::string RoundMetrics::Render() const { return RenderText(impl_->registry); }
 
 }  // namespace synergy::metrics

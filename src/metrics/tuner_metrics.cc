@@ -1,29 +1,12 @@
 #include "metrics/tuner_metrics.h"
 
-#include <chrono>
-
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
-#include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
+#include "metrics/families.h"
 
 namespace synergy::metrics {
 namespace {
 
 const prometheus::Histogram::BucketBoundaries kDelayBuckets = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5,
                                                                1,    2,    5,    10,  30,  60};
-
-using Counters = prometheus::Family<prometheus::Counter>;
-
-Counters& MakeCounters(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-
-prometheus::Gauge& MakeGauge(prometheus::Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
-}
 
 }  // namespace
 
@@ -33,63 +16,56 @@ class TunerMetrics::Impl {
   Counters& changes = MakeCounters(registry, "synergy_tuner_changes_total",
                                    "Changes of running pods' CPU and memory, by kind.");
   Counters& failures = MakeCounters(registry, "synergy_tuner_failed_changes_total",
-                                    "Changes that did not come about or were put back, by reason.");
-  Counters& kept_places = MakeCounters(registry, "synergy_tuner_holds_total",
-                                       "Places kept for waiting pods, by how that ended.");
+                                    "Changes that failed or were reverted, by reason.");
+  Counters& kept_places =
+      MakeCounters(registry, "synergy_tuner_holds_total",
+                   "Places reserved for waiting pods, by how the reservation ended.");
   Counters& respected =
       MakeCounters(registry, "synergy_tuner_respected_pods_total",
-                   "Pods whose amounts or profile somebody else has changed, by reason.");
-  Counters& memory_kills = MakeCounters(
-      registry, "synergy_tuner_memory_kills_total",
-      "Pods that lost a container to want of memory, or were evicted for it, soon after "
-      "their memory was changed, by reason.");
+                   "Pods whose amounts or profile another client has changed, by reason.");
+  Counters& memory_kills = MakeCounters(registry, "synergy_tuner_memory_kills_total",
+                                        "Pods with an OOM-killed container, or evicted for memory, "
+                                        "soon after their memory was changed, by reason.");
   prometheus::Counter& rounds = MakeCounters(registry, "synergy_tuner_rounds_total",
-                                             "Times that every node was divided again.")
+                                             "Number of times that every node was divided again.")
                                     .Add({});
   prometheus::Gauge& leader =
-      MakeGauge(registry, "synergy_tuner_leader", "Whether this replica changes pods.");
-  prometheus::Gauge& changes_under_way = MakeGauge(registry, "synergy_tuner_changes_under_way",
-                                                   "Changes that the kubelet has not made yet.");
+      MakeGauges(registry, "synergy_tuner_leader", "Whether this replica changes pods.").Add({});
+  prometheus::Gauge& changes_under_way = MakeGauges(registry, "synergy_tuner_changes_under_way",
+                                                    "Changes that the kubelet has not made yet.")
+                                             .Add({});
   prometheus::Gauge& kept_places_now =
-      MakeGauge(registry, "synergy_tuner_held_places", "Places kept for waiting pods now.");
+      MakeGauges(registry, "synergy_tuner_held_places", "Places reserved for waiting pods now.")
+          .Add({});
   prometheus::Histogram& delay =
-      prometheus::BuildHistogram()
-          .Name("synergy_tuner_reclaim_delay_seconds")
-          .Help("Time from a pod's condition Unschedulable to the first patch that makes room.")
-          .Register(registry)
+      MakeHistograms(
+          registry, "synergy_tuner_reclaim_delay_seconds",
+          "Duration from a pod's condition Unschedulable to the first patch that makes room.")
           .Add({}, kDelayBuckets);
 };
 
-// Starts all counters at 0: one that appears with its first count would show no increase.
 TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {
-  for (const char* kind : {"Reclaimed", "Grown", "Divided", "Undone"})
-    impl_->changes.Add({{"kind", kind}});
-  for (const char* reason : {"refused", "no_room", "deferred", "infeasible", "timeout"})
-    impl_->failures.Add({{"reason", reason}});
-  for (const char* outcome : {"bound", "given_up", "pod_gone"})
-    impl_->kept_places.Add({{"outcome", outcome}});
-  for (const char* reason : {"oom_killed", "evicted"})
-    impl_->memory_kills.Add({{"reason", reason}});
+  StartAtZero(impl_->changes, "kind", {"Reclaimed", "Grown", "Divided", "Undone"});
+  StartAtZero(impl_->failures, "reason",
+              {"refused", "no_room", "deferred", "infeasible", "timeout"});
+  StartAtZero(impl_->kept_places, "outcome", {"bound", "given_up", "pod_gone"});
+  StartAtZero(impl_->memory_kills, "reason", {"oom_killed", "evicted"});
 }
 TunerMetrics::~TunerMetrics() = default;
 
-void TunerMetrics::CountChange(std::string_view kind) {
-  impl_->changes.Add({{"kind", std::string(kind)}}).Increment();
-}
+void TunerMetrics::CountChange(std::string_view kind) { Count(impl_->changes, "kind", kind); }
 void TunerMetrics::CountFailure(std::string_view reason) {
-  impl_->failures.Add({{"reason", std::string(reason)}}).Increment();
+  Count(impl_->failures, "reason", reason);
 }
 void TunerMetrics::CountKeptPlace(std::string_view outcome) {
-  impl_->kept_places.Add({{"outcome", std::string(outcome)}}).Increment();
+  Count(impl_->kept_places, "outcome", outcome);
 }
-void TunerMetrics::ObserveReclaimDelay(Duration delay) {
-  impl_->delay.Observe(std::chrono::duration<double>(delay).count());
-}
+void TunerMetrics::ObserveReclaimDelay(Duration delay) { impl_->delay.Observe(ToSeconds(delay)); }
 void TunerMetrics::CountRespected(std::string_view reason) {
-  impl_->respected.Add({{"reason", std::string(reason)}}).Increment();
+  Count(impl_->respected, "reason", reason);
 }
 void TunerMetrics::CountMemoryKill(std::string_view reason) {
-  impl_->memory_kills.Add({{"reason", std::string(reason)}}).Increment();
+  Count(impl_->memory_kills, "reason", reason);
 }
 void TunerMetrics::CountRound() { impl_->rounds.Increment(); }
 void TunerMetrics::SetLeader(bool leader) { impl_->leader.Set(leader ? 1 : 0); }
@@ -98,8 +74,6 @@ void TunerMetrics::SetUnderWay(size_t changes, size_t kept_places) {
   impl_->kept_places_now.Set(static_cast<double>(kept_places));
 }
 
-std::string TunerMetrics::Render() const {
-  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
-}
+std::string TunerMetrics::Render() const { return RenderText(impl_->registry); }
 
 }  // namespace synergy::metrics

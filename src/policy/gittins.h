@@ -5,6 +5,8 @@
 // further stretch of service can bring. Sizes and service are in GPU-seconds.
 //
 // Threading: values; any number of readers.
+//
+// Apart because the index has a meaning without Tiresias' queues.
 
 #include <limits>
 #include <vector>

@@ -14,24 +14,28 @@ namespace {
 
 using Made = std::unique_ptr<const Policy>;
 
-constexpr std::array<PolicyName, 6> kPolicies = {{
-    {"fifo", "first come, first served", false,
-     [](const PolicyOptions&) -> Made { return std::make_unique<Fifo>(); }},
-    {"srtf", "least remaining time at the fair share", true,
-     [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
-    {"las", "least GPU-time so far", false,
-     [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
-    {"ftf", "worst finish time against that on a cluster of its own", true,
-     [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
-    {"2d-las", "queues by GPU-time so far, each in order of entry", false,
-     [](const PolicyOptions& options) -> Made {
-       return std::make_unique<QueuedLas>(options.queues);
-     }},
-    {"2d-gittins", "the queues of 2d-las, each by the highest Gittins index", false,
-     [](const PolicyOptions& options) -> Made {
-       return std::make_unique<QueuedGittins>(options.queues, options.sizes);
-     }},
-}};
+constexpr std::string_view kRemaining = "remaining times (progress)";
+
+constexpr std::array kPolicies = {
+    PolicyName{"fifo", "first come, first served", false, "",
+               [](const PolicyOptions&) -> Made { return std::make_unique<Fifo>(); }},
+    PolicyName{"srtf", "least remaining time at the fair share", true, kRemaining,
+               [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
+    PolicyName{"las", "least GPU-time so far", false, "",
+               [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
+    PolicyName{"ftf", "worst finish time relative to that on a cluster of its own", true,
+               kRemaining, [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
+    PolicyName{"2d-las", "queues by GPU-time so far, each in order of entry", false,
+               "queueLimits, promote",
+               [](const PolicyOptions& options) -> Made {
+                 return std::make_unique<QueuedLas>(options.queues);
+               }},
+    PolicyName{"2d-gittins", "the queues of 2d-las, each by the highest Gittins index", false,
+               "queueLimits, promote, sizeHistory",
+               [](const PolicyOptions& options) -> Made {
+                 return std::make_unique<QueuedGittins>(options.queues, options.sizes);
+               }},
+};
 
 // Precision of clocks that count rounds by adding up fractions.
 constexpr Seconds kSlack{1e-6};
@@ -95,7 +99,7 @@ Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
   std::vector<std::string_view> names;
   for (const PolicyName& known : kPolicies) names.push_back(known.name);
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}': one of {}", name, fmt::join(names, ", ")));
+              fmt::format("unknown policy '{}': use one of {}", name, fmt::join(names, ", ")));
 }
 
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now) {

@@ -104,7 +104,8 @@ struct PolicyOptions {
 struct PolicyName {
   std::string_view name;
   std::string_view meaning;   // one line, for users
-  bool by_remaining = false;  // needs the remaining times of jobs
+  bool by_remaining = false;  // orders by the remaining times of jobs
+  std::string_view needs;     // facts and fields without which it is no use; empty: none
   std::unique_ptr<const Policy> (*make)(const PolicyOptions&);
 };
 

@@ -46,7 +46,7 @@ struct MemoryUse {
   bool operator==(const MemoryUse&) const = default;
 };
 
-// The quota of a CpuProbe (cluster/fungible.h) that the agent keeps on the pod.
+// The quota of a CpuProbe (cluster/managed_container.h) that the agent keeps on the pod.
 struct ProbeReading {
   MilliCpu cpu;
   WallTime since{};    // when it was set

@@ -8,7 +8,7 @@ Result<JobProfile> MakeGrid(const TrainingProfile& training) {
   if (!training.cached) return JobProfile::Create(training.gpus, training.points);
   if (!training.points.empty()) {
     return Fail(ErrorCode::kInvalid,
-                "points with memory and points with everything in memory exclude each other");
+                "points either all have memory, or all are measured with everything in memory");
   }
   const CachedMeasurements& cached = *training.cached;
   return CalculateProfile(training.gpus, cached.points, cached.model, cached.memories,

@@ -251,20 +251,20 @@ Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
   }
   auto compiled = std::make_shared<const Expression>(text, true, kPatternMemory);
   if (!compiled->error().empty()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));
-  }
-  if (compiled->steps() > kMostSteps) {
     return Fail(
         ErrorCode::kInvalid,
-        fmt::format("the pattern is too large: it has {} steps where {} are allowed. Repeat "
-                    "less often, as x* in place of x{{900}}",
-                    compiled->steps(), kMostSteps));
+        fmt::format("the pattern is not a regular expression of RE2: {}", compiled->error()));
+  }
+  if (compiled->steps() > kMostSteps) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("the pattern is too large: it has {} steps, and {} are allowed. Use "
+                            "smaller repetitions, such as x* instead of x{{900}}",
+                            compiled->steps(), kMostSteps));
   }
   if (!compiled->Has(Expression::kIteration)) {
-    return Fail(ErrorCode::kInvalid,
-                "the pattern names no group for the iteration: write (?P<iteration>\\d+) where its "
-                "number stands");
+    return Fail(
+        ErrorCode::kInvalid,
+        "the pattern has no group for the iteration: write (?P<iteration>\\d+) for its number");
   }
   return OwnPattern(std::move(compiled));
 }

@@ -14,14 +14,15 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kWhyStays = "it stays as it is for now";
-constexpr std::string_view kWhyKeeps = "no other number would save what a restart costs";
-constexpr std::string_view kWhyUnknown = "nobody knows yet how fast it is or what is left to do";
-constexpr std::string_view kWhyStarts = "it fits beside the others";
-constexpr std::string_view kWhyGrows = "more workers save more time here than elsewhere";
-constexpr std::string_view kWhyShrinks = "its workers save more time elsewhere";
-constexpr std::string_view kWhyOneSize = "it has one size";
-constexpr std::string_view kWhyNoRoom = "the least of those before it leaves no room";
+constexpr std::string_view kWhyStays = "its workers stay the same for now";
+constexpr std::string_view kWhyKeeps =
+    "no other number of workers would save the cost of a restart";
+constexpr std::string_view kWhyUnknown = "its speed or remaining work is unknown";
+constexpr std::string_view kWhyStarts = "it fits beside the other jobs";
+constexpr std::string_view kWhyGrows = "more workers save more time here than in other jobs";
+constexpr std::string_view kWhyShrinks = "its workers save more time in other jobs";
+constexpr std::string_view kWhyOneSize = "it has a fixed number of workers";
+constexpr std::string_view kWhyNoRoom = "the least workers of earlier jobs leave no room";
 
 // Number of workers of each task: one way to divide the GPUs.
 using WorkerCounts = std::vector<int>;

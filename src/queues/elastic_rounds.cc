@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kNewAndRuns = "it has come since the round began, and there is room";
-constexpr std::string_view kNewAndWaits = "workers are divided when the next round begins";
+constexpr std::string_view kNewAndRuns = "it arrived after the round began, and there is room";
+constexpr std::string_view kNewAndWaits = "workers are divided at the beginning of the next round";
 
 // Returns the GPUs of one worker, as the decision counts workers.
 Gpus WorkerOf(const RoundWorkload& workload, const ElasticWorkload& elastic) {

@@ -139,15 +139,26 @@ struct LocalQueue {
   std::string Key() const { return queue_namespace + "/" + name; }
 };
 
-// A ResourceFlavor, an AdmissionCheck or a Cohort: the fields that can rule out rounds.
-struct QueuePart {
+struct ResourceFlavor {
   std::string name;
-  std::string topology;    // of a flavor
-  std::string controller;  // of a check
-  std::string parent;      // of a cohort
-  std::string product;     // of a flavor: the node label nvidia.com/gpu.product
+  std::string topology;
+  std::string product;  // the node label nvidia.com/gpu.product
+
+  const std::string& Key() const { return name; }
+};
+
+struct AdmissionCheck {
+  std::string name;
   std::string uid;
-  bool active = false;  // of a check: condition Active
+  std::string controller;
+  bool active = false;  // condition Active
+
+  const std::string& Key() const { return name; }
+};
+
+struct Cohort {
+  std::string name;
+  std::string parent;
 
   const std::string& Key() const { return name; }
 };
@@ -169,5 +180,64 @@ struct QueuedPod {
 
 // spec.controllerName of the admission checks of multi-cluster queues.
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
+
+// The admission check with which a job waits for its GPU type, and gets it (docs/gavel.md):
+//
+//   Pending   the job waits for its turn on a type
+//   Ready     the job starts, on the type in the check's node selector, or on any if it has none
+//   Retry     Kueue evicts the job, which comes back as Pending after a second
+
+// spec.controllerName of AdmissionChecks that are ours.
+inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
+
+// The name of the check in the chart.
+inline constexpr std::string_view kTypeCheckName = "synergy-rounds";
+
+// Returns whether the workload has its quota and waits for this check.
+bool IsHeldBy(const Workload& workload, const CheckState& check);
+
+enum class CheckWord : uint8_t { kPending, kReady, kRetry };
+std::string_view ToString(CheckWord word);  // as Kueue spells it
+
+struct CheckAnswer {
+  CheckWord word = CheckWord::kReady;
+  std::string product;  // of kReady: the node label nvidia.com/gpu.product; empty: any type
+  std::string message;  // for people
+  WallTime at{};
+
+  bool operator==(const CheckAnswer&) const = default;
+};
+
+// A Job (batch/v1) or a TrainJob (trainer.kubeflow.org/v1alpha1) in one of Kueue's queues: how many
+// workers a Job has and may have (docs/optimus.md), and the progress in a TrainJob's status.
+
+// The last report of a TrainJob's training about itself (status.trainerStatus, from Kubeflow
+// Trainer 2.3 on). Not trusted: every user who may run pods in its namespace can send it.
+struct TrainerStatus {
+  std::optional<Seconds> remaining;
+  std::optional<int64_t> percent;  // done, 0 to 100
+  WallTime at{};                   // by the training's own clock
+
+  bool operator==(const TrainerStatus&) const = default;
+};
+
+struct QueuedJob {
+  std::string uid;
+  std::string job_namespace;
+  std::string name;
+  std::string resource_version;
+  int64_t workers = 1;                // of a Job: spec.parallelism
+  int64_t succeeded = 0;              // its pods that are done
+  std::optional<TrainerStatus> told;  // of a TrainJob; nullopt also if it is malformed
+  // Both 0 if it does not ask to be elastic, or there is a problem.
+  int64_t least = 0;
+  int64_t most = 0;
+  std::optional<double> target_loss;
+  // Why it is not elastic though it asks to be: the field, and what to do. Empty: nothing is wrong.
+  std::string problem;
+
+  std::string Key() const { return job_namespace + "/" + name; }
+  bool IsElastic() const { return least > 0; }
+};
 
 }  // namespace synergy

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
 
 namespace synergy {
@@ -25,8 +24,7 @@ class ObjectMap {
   using Entries = std::map<std::string, Shared, std::less<>>;
 
   ObjectMap() : entries_(std::make_shared<const Entries>()) {}
-  explicit ObjectMap(Entries entries)
-      : entries_(std::make_shared<const Entries>(std::move(entries))) {}
+  explicit ObjectMap(std::shared_ptr<const Entries> entries) : entries_(std::move(entries)) {}
 
   // Iterates over pairs of key and object.
   auto begin() const { return entries_->begin(); }
@@ -40,34 +38,54 @@ class ObjectMap {
   }
 
   void Upsert(T object) {
-    Entries entries = *entries_;
+    auto entries = std::make_shared<Entries>(*entries_);
     auto shared = std::make_shared<const T>(std::move(object));
-    entries.insert_or_assign(shared->Key(), shared);
-    *this = ObjectMap(std::move(entries));
+    entries->insert_or_assign(shared->Key(), shared);
+    entries_ = std::move(entries);
   }
   void Remove(const T& object) {
-    Entries entries = *entries_;
-    entries.erase(object.Key());
-    *this = ObjectMap(std::move(entries));
+    auto entries = std::make_shared<Entries>(*entries_);
+    entries->erase(object.Key());
+    entries_ = std::move(entries);
   }
 
  private:
   std::shared_ptr<const Entries> entries_;
 };
 
-struct QueueObjects {
-  ObjectMap<RoundPolicy> policies;
-  ObjectMap<Workload> workloads;
-  ObjectMap<ClusterQueue> cluster_queues;
-  ObjectMap<LocalQueue> local_queues;
-  ObjectMap<QueuePart> flavors;
-  ObjectMap<QueuePart> checks;
-  ObjectMap<QueuePart> cohorts;
-  ObjectMap<QueuedPod> pods;
-  // Empty unless `elastic`.
-  ObjectMap<QueuedJob> jobs;
+// The kinds of objects, each in a container.
+template <template <class> class In>
+struct QueueKinds {
+  In<RoundPolicy> policies;
+  In<Workload> workloads;
+  In<ClusterQueue> cluster_queues;
+  In<LocalQueue> local_queues;
+  In<ResourceFlavor> flavors;
+  In<AdmissionCheck> checks;
+  In<Cohort> cohorts;
+  In<QueuedPod> pods;
+  // Empty unless the controller may change the number of workers of Jobs.
+  In<QueuedJob> jobs;
   // Empty unless the controller reads the progress of TrainJobs.
-  ObjectMap<QueuedJob> train_jobs;
+  In<QueuedJob> train_jobs;
+
+  // Calls `each` with every container here and the one of the same kind in `other`.
+  template <class Other, class Each>
+  void ForEach(Other& other, Each each) const {
+    each(policies, other.policies);
+    each(workloads, other.workloads);
+    each(cluster_queues, other.cluster_queues);
+    each(local_queues, other.local_queues);
+    each(flavors, other.flavors);
+    each(checks, other.checks);
+    each(cohorts, other.cohorts);
+    each(pods, other.pods);
+    each(jobs, other.jobs);
+    each(train_jobs, other.train_jobs);
+  }
+};
+
+struct QueueObjects : QueueKinds<ObjectMap> {
   // `train_jobs` is current. Kubeflow Trainer need not be installed.
   bool knows_train_jobs = false;
   // The controller may change the number of workers of Jobs.

@@ -16,7 +16,6 @@
 
 #include "core/clock.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
 #include "queues/rounds.h"
 

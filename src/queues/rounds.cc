@@ -11,18 +11,18 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kTurn = "it is its turn";
+constexpr std::string_view kTurn = "it has its turn";
 constexpr std::string_view kToItsEnd = "it is never suspended";
-constexpr std::string_view kRound = "its round goes on";
-constexpr std::string_view kLeastRun = "it has not run for long";
-constexpr std::string_view kNearlyDone = "it needs no longer than a restart costs";
-constexpr std::string_view kNotKnown = "nobody knows how long it needs";
-constexpr std::string_view kNoPreemption = "the policy takes no turns away";
+constexpr std::string_view kRound = "its round has not ended";
+constexpr std::string_view kLeastRun = "it has run for less than the minimum";
+constexpr std::string_view kNearlyDone = "it needs no longer than a restart would cost";
+constexpr std::string_view kNotKnown = "its remaining time is unknown";
+constexpr std::string_view kNoPreemption = "the policy never takes turns away";
 constexpr std::string_view kTooLarge = "it needs more GPUs than the queue has";
-constexpr std::string_view kLosesTurn = "others go first";
+constexpr std::string_view kLosesTurn = "other jobs come first";
 constexpr std::string_view kNextWhenFree = "it is next when GPUs become free";
-constexpr std::string_view kBehind = "others are next";
-constexpr std::string_view kDivided = "as workers were divided when the round began";
+constexpr std::string_view kBehind = "other jobs are next";
+constexpr std::string_view kDivided = "workers were divided at the beginning of the round";
 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
@@ -80,13 +80,13 @@ Rounds::Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy)
 Result<Rounds> Rounds::Make(RoundSettings settings) {
   const std::vector<double>& limits = settings.queues.limits;
   if (!std::is_sorted(limits.begin(), limits.end()) || (!limits.empty() && limits.front() <= 0))
-    return Fail(ErrorCode::kInvalid, "queueLimits: they have to be above zero and ascend");
+    return Fail(ErrorCode::kInvalid, "queueLimits: must be above zero and ascending");
   if (settings.queues.promote < 0)
-    return Fail(ErrorCode::kInvalid, "promote: it must not be negative");
+    return Fail(ErrorCode::kInvalid, "promote: must not be negative");
   if (settings.round < std::chrono::seconds(1))
-    return Fail(ErrorCode::kInvalid, "round: it has to be a second at least");
+    return Fail(ErrorCode::kInvalid, "round: must be at least one second");
   if (settings.least_run < Duration(0) || settings.restart_cost < Duration(0))
-    return Fail(ErrorCode::kInvalid, "leastRun, restartCost: they must not be negative");
+    return Fail(ErrorCode::kInvalid, "leastRun, restartCost: must not be negative");
   auto policy = MakeOrder(settings);
   if (!policy) return Fail(policy.error());
   return Rounds(std::move(settings), *std::move(policy));
@@ -240,6 +240,7 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
   }
   std::sort(rest, entries.end());
   Gpus next_free = quota;
+  bool held_back = false;  // by one that waits and goes first
   for (auto entry = rest; entry != entries.end(); ++entry) {
     const RoundWorkload& workload = workloads[entry->index];
     RoundVerdict& verdict = decision.verdicts[entry->index];
@@ -247,10 +248,11 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
       verdict = {Band::kNext, kLosesTurn};
     } else if (workload.gpus > quota) {
       verdict = {Band::kWaits, kTooLarge};
-    } else if (workload.gpus <= next_free) {
+    } else if (workload.gpus <= next_free && !held_back) {
       next_free -= workload.gpus;
       verdict = {Band::kNext, kNextWhenFree};
     } else {
+      held_back |= !policy_->Preempts();
       verdict = {Band::kWaits, kBehind};
     }
   }

@@ -50,8 +50,8 @@ enum class GpuTypes : uint8_t {
 };
 
 struct RoundSettings {
-  // A policy of policy/policy.h; with GPU types one of gavel/type_policies.h, whose order is handed
-  // in as RoundWorkload::place.
+  // A policy of policy/policy.h; with GPU types one of gavel/policies/policies.h, whose order is
+  // handed in as RoundWorkload::place.
   std::string policy = "las";
   GpuTypes gpu_types = GpuTypes::kNone;
   bool elastic = false;  // jobs have more or fewer workers from round to round (elastic_rounds.h)
@@ -110,7 +110,7 @@ struct RoundWorkload {
   std::optional<double> place;
 };
 
-inline constexpr std::string_view kLeftAlone = "it is left alone";
+inline constexpr std::string_view kLeftAlone = "its priority is not changed";
 
 // Why a workload is in its band. Texts are for people.
 struct RoundVerdict {

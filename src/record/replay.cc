@@ -152,12 +152,12 @@ Result<ReplayReport> Replay(std::string_view text) {
       }
       begun = true;
     } else if (!begun) {
-      return Fail(ErrorCode::kInvalid, "line 1: no recording begins here");
+      return Fail(ErrorCode::kInvalid, "line 1: not the beginning of a recording");
     } else if (!line.text.empty()) {
       lines.push_back(line);
     }
   }
-  if (!begun) return Fail(ErrorCode::kInvalid, "there is no recording in it");
+  if (!begun) return Fail(ErrorCode::kInvalid, "the file contains no recording");
   if (const Result<> replayed = ReplayRun(lines, report); !replayed) return Fail(replayed.error());
   return report;
 }

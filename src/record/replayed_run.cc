@@ -35,7 +35,7 @@ class RecordedNodes final : public AskedNodes {
 
 Result<> ReplayedRun::Change(const ClusterChange& change) {
   if (std::holds_alternative<cluster_change::KeepNews>(change.call)) news_.clear();
-  const Result<> applied = Apply(state_, change);
+  const Result<> applied = state_.Apply(change);
   for (PodNews& item : state_.TakeNews().pods) news_.push_back(std::move(item));
   return applied;
 }
@@ -119,18 +119,18 @@ Decision ReplayedRun::Again(decision::TunerStartedOver recorded) {
 
 Decision ReplayedRun::Again(decision::TunerDecided recorded) {
   for (uint64_t heard = 0; heard < recorded.news && !news_.empty(); ++heard) {
-    tuner_->Hear(memory_, news_.front(), recorded.at);
+    tuner_->Observe(memory_, news_.front(), recorded.at);
     news_.pop_front();
   }
   const auto snapshot = state_.Snapshot();
-  const TunerDecision decision = tuner_->Decide(*snapshot, memory_, recorded.at);
-  for (size_t i = 0; i < decision.actions.size(); ++i) {
-    asked_.insert_or_assign(recorded.first + i, decision.actions[i]);
+  const TunerPlan plan = tuner_->Plan(*snapshot, memory_, recorded.at);
+  for (size_t i = 0; i < plan.actions.size(); ++i) {
+    asked_.insert_or_assign(recorded.first + i, plan.actions[i]);
   }
   recorded.version = snapshot->version();
-  recorded.actions = decision.actions;
-  recorded.wake = decision.wake;
-  recorded.round = decision.round;
+  recorded.actions = plan.actions;
+  recorded.wake = plan.wake;
+  recorded.round = plan.round;
   return recorded;
 }
 
@@ -138,7 +138,7 @@ Decision ReplayedRun::Again(decision::TunerLearned recorded) {
   // The action is unknown if its decision came out shorter than recorded, which is already
   // reported.
   if (const auto asked = asked_.extract(recorded.action); !asked.empty()) {
-    tuner_->Learn(memory_, asked.mapped(), recorded.done, recorded.at);
+    tuner_->OnResult(memory_, asked.mapped(), recorded.done, recorded.at);
   }
   return recorded;
 }

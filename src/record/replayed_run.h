@@ -23,7 +23,7 @@ namespace synergy::record {
 
 class ReplayedRun {
  public:
-  // kConflict as Apply() of cluster_journal.h.
+  // kConflict as ClusterState::Apply().
   Result<> Change(const ClusterChange& change);
   // Makes the decision again from what `recorded` read, on the present cluster. Records that are
   // not decisions of their own are taken in and returned unchanged.

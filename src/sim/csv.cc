@@ -26,7 +26,7 @@ void Split(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-// Reads the whole of `text`, or nothing.
+// Parses all of `text`; nullopt if anything is left over.
 template <class Number>
 std::optional<Number> Read(std::string_view text) {
   Number number{};
@@ -67,8 +67,8 @@ Result<CsvTable> CsvTable::Parse(std::string_view text, std::string_view file) {
       for (size_t i = 0; i < table.columns_.size(); ++i) {
         if (table.Find(table.columns_[i]) == i) continue;
         return Fail(ErrorCode::kInvalid,
-                    fmt::format("{}:{}: the column \"{}\" is there twice: leave one out", file,
-                                line, table.columns_[i]));
+                    fmt::format("{}:{}: the column \"{}\" occurs twice: remove one", file, line,
+                                table.columns_[i]));
       }
       continue;
     }
@@ -76,7 +76,7 @@ Result<CsvTable> CsvTable::Parse(std::string_view text, std::string_view file) {
     Split(whole, table.fields_);
     if (const size_t found = table.fields_.size() - before; found != table.columns_.size()) {
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("{}:{}: {} fields where the header names {} columns: write one for "
+                  fmt::format("{}:{}: {} fields, but the header has {} columns: write one for "
                               "each, separated by commas",
                               file, line, found, table.columns_.size()));
     }
@@ -100,8 +100,8 @@ std::optional<size_t> CsvTable::Find(std::string_view column) const {
 Result<size_t> CsvTable::Need(std::string_view column) const {
   if (const auto found = Find(column)) return *found;
   return Fail(ErrorCode::kInvalid,
-              fmt::format("{}:1: the header has no column \"{}\": add it; there are {}", file_,
-                          column, fmt::join(columns_, ", ")));
+              fmt::format("{}:1: the header has no column \"{}\": add it; existing columns: {}",
+                          file_, column, fmt::join(columns_, ", ")));
 }
 
 CsvTable::Field CsvTable::At(size_t row, size_t column) const {

@@ -1,9 +1,10 @@
 #pragma once
 
-// What was measured of each model on one kind of server: the least CPU and memory with which it
-// runs at its best, how fast that is, and the throughput over CPU and memory.
+// Measurements of each model on one kind of server: the least CPU and memory at which the model
+// reaches its best speed, that speed, and the throughput by CPU and memory.
 //
-// All amounts are per GPU. Speed and throughput are relative to the GPU's fair share of the server.
+// All amounts are per GPU. Speed and throughput are relative to those at the GPU's fair share of
+// the server.
 //
 // Threading: values.
 
@@ -25,13 +26,13 @@ struct ModelFact {
   Bytes memory;              // demand
   Seconds iteration_time{};  // at the fair share
   double speedup = 1;        // with the demand
-  // The matrix: throughput by CPU, then memory.
+  // The throughput matrix, by CPU, then memory.
   std::vector<MilliCpu> cpus;
   std::vector<Bytes> memories;
   std::vector<double> throughput;
 };
 
-// The matrix as the profile of a job with one GPU. kInvalid as JobProfile::Create.
+// Returns the matrix as the profile of a job with one GPU. kInvalid as JobProfile::Create.
 Result<JobProfile> ProfileOf(const ModelFact& fact);
 
 class ModelFacts {
@@ -40,7 +41,7 @@ class ModelFacts {
     facts_.insert_or_assign({std::move(model), gpus}, std::move(fact));
   }
 
-  // For a job of this model with this many GPUs; nullptr where there is none.
+  // Returns the facts for a job of this model with this many GPUs; nullptr if there are none.
   const ModelFact* Find(std::string_view model, Gpus gpus) const {
     const auto found = facts_.find({std::string(model), gpus});
     return found == facts_.end() ? nullptr : &found->second;

@@ -18,18 +18,18 @@
 
 namespace synergy {
 
-// When a job ran.
+// The times of one job.
 struct JobRun {
   uint64_t id = 0;
   Seconds arrival{};
-  Seconds start{-1};       // its first
-  Seconds finish{-1};      // -1: later than the run's end
-  Seconds first_part{-1};  // when Job::first_part was done; -1: not in this run, or nobody asked
-  uint32_t restarts = 0;   // starts after the first, moves included
+  Seconds start{-1};       // first start
+  Seconds finish{-1};      // -1: not finished when the run ended
+  Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not asked for
+  uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
 };
 
-// The amounts allocated at the beginning of a stretch of time, as fractions of the cluster.
+// The allocated fractions of the cluster from this time on.
 struct UtilisationPoint {
   Seconds at{};
   double gpus = 0;
@@ -39,59 +39,60 @@ struct UtilisationPoint {
   uint32_t waiting = 0;
 };
 
-// Where a job's pods went, and with how much in all.
+// The placement of a job's pods, and their total allocation.
 struct JobPlace {
-  std::string nodes;  // in the order in which they were bound, with spaces between
+  std::string nodes;  // in the order of binding, separated by spaces
   ResourceVector bound_with;
-  // A job of several pods, a gang: how near they are, and how long it could have run, but
-  // waited for a better place.
+  // For a gang: how near its pods are to each other, and how long it waited for a better place
+  // although it could have run.
   std::optional<SpreadTier> tier;
   Seconds waited_for_locality{};
 };
 
-// The amounts of a pod from then on. In rounds a share of a job counts as a pod of it.
+// A change of a pod's amounts. In simulations in rounds, each share of a job counts as one pod.
 struct PlaceChange {
   enum class Kind : uint8_t { kBound, kResized, kGone };
 
   Seconds at{};
-  std::optional<uint64_t> job;  // its id; none: the pod is one of the starting cluster
+  std::optional<uint64_t> job;  // id of the pod's job; none: the pod is one of the starting cluster
   Kind kind = Kind::kBound;
-  std::string pod;  // its uid: of the Nth pod of job 7 "job-7-N", from 0
+  // Its uid: of the Nth pod of job 7 "job-7-N", from 0; of its second run "job-7-N-run-2".
+  std::string pod;
   std::string node;
-  ResourceVector amounts;  // kResized: in force; kGone: what it had
+  ResourceVector amounts;  // kResized: the amounts in force; kGone: the last amounts
 };
 
 struct SimulationRun {
   std::vector<JobRun> jobs;      // in the order of the input
-  std::vector<JobPlace> places;  // in that order, of a run by events; empty for one in rounds
+  std::vector<JobPlace> places;  // in the same order, for simulations by events; else empty
   // Speeds at the end of the run, in the same order: 1 at the fair share, 0 for a waiting job.
   std::vector<double> last_speeds;
-  uint64_t rounds = 0;     // from the first to the last, those with nothing to decide included
-  uint64_t decided = 0;    // in which a plan was made
-  uint64_t fell_back = 0;  // plans that were Tune's because a search gave nothing in time
+  uint64_t rounds = 0;     // from the first to the last, including those without a decision
+  uint64_t decided = 0;    // rounds in which a plan was made
+  uint64_t fell_back = 0;  // plans of Tune, used because a search found none in time
   Seconds begin{};         // first arrival
-  Seconds end{};           // last finish, or when a run by events was ended before
-  // Means over that time.
+  Seconds end{};           // last finish, or the time at which a simulation by events was cut off
+  // Means from `begin` to `end`.
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;
   double memory_utilisation = 0;
-  // GPUs that were free and wanted by gangs that waited for a better place.
+  // The fraction of GPUs that were free but reserved for gangs that waited for a better place.
   double kept_idle = 0;
-  double worst_gap = 0;  // of the plans that have one
+  double worst_gap = 0;  // over the plans that have one
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // in the order of time, where asked for
+  std::vector<PlaceChange> changes;  // by time; only if requested
 };
 
-// The name of a simulated server: node-0001 is the first.
+// Returns the name of a simulated server; the first is node-0001.
 std::string ServerName(size_t server);
 
-// A way to say who gets what, by its name.
+// An allocation mechanism, by name.
 struct MechanismName {
   std::string_view name;
-  std::string_view meaning;  // one line, for people
+  std::string_view meaning;  // one line, for help texts
 };
 
-// Called now and then with the number of jobs that finished.
+// Called from time to time with the number of finished jobs.
 using Progress = std::function<void(size_t finished)>;
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a simulated run amounts to: completion times over a window of job ids, which leaves out the
-// warm-up and the end of a long run.
+// Statistics of a simulated run: completion times over a window of job ids. The window leaves out
+// the warm-up and the end of a long run.
 //
 // Threading: pure.
 
@@ -25,29 +25,29 @@ struct JobWindow {
   bool Contains(int64_t id) const { return first <= id && id < end; }
 };
 
-// "4000:5000". kInvalid where it is not two whole numbers, the second above the first.
+// Parses "4000:5000". kInvalid unless it is two whole numbers, the second above the first.
 Result<JobWindow> ParseJobWindow(std::string_view text);
 
 struct JobTimes {
   int64_t id = 0;
   Seconds submitted{};
   std::optional<Seconds> started;   // for the first time
-  std::optional<Seconds> finished;  // none: the run ended first
-  // When the first 100 iterations were done, or all of fewer; none: nobody knows.
+  std::optional<Seconds> finished;  // none: the run ended earlier
+  // When the first 100 iterations were done (all of them, if the job has fewer); none: unknown.
   std::optional<Seconds> first_iterations;
 };
 
-// Completion time is from submission to finish. Times are zero where no job of the window has
+// Completion time is from submission to finish. Times are zero if no job of the window has
 // finished.
 struct RunStatistics {
-  size_t measured = 0;    // jobs of the window that have finished
-  size_t unfinished = 0;  // the window's other jobs: in no figure
+  size_t measured = 0;    // finished jobs of the window
+  size_t unfinished = 0;  // the window's other jobs; no figure counts them
   Seconds mean{};
   Seconds p50{}, p95{}, p99{}, p999{};  // interpolated between neighbours, as numpy and pandas do
   Seconds makespan{};                   // from the window's first submission to its last finish
   Seconds mean_wait{};                  // from submission to first start
-  // From submission to the first 100 iterations, Gandiva's measure (OSDI'18); none: where it is not
-  // known of a job.
+  // From submission to the first 100 iterations, Gandiva's measure (OSDI'18). None: unknown for at
+  // least one job.
   std::optional<Seconds> mean_first_iterations;
 };
 

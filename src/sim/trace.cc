@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Where the trace's columns stand.
+// Positions of the trace's columns.
 struct Columns {
   size_t id, model, arrival, iterations, gpus;
   std::optional<size_t> iteration_time, duration;
@@ -79,9 +79,7 @@ Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view
     const auto field = table->At(row, columns->id);
     if (const auto [earlier, is_new] = lines.emplace(job->id, field.line); !is_new) {
       return field.Reject(
-          fmt::format("line {} has it already: number the jobs so that each has an "
-                      "id of its own",
-                      earlier->second));
+          fmt::format("line {} has the same id: give each job an id of its own", earlier->second));
     }
     jobs.push_back(*std::move(job));
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The jobs of a simulation: who arrives when, with how much work.
+// The jobs of a simulation: arrival times and amounts of work.
 //
 // Threading: pure. Failures: kInvalid with file, line, column and the cure.
 
@@ -21,14 +21,14 @@ struct TraceJob {
   Seconds arrival{};
   int64_t total_iterations = 0;
   Gpus gpus;
-  // At the fair share, as the trace's author measured them; zero where the trace does not say.
+  // At the fair share, as measured by the trace's author; zero if the trace does not say.
   Seconds iteration_time{};
   Seconds duration{};
 };
 
-// CSV with the columns job_id, model, arrival_s, total_iterations, gpus and, where known,
-// iter_time_s_at_fair and duration_s_at_fair; others are passed over. The jobs stay in the order of
-// the file, which need not be that of arrival. `file_name` stands for the text in errors.
+// Parses CSV with the columns job_id, model, arrival_s, total_iterations, gpus and, where known,
+// iter_time_s_at_fair and duration_s_at_fair; other columns are ignored. Returns the jobs in the
+// order of the file, which need not be that of arrival. `file_name` names the text in errors.
 Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view file_name);
 
 }  // namespace synergy

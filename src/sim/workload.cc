@@ -41,7 +41,7 @@ std::optional<Number> Parse(std::string_view text) {
 
 tl::unexpected<Error> Wrong(std::string_view key, std::string_view value, std::string_view what) {
   return Fail(ErrorCode::kInvalid,
-              fmt::format("workload: {} is \"{}\": it has to be {}", key, value, what));
+              fmt::format("workload: {} is \"{}\": expected {}", key, value, what));
 }
 
 Result<> ReadGpus(std::string_view value, WorkloadOptions& options) {
@@ -101,12 +101,11 @@ Result<> ReadPart(std::string_view key, std::string_view value, WorkloadOptions&
     options.seed = *seed;
     return {};
   }
-  return Fail(
-      ErrorCode::kInvalid,
-      fmt::format("workload: there is no \"{}\": only rate, split, gpus, jobs and seed", key));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("workload: unknown \"{}\": use rate, split, gpus, jobs and seed", key));
 }
 
-// The class that is furthest behind its proportion; of equals the first.
+// Returns the class that is furthest below its proportion; the first on a tie.
 size_t NextClass(const std::array<int, kClasses>& split,
                  const std::array<int64_t, kClasses>& counts) {
   int64_t all = 1;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Workloads made from a seed, as the authors of Synergy make them from the Philly trace's
-// statistics: exponential gaps between arrivals; durations of 60 x 10^U(1.5, 3) s for four of five
-// jobs and 60 x 10^U(3, 4) s for the rest; classes of models in fixed proportions, their models in
-// turn.
+// Workloads generated from a seed by the method of the Synergy paper, from statistics of the Philly
+// trace: exponential gaps between arrivals; durations of 60 x 10^U(1.5, 3) s for four of five jobs
+// and 60 x 10^U(3, 4) s for the rest; classes of models in fixed proportions, and the models of a
+// class in turn.
 //
 // Threading: pure. The same options give the same jobs everywhere.
 
@@ -31,22 +31,22 @@ struct WorkloadOptions {
   uint64_t seed = 42;
 };
 
-// "rate=9/h,split=20:70:10,gpus=philly,jobs=7000,seed=42"; each part may be left out. gpus is
+// Parses "rate=9/h,split=20:70:10,gpus=philly,jobs=7000,seed=42"; every part is optional. gpus is
 // philly (1, 2, 4 and 8 GPUs as 70:10:15:5), one number, or numbers with weights as "1x70:2x10".
-// kInvalid: names the part and says what it may be.
+// kInvalid names the part and its valid values.
 Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text);
 
-// By the weights of `options`.
+// Draws a GPU count by the weights of `options`.
 int64_t DrawGpus(const WorkloadOptions& options, Random& random);
 
-// kInvalid where `facts` lacks one of the ten models.
+// kInvalid if `facts` lacks one of the ten models.
 Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
                                                const ModelFacts& facts);
 
-// As ParseTrace reads it.
+// Returns the jobs in the format of ParseTrace().
 std::string ToTraceCsv(std::span<const TraceJob> jobs);
 
-// The model that the next job of a workload with this split gets; for traces that name none.
+// Yields the models of a workload with this split, job by job; for traces without model names.
 class ModelSequence {
  public:
   explicit ModelSequence(const std::array<int, 3>& split) : split_(split) {}

@@ -143,7 +143,7 @@ tl::unexpected<Error> NoBound() {
 }
 
 tl::unexpected<Error> GaveUp() {
-  return Fail(ErrorCode::kUnavailable, "the solver gave up for numerical difficulties");
+  return Fail(ErrorCode::kUnavailable, "the solver stopped because of numerical difficulties");
 }
 
 // Solves without regard to integers. Leaves a solution in `solver` and returns nullopt, or returns
@@ -216,9 +216,9 @@ Result<Solution> Solve(const Program& program, const SolveLimits& limits) {
     return SolveWithLibrary(program, limits);
   } catch (const CoinError& error) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("the solver gave up in {}: {}", error.methodName(), error.message()));
+                fmt::format("the solver stopped in {}: {}", error.methodName(), error.message()));
   } catch (const std::exception& error) {
-    return Fail(ErrorCode::kUnavailable, fmt::format("the solver gave up: {}", error.what()));
+    return Fail(ErrorCode::kUnavailable, fmt::format("the solver stopped: {}", error.what()));
   }
 }
 

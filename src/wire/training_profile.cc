@@ -43,7 +43,7 @@ std::optional<double> ReadNumber(FieldReader& fields, Value value) {
   if (!value.IsNumber() || error != std::errc() || end != text.data() + text.size() ||
       !std::isfinite(number)) {
     fields.Report(value, value.IsNumber()
-                             ? Quoted(text) + " is not a number that can be calculated with"
+                             ? Quoted(text) + " is outside the supported range"
                              : fmt::format("must be a number, not {}", value.DescribeKind()));
     return std::nullopt;
   }
@@ -91,11 +91,11 @@ class SpecReader {
       if (to_be_measured_ && (training.cached || training.process_memory)) {
         fields_.Report(spec_,
                        "datasetSize, storageBandwidth, bytesPerSample, memories and processMemory "
-                       "need points: what is measured of memory is in the status");
+                       "need points: measurements of memory are in the status");
       }
       if (!to_be_measured_ && object.gang_size > 1) {
         fields_.Report(spec_["gangSize"],
-                       "is only of what Synergy measures: leave it out where there are points");
+                       "is only for measurements of Synergy: remove it if there are points");
       }
     }
     object.problems = fields_.findings();
@@ -213,13 +213,12 @@ class SpecReader {
     if (throughput < 0) fields_.Report(point["throughput"], "must not be negative");
     if (training.cached && !memory_field.absent()) {
       fields_.Report(memory_field,
-                     "points have no memory where datasetSize is set, because they are measured "
+                     "must not be set in points if datasetSize is set, because they are measured "
                      "with the data set in memory");
     }
     if (!training.cached && memory_field.absent()) {
-      fields_.Report(point,
-                     "memory is missing; without it datasetSize, storageBandwidth and "
-                     "bytesPerSample have to be set");
+      fields_.Report(
+          point, "memory is missing; set it, or datasetSize, storageBandwidth and bytesPerSample");
     }
     if (!cpu) return;
     const MilliCpu milli(cpu->ToMilli());
@@ -311,7 +310,7 @@ void TakeMeasured(Value root, ProfileObject& object) {
   if (object.name != MeasuredName(object.workload, object.training.gpus,
                                   object.training.gpu_product, object.gang_size)) {
     object.problems.emplace_back(
-        "spec: what was measured is of another workload, GPU count, product or size of gang");
+        "spec: the measurement is of another workload, GPU count, product or size of gang");
     return;
   }
   FieldReader fields(root);
@@ -520,7 +519,7 @@ struct Kind<ProfileObject> {
     return ReadProfileObject(object);
   }
 };
-template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<ProfileObject>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+template struct KindReader<ProfileObject>;
 
 }  // namespace synergy::wire

@@ -1,4 +1,5 @@
-"""charts/synergy as Helm renders it: over combinations of values, and what its schema refuses."""
+"""charts/synergy as Helm renders it: over combinations of values, and the values that its schema
+refuses."""
 
 import base64
 import json
@@ -20,7 +21,8 @@ CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
 EVERYTHING = {
     "kueue": {"enabled": True},
-    "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
+    "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True},
+                "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
     "tests": {"gpuPod": {"enabled": True}},
 }
 LEAST = {
@@ -28,13 +30,14 @@ LEAST = {
     "priorityClass": {"create": False}, "scheduler": {"replicaCount": 1}, "controller": {"replicaCount": 1},
 }
 COMBINATIONS = {
-    "defaults": {}, "cert-manager": CERT_MANAGER, "given certificate": PROVIDED, "everything": EVERYTHING, "least": LEAST,
+    "defaults": {}, "cert-manager": CERT_MANAGER, "given certificate": PROVIDED, "everything": EVERYTHING,
+    "least": LEAST,
     "inventory file": {"devicePlugin": {"inventory": "gpus:\n- {uuid: GPU-0, product: A, memory: 1Gi}\n"}},
     "CDI": {"devicePlugin": {"config": {"deviceListStrategy": "cdi"}}},
     "given accounts": {name: {"serviceAccount": {"create": False, "name": f"given-{name.lower()}"}}
                        for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
-    "placed": {name: {"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}], "podLabels": {"tier": "gold"},
-                      "podAnnotations": {"p": "q"},
+    "placed": {name: {"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}],
+                      "podLabels": {"tier": "gold"}, "podAnnotations": {"p": "q"},
                       "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
                           "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}
                for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
@@ -44,14 +47,16 @@ COMBINATIONS = {
 COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
 COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
 COMBINATIONS["added to"] = {name: {
-    "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}], "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
+    "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}],
+    "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
-COMBINATIONS["progress"] = {"progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
+COMBINATIONS["progress"] = {
+    "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
 COMBINATIONS["metrics for accounts"] = {"metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
-# Where a value is that the schema refuses, and a word of the reason.
+# The place of a value that the schema refuses, and a word of the reason.
 REFUSED = [
     ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),
     ({"schedulr": {}}, "", "schedulr"),
@@ -100,12 +105,14 @@ class LintTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_what_is_made_of_the_chart_is_current(self):
-        done = subprocess.run([str(helm.ROOT / "scripts/chart.sh"), "--check"], capture_output=True, text=True, check=False)
+        done = subprocess.run([str(helm.ROOT / "scripts/chart.sh"), "--check"], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_version_is_the_projects(self):
         chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))
-        project = re.search(r"project\(synergy VERSION (\S+)", (helm.ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+        project = re.search(r"project\(synergy VERSION (\S+)",
+                            (helm.ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
         self.assertEqual(chart["appVersion"], project)
 
 
@@ -125,13 +132,15 @@ class SchemaTest(unittest.TestCase):
     def test_what_is_missing_or_taken_says_what_to_do(self):
         for values, words in (
                 ({"webhook": {"certificate": {"mode": "provided"}}},
-                 ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace", "mode=generated")),
-                ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "give it a name of its own"))):
+                 ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace",
+                  "mode=generated")),
+                ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "set another name"))):
             said = helm.refusal(values)
             for word in words:
                 self.assertIn(word, said)
-        # Nobody needs a certificate of a webhook that is not there.
-        self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}), "")
+        # A webhook that is off needs no certificate.
+        self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}),
+                         "")
 
     def test_an_older_kubernetes_is_refused_with_what_it_takes(self):
         done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.34.9", values={})
@@ -141,12 +150,14 @@ class SchemaTest(unittest.TestCase):
     def test_a_second_release_for_the_same_gpus_is_refused_with_the_first_ones_name(self):
         def refusal(release, namespace, values, *there):
             with lookups.Lookups((), there) as server:
-                return helm.run("template", release, str(helm.CHART), "--namespace", namespace, *server, values=values).stderr
+                return helm.run("template", release, str(helm.CHART), "--namespace", namespace, *server,
+                                values=values).stderr
 
         first = find(helm.template(release="first", namespace="one"), "MutatingWebhookConfiguration", "first-synergy")
         amd = {"gpuResource": "amd.com/gpu"}
         said = refusal("second", "two", {}, first)
-        for words in ("already for nvidia.com/gpu: release first in the namespace one", "helm upgrade first CHART --namespace one",
+        for words in ("already installed in this cluster for nvidia.com/gpu: release first in the namespace one",
+                      "helm upgrade first CHART --namespace one",
                       "helm uninstall first --namespace one", "extender.shadow=true"):
             self.assertIn(words, said)
         self.assertIn("release first", refusal("first", "two", {}, first))
@@ -158,14 +169,18 @@ class SchemaTest(unittest.TestCase):
 
     def test_beside_nvidias_device_plugin_the_notes_say_what_to_do(self):
         def notes(image, values):
-            plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"}, "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
+            plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"},
+                      "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
             with tempfile.TemporaryDirectory() as folder, lookups.Lookups((), daemons=[plugin]) as server:
-                # `helm template` shows no notes: so they are made a ConfigMap's.
+                # `helm template` shows no notes, so the test makes a ConfigMap of them.
                 chart = shutil.copytree(helm.CHART, pathlib.Path(folder) / "synergy")
                 text = (chart / "templates/NOTES.txt").read_text(encoding="utf-8")
-                (chart / "templates/shown.yaml").write_text('{{ define "shown" }}' + text + '{{ end }}{apiVersion: v1, kind: ConfigMap, metadata: {name: shown}, '
-                                                            'data: {notes: {{ include "shown" . | toJson }}}}', encoding="utf-8")
-                done = helm.run("template", "synergy", str(chart), "--namespace", helm.NAMESPACE, "--show-only", "templates/shown.yaml", *server, values=values)
+                (chart / "templates/shown.yaml").write_text('{{ define "shown" }}' + text + '{{ end }}{apiVersion: v1, '
+                                                            'kind: ConfigMap, metadata: {name: shown}, '
+                                                            'data: {notes: {{ include "shown" . | toJson }}}}',
+                                                            encoding="utf-8")
+                done = helm.run("template", "synergy", str(chart), "--namespace", helm.NAMESPACE,
+                                "--show-only", "templates/shown.yaml", *server, values=values)
             self.assertEqual(done.returncode, 0, done.stderr)
             return yaml.safe_load(done.stdout)["data"]["notes"]
 
@@ -221,29 +236,33 @@ class RenderTest(unittest.TestCase):
 
     def test_the_device_plugin_sees_all_mig_devices_where_it_advertises_them(self):
         for strategy, sees in (("none", False), ("single", True), ("mixed", True)):
-            plugin = find(helm.template({"devicePlugin": {"config": {"migStrategy": strategy}}}), "DaemonSet", "synergy-device-plugin")
+            plugin = find(helm.template({"devicePlugin": {"config": {"migStrategy": strategy}}}), "DaemonSet",
+                          "synergy-device-plugin")
             container = plugin["spec"]["template"]["spec"]["containers"][0]
             environment = {entry["name"]: entry.get("value") for entry in container["env"]}
             self.assertEqual(environment["NVIDIA_DRIVER_CAPABILITIES"], "compute,utility")
             self.assertEqual(environment.get("NVIDIA_MIG_MONITOR_DEVICES"), "all" if sees else None)
-            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]} | ({"add": ["SYS_ADMIN"]} if sees else {}))
+            self.assertEqual(container["securityContext"]["capabilities"],
+                             {"drop": ["ALL"]} | ({"add": ["SYS_ADMIN"]} if sees else {}))
 
     def test_containers_have_probes_and_resources(self):
         for item in self.each_workload():
             for container in containers(item["spec"]["template"]["spec"]):
                 self.assertIn("livenessProbe", container)
                 self.assertIn("readinessProbe", container)
-                # What comes back on a full node must not need room there.
+                # A pod that comes back on a full node must not need room there.
                 self.assertEqual(bool(container["resources"]), item["kind"] == "Deployment")
 
     def test_pods_are_found_by_their_selectors_and_by_no_others(self):
         for name, objects in self.rendered.items():
             with self.subTest(name):
-                pods = {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["labels"] for item in workloads(objects)}
+                pods = {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["labels"]
+                        for item in workloads(objects)}
                 for item in objects:
                     spec = item.get("spec", {})
                     selector = spec.get("podSelector", spec.get("selector"))
-                    if item["kind"] in ("Service", "NetworkPolicy", "PodDisruptionBudget", "PodMonitor", "Deployment", "DaemonSet"):
+                    if item["kind"] in ("Service", "NetworkPolicy", "PodDisruptionBudget", "PodMonitor", "Deployment",
+                                        "DaemonSet"):
                         wanted = selector.get("matchLabels", selector)
                         found = [pod for pod, labels in pods.items() if wanted.items() <= labels.items()]
                         self.assertEqual(found, [item["metadata"]["name"]], item["kind"])
@@ -300,7 +319,8 @@ class RenderTest(unittest.TestCase):
         self.assertNotIn("synergy-rounds", names({"kueue": {"enabled": True}, "extender": {"shadow": True}}))
         for enabled in (True, False):
             objects = helm.template({"kueue": {"enabled": enabled}})
-            checks = [(item["metadata"]["name"], item["spec"]["controllerName"]) for item in objects if item["kind"] == "AdmissionCheck"]
+            checks = [(item["metadata"]["name"], item["spec"]["controllerName"])
+                      for item in objects if item["kind"] == "AdmissionCheck"]
             self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
             data = find(objects, "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
@@ -312,14 +332,17 @@ class RenderTest(unittest.TestCase):
                     if not {"synergy.io", "kueue.x-k8s.io"} & set(rule["apiGroups"])]
 
         def guards(objects):
-            return [item for item in objects if item["kind"].startswith("ValidatingAdmissionPolicy") and item["metadata"]["name"].startswith("synergy-elastic")]
+            return [item for item in objects if item["kind"].startswith("ValidatingAdmissionPolicy")
+                    and item["metadata"]["name"].startswith("synergy-elastic")]
 
         without = helm.template({"kueue": {"enabled": True}})
         self.assertEqual((rules(without), guards(without)), ([], []))
         self.assertEqual(guards(helm.template({"kueue": {"elastic": True}})), [], "Kueue is not there")
         elastic = helm.template({"kueue": {"enabled": True, "elastic": True}})
-        self.assertEqual(rules(elastic), [{"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list", "watch", "patch"]}])
-        self.assertEqual([item["kind"] for item in guards(elastic)], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
+        self.assertEqual(rules(elastic),
+                         [{"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list", "watch", "patch"]}])
+        self.assertEqual([item["kind"] for item in guards(elastic)],
+                         ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
         self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
         data = find(elastic, "ConfigMap", "synergy-controller")["data"]
         self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
@@ -327,8 +350,10 @@ class RenderTest(unittest.TestCase):
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})
-        rules = [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"] if rule["apiGroups"] == ["trainer.kubeflow.org"]]
-        self.assertEqual(rules, [{"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list", "watch"]}])
+        rules = [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"]
+                 if rule["apiGroups"] == ["trainer.kubeflow.org"]]
+        self.assertEqual(rules, [{"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"],
+                                  "verbs": ["list", "watch"]}])
         data = find(objects, "ConfigMap", "synergy-controller")["data"]
         self.assertTrue(yaml.safe_load(data["controller.yaml"])["kueue"]["trainJobProgress"])
 
@@ -350,13 +375,16 @@ class RenderTest(unittest.TestCase):
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
         self.assertIs(yaml.safe_load(data["extender.yaml"])["shadow"], True)
         roles = [item for item in objects if item["kind"] in ("Role", "ClusterRole")]
-        self.assertEqual({verb for role in roles for rule in role["rules"] for verb in rule["verbs"]}, {"list", "watch"})
+        self.assertEqual({verb for role in roles for rule in role["rules"] for verb in rule["verbs"]},
+                         {"list", "watch"})
         bound = {item["roleRef"]["name"] for item in objects if item["kind"].endswith("RoleBinding")}
         self.assertEqual(bound, {role["metadata"]["name"] for role in roles})
         kinds = {item["kind"] for item in objects}
-        self.assertEqual({kind for kind in kinds if "Webhook" in kind or "Policy" in kind or kind in ("PriorityClass", "ResourceQuota", "Lease")},
+        self.assertEqual({kind for kind in kinds if "Webhook" in kind or "Policy" in kind
+                          or kind in ("PriorityClass", "ResourceQuota", "Lease")},
                          {"NetworkPolicy"})
-        alerts = {rule["alert"] for item in objects if item["kind"] == "PrometheusRule" for group in item["spec"]["groups"] for rule in group["rules"]}
+        alerts = {rule["alert"] for item in objects if item["kind"] == "PrometheusRule"
+                  for group in item["spec"]["groups"] for rule in group["rules"]}
         self.assertIn("SynergyExtenderDown", alerts)
         for missing in ("SynergyControllerDown", "SynergyDevicePluginAbsent", "SynergyNodeAgentAbsent"):
             self.assertNotIn(missing, alerts)
@@ -371,8 +399,8 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(scheduler["profiles"][0]["schedulerName"], "mine")
         agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
         self.assertEqual([controller["schedulerName"], agent["schedulerName"]], ["mine"] * 2)
-        resources = [scheduler["extenders"][0]["managedResources"][0]["name"], controller["gpuResource"], plugin["resource"],
-                     agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
+        resources = [scheduler["extenders"][0]["managedResources"][0]["name"], controller["gpuResource"],
+                     plugin["resource"], agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 5)
 
     def test_pods_are_spread_that_ask_for_it_and_no_others(self):
@@ -402,9 +430,11 @@ class RenderTest(unittest.TestCase):
 
     def test_own_images_come_from_the_given_registry(self):
         images = {container["image"] for item in workloads(self.rendered["own registry"])
-                  for container in containers(item["spec"]["template"]["spec"]) if container["name"] != "kube-scheduler"}
+                  for container in containers(item["spec"]["template"]["spec"])
+                  if container["name"] != "kube-scheduler"}
         self.assertEqual(images, {
-            f"registry.example.com/ml/synergy/{name}:2" for name in ("extender", "controller", "deviceplugin", "nodeagent")})
+            f"registry.example.com/ml/synergy/{name}:2"
+            for name in ("extender", "controller", "deviceplugin", "nodeagent")})
 
     def test_kube_scheduler_is_of_the_clusters_version(self):
         def image(cluster, **values):
@@ -413,11 +443,13 @@ class RenderTest(unittest.TestCase):
 
         for cluster, tag in (("v1.36.5", "v1.36.5"), ("v1.36.5-gke.1080000", "v1.36.5"), ("v1.35.1+k3s1", "v1.35.1")):
             self.assertEqual(image(cluster), f"registry.k8s.io/kube-scheduler:{tag}")
-        self.assertEqual(image("v1.37.2", tag="v1.36.9", registry="mine.example"), "mine.example/kube-scheduler:v1.36.9")
+        self.assertEqual(image("v1.37.2", tag="v1.36.9", registry="mine.example"),
+                         "mine.example/kube-scheduler:v1.36.9")
 
     def test_the_node_agents_records_outlive_its_container(self):
         objects = self.rendered["defaults"]
-        folder = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])["stateFolder"]
+        folder = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])[
+            "stateFolder"]
         spec = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
         mount = next(item for item in spec["containers"][0]["volumeMounts"] if item["mountPath"] == folder)
         self.assertNotIn("readOnly", mount)
@@ -445,7 +477,8 @@ class RenderTest(unittest.TestCase):
 
     def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
         objects = helm.template({"nodeAgent": {"hostPID": True}})
-        seeing = {item["metadata"]["name"] for item in workloads(objects) if item["spec"]["template"]["spec"].get("hostPID")}
+        seeing = {item["metadata"]["name"]
+                  for item in workloads(objects) if item["spec"]["template"]["spec"].get("hostPID")}
         self.assertEqual(seeing, {"synergy-node-agent"})
 
     def test_the_node_agent_may_see_reads_where_that_is_asked_for(self):
@@ -467,13 +500,16 @@ class RenderTest(unittest.TestCase):
     def test_the_device_plugin_finds_gpu_nodes_by_any_label(self):
         def takes(labels, values):
             spec = find(helm.template(values), "DaemonSet", "synergy-device-plugin")["spec"]["template"]["spec"]
-            terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+            terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+                "nodeSelectorTerms"]
             return any(all(e["key"] in labels and (e["operator"] == "Exists" or labels[e["key"]] in e["values"])
                            for e in term["matchExpressions"]) for term in terms)
 
         for labels in ({"synergy.io/gpu-node": "true"}, {"nvidia.com/gpu.present": "true"},
-                       {"feature.node.kubernetes.io/pci-0302_10de.present": "true"}, {"cloud.google.com/gke-accelerator": "nvidia-l4"},
-                       {"k8s.amazonaws.com/accelerator": "nvidia-tesla-t4"}, {"kubernetes.azure.com/accelerator": "nvidia"}):
+                       {"feature.node.kubernetes.io/pci-0302_10de.present": "true"},
+                       {"cloud.google.com/gke-accelerator": "nvidia-l4"},
+                       {"k8s.amazonaws.com/accelerator": "nvidia-tesla-t4"},
+                       {"kubernetes.azure.com/accelerator": "nvidia"}):
             self.assertTrue(takes(labels, {}), labels)
         self.assertFalse(takes({"kubernetes.io/os": "linux", "nvidia.com/gpu.present": "false"}, {}))
         self.assertFalse(takes({"nvidia.com/gpu.present": "true"}, COMBINATIONS["placed"]))
@@ -481,7 +517,8 @@ class RenderTest(unittest.TestCase):
     def test_whoever_places_pods_has_a_queue_at_the_api_server(self):
         subjects = find(helm.template({}), "FlowSchema", "synergy")["spec"]["rules"][0]["subjects"]
         accounts = {item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "ServiceAccount"}
-        self.assertEqual({subject["serviceAccount"]["name"] for subject in subjects}, {"synergy-controller", "synergy-scheduler"})
+        self.assertEqual({subject["serviceAccount"]["name"] for subject in subjects},
+                         {"synergy-controller", "synergy-scheduler"})
         self.assertLessEqual({subject["serviceAccount"]["name"] for subject in subjects}, accounts)
         self.assertNotIn("FlowSchema", {item["kind"] for item in helm.template({"flowSchema": {"create": False}})})
 
@@ -490,16 +527,18 @@ class RenderTest(unittest.TestCase):
         def classes(values):
             objects = helm.template({"priorityClass": values})
             made = [item for item in objects if item["kind"] == "PriorityClass"]
-            used = {item["spec"]["template"]["spec"]["priorityClassName"] for item in workloads(objects) if item["kind"] == "Deployment"}
+            used = {item["spec"]["template"]["spec"]["priorityClassName"]
+                    for item in workloads(objects) if item["kind"] == "Deployment"}
             self.assertEqual(used, {item["metadata"]["name"] for item in made})
             return used
 
         self.assertEqual(classes({"name": "mine"}), {"mine-1000000000-never"})
-        different = [classes(values).pop() for values in ({}, {"value": -5}, {"preemptionPolicy": "PreemptLowerPriority"})]
+        different = [classes(values).pop()
+                     for values in ({}, {"value": -5}, {"preemptionPolicy": "PreemptLowerPriority"})]
         self.assertEqual(len(set(different)), 3)
 
     def test_gke_admits_the_critical_daemons(self):
-        """Outside of kube-system it does so only where a quota has their classes in its scope."""
+        """Outside of kube-system GKE admits them only if a quota has their classes in its scope."""
         quota = find(self.rendered["defaults"], "ResourceQuota", "synergy-critical")["spec"]
         self.assertIn("system-node-critical", quota["scopeSelector"]["matchExpressions"][0]["values"])
         own = helm.template({name: {"priorityClassName": "mine"} for name in ("devicePlugin", "nodeAgent")})
@@ -513,15 +552,18 @@ class RenderTest(unittest.TestCase):
 
     def test_openshift_is_told_which_constraints_are_whose(self):
         bound = {item["subjects"][0]["name"]: item["roleRef"]["name"].rsplit(":", 1)[1]
-                 for item in helm.template(more=("--api-versions", "security.openshift.io/v1")) if item["metadata"]["name"].endswith("-scc")}
+                 for item in helm.template(more=("--api-versions", "security.openshift.io/v1"))
+                 if item["metadata"]["name"].endswith("-scc")}
         self.assertEqual(bound, {"synergy-scheduler": "nonroot-v2", "synergy-controller": "nonroot-v2",
                                  "synergy-device-plugin": "privileged", "synergy-node-agent": "privileged"})
         self.assertFalse([item for item in self.rendered["defaults"] if item["metadata"]["name"].endswith("-scc")])
 
     def test_security_contexts_can_be_others(self):
         """A null takes a field away."""
-        values = {"podSecurityContext": {"runAsUser": 7, "fsGroup": None}, "securityContext": {"readOnlyRootFilesystem": False, "capabilities": None}}
-        objects = helm.template({name: {"securityContext": values["securityContext"]} if name == "extender" else values for name in COMPONENTS})
+        values = {"podSecurityContext": {"runAsUser": 7, "fsGroup": None},
+                  "securityContext": {"readOnlyRootFilesystem": False, "capabilities": None}}
+        objects = helm.template({name: {"securityContext": values["securityContext"]} if name == "extender" else values
+                                 for name in COMPONENTS})
         for item in workloads(objects):
             spec = item["spec"]["template"]["spec"]
             self.assertEqual(spec["securityContext"]["runAsUser"], 7)
@@ -540,8 +582,10 @@ class RenderTest(unittest.TestCase):
             for container, was in zip(containers(spec), containers(old), strict=True):
                 given = "command" if container["name"] == "kube-scheduler" else "args"
                 self.assertEqual(container[given], [*was[given], "--added"])
-                self.assertEqual([e["name"] for e in container["env"]], [*(e["name"] for e in was.get("env", [])), "ADDED"])
-                self.assertEqual(container["volumeMounts"], [*was["volumeMounts"], {"name": "added", "mountPath": "/added"}])
+                self.assertEqual([e["name"] for e in container["env"]],
+                                 [*(e["name"] for e in was.get("env", [])), "ADDED"])
+                self.assertEqual(container["volumeMounts"],
+                                 [*was["volumeMounts"], {"name": "added", "mountPath": "/added"}])
 
     def test_the_webhook_can_be_on_the_nodes_network(self):
         objects = self.rendered["host network"]
@@ -551,15 +595,18 @@ class RenderTest(unittest.TestCase):
         # Two pods with the same ports do not fit one node: an upgrade has to end one first.
         self.assertEqual(controller["strategy"]["rollingUpdate"], {"maxUnavailable": 1, "maxSurge": 0})
         config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
-        ports = {port["name"]: port["containerPort"] for port in controller["template"]["spec"]["containers"][0]["ports"]}
-        self.assertEqual({"webhook": config["listen"], "http": config["httpListen"], "progress": config["progress"]["listen"]},
+        ports = {port["name"]: port["containerPort"]
+                 for port in controller["template"]["spec"]["containers"][0]["ports"]}
+        self.assertEqual({"webhook": config["listen"], "http": config["httpListen"],
+                          "progress": config["progress"]["listen"]},
                          {name: f":{port}" for name, port in ports.items()})
         self.assertEqual(ports, {"webhook": 19443, "http": 18889, "progress": 8890})
 
     def test_the_usual_ports_of_api_servers_are_let_out(self):
         for item in self.rendered["defaults"]:
             if item["kind"] == "NetworkPolicy":
-                self.assertEqual([port["port"] for port in item["spec"]["egress"][0]["ports"]], [443, 6443, 8443, 16443])
+                self.assertEqual([port["port"] for port in item["spec"]["egress"][0]["ports"]],
+                                 [443, 6443, 8443, 16443])
 
     def test_each_kind_of_monitor_has_its_switch(self):
         def kinds(**values):
@@ -570,8 +617,10 @@ class RenderTest(unittest.TestCase):
 
     def test_the_least_has_no_daemons_and_no_budgets(self):
         kinds = {item["kind"] for item in self.rendered["least"]}
-        self.assertEqual(kinds & {"DaemonSet", "PodDisruptionBudget", "NetworkPolicy", "PriorityClass", "PodMonitor"}, set())
-        self.assertNotIn("priorityClassName", find(self.rendered["least"], "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])
+        self.assertEqual(kinds & {"DaemonSet", "PodDisruptionBudget", "NetworkPolicy", "PriorityClass", "PodMonitor"},
+                         set())
+        self.assertNotIn("priorityClassName",
+                         find(self.rendered["least"], "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])
 
     def test_the_annotations_that_programs_act_on_are_guarded(self):
         source = (helm.ROOT / "src/cluster/annotations.h").read_text(encoding="utf-8")
@@ -580,7 +629,8 @@ class RenderTest(unittest.TestCase):
         policy = next(item for item in helm.template({}) if item["kind"] == "ValidatingAdmissionPolicy"
                       and any(variable["name"] == "names" for variable in item["spec"]["variables"]))
         names = next(variable["expression"] for variable in policy["spec"]["variables"] if variable["name"] == "names")
-        self.assertEqual(sorted(re.findall(r"'([^']+)'", names)), sorted(texts[name] for name in re.findall(r"k\w+", constants)))
+        self.assertEqual(sorted(re.findall(r"'([^']+)'", names)),
+                         sorted(texts[name] for name in re.findall(r"k\w+", constants)))
 
     def test_the_controllers_profiles_are_told_by_the_label_that_it_writes(self):
         source = (helm.ROOT / "src/wire/training_profile.cc").read_text(encoding="utf-8")
@@ -591,11 +641,13 @@ class RenderTest(unittest.TestCase):
             self.assertIn(f"[?'{key}'].orValue('') == '{value}'", own)
             account = values.get("controller", {}).get("serviceAccount", {}).get("name", "synergy-controller")
             self.assertIn(f":{account}'", policy["matchConditions"][0]["expression"])
-            self.assertEqual(policy["matchConstraints"]["resourceRules"][0]["operations"], ["CREATE", "UPDATE", "DELETE"])
+            self.assertEqual(policy["matchConstraints"]["resourceRules"][0]["operations"],
+                             ["CREATE", "UPDATE", "DELETE"])
 
     def test_the_api_server_is_told_whose_pods_are_managed(self):
         def hooks(values):
-            return {hook["name"]: hook for hook in find(helm.template(values), "MutatingWebhookConfiguration", "synergy")["webhooks"]}
+            return {hook["name"]: hook
+                    for hook in find(helm.template(values), "MutatingWebhookConfiguration", "synergy")["webhooks"]}
 
         def conditions(hook):
             return [condition["name"] for condition in hook["matchConditions"]]
@@ -603,7 +655,8 @@ class RenderTest(unittest.TestCase):
         asking = hooks({})
         self.assertEqual(conditions(asking["pods.synergy.io"]), ["has-gpus", "asks-for-it"])
         self.assertEqual(conditions(asking["namespaces.pods.synergy.io"]), ["has-gpus"])
-        managed = [[e["operator"] for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "synergy.io/managed"]
+        managed = [[e["operator"]
+                    for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "synergy.io/managed"]
                    for hook in asking.values()]
         self.assertEqual(managed, [["NotIn"], ["In"]])
         everybody = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
@@ -619,34 +672,43 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(controller["nodeHeadroom"], extender["nodeHeadroom"])
 
     def test_the_gpu_test_pod_is_not_where_nothing_is_managed(self):
-        self.assertIn("own namespace", helm.refusal({"tests": {"gpuPod": {"enabled": True, "namespace": helm.NAMESPACE}}}))
+        self.assertIn("own namespace",
+                      helm.refusal({"tests": {"gpuPod": {"enabled": True, "namespace": helm.NAMESPACE}}}))
 
     def test_programs_accept_their_configurations(self):
         values = {
-            "extender": {"config": {"reservePerGpu": {"cpu": 2, "memory": "10G"}, "assumeTimeout": "31s", "expectTimeout": "500ms",
+            "extender": {"config": {"reservePerGpu": {"cpu": 2, "memory": "10G"}, "assumeTimeout": "31s",
+                                    "expectTimeout": "500ms",
                                     "stalenessLimit": "2m", "shutdownGrace": "1s", "maxBodySize": "8Mi"}},
-            "controller": {"config": {"tolerance": 0.05, "tuner": {"enabled": False, "round": "1m", "leastGainPercent": 7, "hold": "1m",
-                                                                   "settle": "2s", "patience": "9s", "unshrinkable": "1h",
-                                                                   "patchesPerSecond": 5, "patchesAtOnce": 2}}},
+            "controller": {"config": {"tolerance": 0.05,
+                                      "tuner": {"enabled": False, "round": "1m", "leastGainPercent": 7, "hold": "1m",
+                                                "settle": "2s", "patience": "9s", "unshrinkable": "1h",
+                                                "patchesPerSecond": 5, "patchesAtOnce": 2}}},
             "devicePlugin": {"inventory": "gpus: []", "config": {
-                "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X", "cdi": {"kind": "a.b/c", "command": ["nvidia-ctk"]},
-                "nvml": {"library": "x.so", "whenMissing": "exit"}, "resources": [{"product": "*A*", "resource": "x/y"}],
+                "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X",
+                "cdi": {"kind": "a.b/c", "command": ["nvidia-ctk"]},
+                "nvml": {"library": "x.so", "whenMissing": "exit"},
+                "resources": [{"product": "*A*", "resource": "x/y"}],
                 "health": {"probeInterval": "9s", "recoverAfter": "2m", "ignoredXids": [13]},
                 "node": {"labels": False, "verifyInterval": "1h"}}},
-            "nodeAgent": {"config": {"kubeletCgroupRoot": "/k", "margin": {"percent": 5, "most": "1Mi"}, "checkInterval": "1s",
+            "nodeAgent": {"config": {"kubeletCgroupRoot": "/k", "margin": {"percent": 5, "most": "1Mi"},
+                                     "checkInterval": "1s",
                                      "giveUpAfter": "2m", "stalenessLimit": "2m", "shutdownGrace": "1s"}},
         }
-        programs = [("extender", "synergy-scheduler", "extender.yaml"), ("controller", "synergy-controller", "controller.yaml"),
-                    ("device-plugin", "synergy-device-plugin", "config.yaml"), ("node-agent", "synergy-node-agent", "node-agent.yaml")]
+        programs = [("extender", "synergy-scheduler", "extender.yaml"),
+                    ("controller", "synergy-controller", "controller.yaml"),
+                    ("device-plugin", "synergy-device-plugin", "config.yaml"),
+                    ("node-agent", "synergy-node-agent", "node-agent.yaml")]
         for more in ({}, values):
             objects = helm.template(more)
             for program, name, key in programs:
                 with self.subTest(program, values=bool(more)), tempfile.TemporaryDirectory() as folder:
                     file = pathlib.Path(folder) / key
                     file.write_text(find(objects, "ConfigMap", name)["data"][key], encoding="utf-8")
-                    # The configuration is read before the kubeconfig, which is not there.
+                    # The configuration is read before the kubeconfig, which does not exist.
                     done = subprocess.run(
-                        [f"{os.environ['SYNERGY_BIN']}/synergy-{program}", "--config", str(file), "--kubeconfig", f"{folder}/none",
+                        [f"{os.environ['SYNERGY_BIN']}/synergy-{program}", "--config", str(file),
+                         "--kubeconfig", f"{folder}/none",
                          "--node-name" if "n" == program[0] or program[0] == "d" else "--gpu-resource",
                          "n" if program[0] in "nd" else "nvidia.com/gpu"],
                         capture_output=True, text=True, check=False, timeout=30)
@@ -668,19 +730,22 @@ class CertificateTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name, content in data.items():
                 (pathlib.Path(folder) / name).write_bytes(base64.b64decode(content))
-            subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-verify_hostname", "synergy-controller.elsewhere.svc",
-                            f"{folder}/tls.crt"], check=True, capture_output=True)
+            subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-verify_hostname",
+                            "synergy-controller.elsewhere.svc", f"{folder}/tls.crt"], check=True, capture_output=True)
 
     def test_node_agents_have_one_of_the_same_authority(self):
         objects = helm.template(namespace="elsewhere")
-        controllers, agents = (find(objects, "Secret", f"synergy-{name}-tls")["data"] for name in ("controller", "node-agent"))
+        controllers, agents = (find(objects, "Secret", f"synergy-{name}-tls")["data"]
+                               for name in ("controller", "node-agent"))
         self.assertEqual(controllers["ca.crt"], agents["ca.crt"])
-        for data, name, purpose in ((agents, "synergy-node-agent", "sslserver"), (controllers, "synergy-controller", "sslclient")):
+        for data, name, purpose in ((agents, "synergy-node-agent", "sslserver"),
+                                    (controllers, "synergy-controller", "sslclient")):
             with tempfile.TemporaryDirectory() as folder:
                 for key, content in data.items():
                     (pathlib.Path(folder) / key).write_bytes(base64.b64decode(content))
                 subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-purpose", purpose,
-                                "-verify_hostname", f"{name}.elsewhere.svc", f"{folder}/tls.crt"], check=True, capture_output=True)
+                                "-verify_hostname", f"{name}.elsewhere.svc", f"{folder}/tls.crt"], check=True,
+                               capture_output=True)
 
     def test_an_upgrade_keeps_both_certificates_or_makes_both_anew(self):
         def upgraded(*there, values=None):
@@ -690,13 +755,18 @@ class CertificateTest(unittest.TestCase):
 
         secrets = [item for item in helm.template() if item["kind"] == "Secret"]
         before = {item["metadata"]["name"]: item["data"] for item in secrets}
-        controllers, agents = (next(item for item in secrets if name in item["metadata"]["name"]) for name in ("controller", "node-agent"))
+        controllers, agents = (next(item for item in secrets if name in item["metadata"]["name"])
+                               for name in ("controller", "node-agent"))
         self.assertEqual(upgraded(controllers, agents), before)
         without = {"nodeAgent": {"enabled": False}}
-        self.assertEqual(upgraded(controllers, values=without), {"synergy-controller-tls": before["synergy-controller-tls"]})
-        # As after a release that knew none of agents, with one of another authority, and in its last days.
-        other = next(item for item in helm.template() if item["kind"] == "Secret" and "node-agent" in item["metadata"]["name"])
-        ending = {**controllers, "metadata": {**controllers["metadata"], "annotations": {"synergy.io/expires": str(int(time.time()) + 29 * 86400)}}}
+        self.assertEqual(upgraded(controllers, values=without),
+                         {"synergy-controller-tls": before["synergy-controller-tls"]})
+        # As after a release without agents' certificates, with one of another authority, and in its
+        # last days.
+        other = next(item for item in helm.template() if item["kind"] == "Secret"
+                     and "node-agent" in item["metadata"]["name"])
+        ending = {**controllers, "metadata": {
+            **controllers["metadata"], "annotations": {"synergy.io/expires": str(int(time.time()) + 29 * 86400)}}}
         for there in ([controllers], [controllers, other], [ending, agents], [agents], []):
             with self.subTest(there=[item["metadata"]["name"] for item in there]):
                 after = upgraded(*there)
@@ -715,84 +785,107 @@ class CertificateTest(unittest.TestCase):
                 ("no agents", {"nodeAgent": {"enabled": False}}, None, None)):
             with self.subTest(name):
                 objects = helm.template({**values, "progress": {"readers": [{"kind": "User", "name": "reader"}]}})
-                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])["progress"]
+                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])[
+                    "progress"]
                 self.assertEqual(config["enabled"], secret is not None)
-                policies = [item for item in objects if item["kind"] == "NetworkPolicy" and "9412" in json.dumps(item["spec"]["egress"])]
-                self.assertEqual([item["metadata"]["name"] for item in policies], ["synergy-controller"] if secret else [])
-                self.assertEqual("Role synergy-progress-reader" in {f"{item['kind']} {item['metadata']['name']}" for item in objects}, bool(secret))
+                policies = [item for item in objects if item["kind"] == "NetworkPolicy"
+                            and "9412" in json.dumps(item["spec"]["egress"])]
+                self.assertEqual([item["metadata"]["name"] for item in policies],
+                                 ["synergy-controller"] if secret else [])
+                self.assertEqual("Role synergy-progress-reader" in {
+                    f"{item['kind']} {item['metadata']['name']}" for item in objects}, bool(secret))
                 controller = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["volumes"]
                 self.assertEqual([volume["secret"] for volume in controller if volume["name"] == "agents"],
-                                 [{"secretName": secret, "defaultMode": 0o440, "items": [{"key": "ca.crt", "path": "ca.crt"}]}] if secret else [])
+                                 [{"secretName": secret, "defaultMode": 0o440,
+                                   "items": [{"key": "ca.crt", "path": "ca.crt"}]}] if secret else [])
                 if name == "no agents":
                     continue
                 agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
                 self.assertEqual(agent.get("clientName"), "synergy-controller.synergy-system.svc" if secret else None)
                 pod = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
                 volumes = {volume["name"]: volume.get("secret", {}) for volume in pod["volumes"]}
-                # Never the controller's key.
-                self.assertEqual(volumes.get("clients", {}).get("items"), [{"key": "ca.crt", "path": "ca.crt"}] if secret else None)
-                self.assertEqual([volumes.get(key, {}).get("secretName") for key in ("tls", "clients")], [secret, authority])
+                # The controller's key is never included.
+                self.assertEqual(volumes.get("clients", {}).get("items"),
+                                 [{"key": "ca.crt", "path": "ca.crt"}] if secret else None)
+                self.assertEqual([volumes.get(key, {}).get("secretName") for key in ("tls", "clients")],
+                                 [secret, authority])
                 self.assertEqual("progress" in [port["name"] for port in pod["containers"][0]["ports"]], bool(secret))
                 if secret:
-                    # The controller asks these pods, for the name in their certificate.
+                    # The controller asks these pods, and checks the name in their certificate.
                     labels = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["selector"]["matchLabels"]
                     self.assertEqual(dict(label.split("=") for label in config["agents"].split(",")), labels)
                     self.assertEqual(config["serverName"], "synergy-node-agent.synergy-system.svc")
 
     def test_progress_has_the_readers_that_are_named_and_no_others(self):
-        self.assertNotIn("synergy-progress-reader", [item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "RoleBinding"])
+        self.assertNotIn("synergy-progress-reader",
+                         [item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "RoleBinding"])
         reader = {"kind": "Group", "name": "research", "apiGroup": "rbac.authorization.k8s.io"}
         objects = helm.template({"progress": {"readers": [reader]}}, release="ours")
         self.assertEqual(find(objects, "RoleBinding", "ours-synergy-progress-reader")["subjects"], [reader])
         self.assertEqual(find(objects, "Role", "ours-synergy-progress-reader")["rules"], [
-            {"apiGroups": [""], "resources": ["services/proxy"], "resourceNames": ["https:ours-synergy-controller:progress"], "verbs": ["get"]},
-            {"apiGroups": [""], "resources": ["serviceaccounts/token"], "resourceNames": ["ours-synergy-controller-progress"], "verbs": ["create"]}])
-        self.assertFalse(find(objects, "ServiceAccount", "ours-synergy-controller-progress")["automountServiceAccountToken"])
-        bound = [subject["name"] for item in objects if item["kind"].endswith("RoleBinding") for subject in item["subjects"]]
+            {"apiGroups": [""], "resources": ["services/proxy"],
+             "resourceNames": ["https:ours-synergy-controller:progress"], "verbs": ["get"]},
+            {"apiGroups": [""], "resources": ["serviceaccounts/token"],
+             "resourceNames": ["ours-synergy-controller-progress"], "verbs": ["create"]}])
+        self.assertFalse(find(objects, "ServiceAccount",
+                              "ours-synergy-controller-progress")["automountServiceAccountToken"])
+        bound = [subject["name"] for item in objects if item["kind"].endswith("RoleBinding")
+                 for subject in item["subjects"]]
         self.assertNotIn("ours-synergy-controller-progress", bound, "whose tokens are handed out")
-        config = yaml.safe_load(find(objects, "ConfigMap", "ours-synergy-controller")["data"]["controller.yaml"])["progress"]
+        config = yaml.safe_load(find(objects, "ConfigMap", "ours-synergy-controller")["data"]["controller.yaml"])[
+            "progress"]
         self.assertEqual(config["reader"], "ours-synergy-controller-progress")
         ports = {port["name"]: port for port in find(objects, "Service", "ours-synergy-controller")["spec"]["ports"]}
         self.assertEqual(ports["progress"]["targetPort"], "progress")
 
     def test_progress_is_served_where_it_is_known(self):
-        for values, served in (({}, True), ({"controller": {"ports": {"progress": 7777}}}, True), ({"nodeAgent": {"enabled": False}}, False)):
+        for values, served in (({}, True), ({"controller": {"ports": {"progress": 7777}}}, True),
+                               ({"nodeAgent": {"enabled": False}}, False)):
             with self.subTest(values):
                 objects = helm.template(values)
-                container = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["containers"][0]
+                container = find(objects, "Deployment",
+                                 "synergy-controller")["spec"]["template"]["spec"]["containers"][0]
                 ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])["progress"]
+                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])[
+                    "progress"]
                 self.assertEqual("progress" in ports, served)
                 self.assertEqual(config.get("listen"), f":{ports['progress']}" if served else None)
                 rules = find(objects, "NetworkPolicy", "synergy-controller")["spec"]["ingress"]
                 open_to_all = [port["port"] for rule in rules if "from" not in rule for port in rule["ports"]]
                 self.assertEqual(open_to_all, ["webhook", "progress"] if served else ["webhook"])
-                reviews = [rule["resources"] for rule in find(objects, "ClusterRole", "synergy-controller")["rules"] if "k8s.io" in rule["apiGroups"][0]
+                reviews = [rule["resources"] for rule in find(objects, "ClusterRole", "synergy-controller")["rules"]
+                           if "k8s.io" in rule["apiGroups"][0]
                            and rule["verbs"] == ["create"] and "review" in rule["resources"][0]]
                 self.assertEqual(reviews, [["tokenreviews"]] if served else [])
 
     def test_metrics_are_for_the_own_namespace_and_those_that_say_so(self):
         def sources(values):
             objects = helm.template(values)
-            return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy" for rule in item["spec"]["ingress"]
+            return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy"
+                    for rule in item["spec"]["ingress"]
                     if rule["ports"][0]["port"] == "http"]
 
         for peers in sources({}):
-            self.assertEqual(peers[:2], [{"podSelector": {}}, {"namespaceSelector": {"matchLabels": {"synergy.io/metrics": "true"}}}])
+            self.assertEqual(peers[:2], [{"podSelector": {}},
+                                         {"namespaceSelector": {"matchLabels": {"synergy.io/metrics": "true"}}}])
         self.assertEqual(len(sources({})), 4)
         self.assertEqual(sources({"networkPolicy": {"metricsFrom": []}}), [None] * 4)
 
     def test_metrics_are_for_accounts_that_may_get_them_where_that_is_wanted(self):
-        programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml", "device-plugin": "config.yaml"}
+        programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml",
+                    "device-plugin": "config.yaml"}
         for wanted in (False, True):
             objects = helm.template({"metrics": {"authorization": wanted, "podMonitor": {"enabled": True}}})
             for program, file in programs.items():
                 with self.subTest(program, wanted=wanted):
-                    config = next(item["data"][file] for item in objects if item["kind"] == "ConfigMap" and file in item["data"])
+                    config = next(item["data"][file]
+                                  for item in objects if item["kind"] == "ConfigMap" and file in item["data"])
                     self.assertEqual(yaml.safe_load(config)["metricsAuthorization"], wanted)
-                    workload = next(item for item in objects if item["kind"] in ("Deployment", "DaemonSet") and item["metadata"]["name"] == f"synergy-{program}")
+                    workload = next(item for item in objects if item["kind"] in ("Deployment", "DaemonSet")
+                                    and item["metadata"]["name"] == f"synergy-{program}")
                     pod = workload["spec"]["template"]["spec"]
-                    probes = [given["httpGet"] for container in [*pod.get("initContainers", []), *pod["containers"]] for key, given in container.items()
+                    probes = [given["httpGet"] for container in [*pod.get("initContainers", []), *pod["containers"]]
+                              for key, given in container.items()
                               if key.endswith("Probe") and given["httpGet"]["port"] == "http"]
                     self.assertEqual({probe.get("scheme", "HTTP") for probe in probes}, {"HTTPS" if wanted else "HTTP"})
                     role = find(objects, "ClusterRole", f"synergy-{program.replace('scheduler', 'extender')}")
@@ -802,7 +895,8 @@ class CertificateTest(unittest.TestCase):
                     self.assertEqual(monitor.get("scheme"), "https" if wanted else None)
                     if wanted:
                         secret = find(objects, "Secret", monitor["authorization"]["credentials"]["name"])
-                        self.assertEqual(secret["metadata"]["annotations"]["kubernetes.io/service-account.name"], "synergy-metrics-reader")
+                        self.assertEqual(secret["metadata"]["annotations"]["kubernetes.io/service-account.name"],
+                                         "synergy-metrics-reader")
             readers = [item for item in objects if item["metadata"]["name"] == "synergy-metrics-reader"]
             self.assertEqual({item["kind"] for item in readers},
                              {"ClusterRole", "ClusterRoleBinding", "ServiceAccount", "Secret"} if wanted else set())
@@ -826,9 +920,11 @@ class CertificateTest(unittest.TestCase):
         self.assertEqual(find(objects, "Issuer", "synergy-controller-tls")["spec"], {"selfSigned": {}})
         for item in objects:
             if item["kind"].endswith("WebhookConfiguration"):
-                self.assertEqual(item["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "synergy-system/synergy-controller-tls")
+                self.assertEqual(item["metadata"]["annotations"]["cert-manager.io/inject-ca-from"],
+                                 "synergy-system/synergy-controller-tls")
         self.assertFalse([item for item in objects if item["kind"] == "Secret"])
-        given = helm.template({"webhook": {"certificate": {"mode": "certManager", "issuerRef": {"name": "ca", "kind": "ClusterIssuer"}}}})
+        given = helm.template(
+            {"webhook": {"certificate": {"mode": "certManager", "issuerRef": {"name": "ca", "kind": "ClusterIssuer"}}}})
         self.assertFalse([item for item in given if item["kind"] == "Issuer"])
 
     def test_a_given_one_is_used_as_it_is(self):

@@ -1,4 +1,5 @@
-"""Images of both architectures, of programs that scripts/cross.sh built: what arrives in a registry, and that its programs run.
+"""Images of both architectures, of programs that scripts/cross.sh built: their form in a registry,
+and that their programs run.
 
 Needs root, and some minutes the first time: scripts/test.sh --only cross.
 """
@@ -34,11 +35,12 @@ def interpreters():
 
 
 def run_own(program, *arguments):
-    return subprocess.run([str(OWN_PROGRAMS / program), *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run([str(OWN_PROGRAMS / program), *arguments], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
 
 
 def machine_of(path):
-    """The machine that an ELF file is for; None of another file."""
+    """Returns the machine of an ELF file; None for another file."""
     with open(path, "rb") as file:
         header = file.read(20)
     return header[18:20] if header[:4] == b"\x7fELF" else None
@@ -51,16 +53,16 @@ class CrossImagesTest(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         before = interpreters()
         with registry.Registry() as there:
-            subprocess.run([str(helm.ROOT / "scripts/images.sh"), "--programs", str(OWN_PROGRAMS), "--arch", f"{MACHINE},{OTHER}",
-                            "--push", there.host, "--plain-http"], check=True)
+            subprocess.run([str(helm.ROOT / "scripts/images.sh"), "--programs", str(OWN_PROGRAMS),
+                            "--arch", f"{MACHINE},{OTHER}", "--push", there.host, "--plain-http"], check=True)
         cls.interpreters = before, interpreters()
         cls.registry = there
-        # The other architecture's images, each as the root of a file system.
+        # Yields the other architecture's images, each as the root of a file system.
         cls.roots = {name: pathlib.Path(folder.name, name) for name in IMAGES}
         for name, root in cls.roots.items():
             root.mkdir()
             for layer in cls.image(name, OTHER)["layers"]:
-                # A layer may name a file by way of a link to a folder of an earlier one.
+                # A layer may name a file by way of a link to a folder of an earlier layer.
                 subprocess.run(["tar", "--extract", "--gzip", "--keep-directory-symlink", "--directory", str(root)],
                                input=there.blobs[layer["digest"]], check=True)
             shutil.copy(QEMU, root / "qemu")
@@ -80,7 +82,8 @@ class CrossImagesTest(unittest.TestCase):
     def test_the_lists_name_both_architectures(self):
         for name in IMAGES:
             platforms = [entry["platform"] for entry in self.registry.manifest(f"synergy/{name}", VERSION)["manifests"]]
-            self.assertEqual([(platform["os"], platform["architecture"]) for platform in platforms], [("linux", MACHINE), ("linux", OTHER)])
+            self.assertEqual([(platform["os"], platform["architecture"]) for platform in platforms],
+                             [("linux", MACHINE), ("linux", OTHER)])
             for architecture in (MACHINE, OTHER):
                 config = json.loads(self.registry.blobs[self.image(name, architecture)["config"]["digest"]])
                 self.assertEqual(config["architecture"], architecture)
@@ -98,18 +101,20 @@ class CrossImagesTest(unittest.TestCase):
         self.assertEqual(sorted(IMAGES.values()), sorted(PROGRAMS))
         for name, program in IMAGES.items():
             for argument in ("--help", "version" if name == "cli" else "--version"):
-                # Help names the file that it is of.
+                # Help names the file that it belongs to.
                 self.assertEqual(self.run_program(name, argument).replace("/usr/local/bin/", ""),
                                  run_own(program, argument).replace(f"{OWN_PROGRAMS}/", ""))
 
     def test_a_simulation_is_the_same_to_the_last_digit(self):
-        """What one architecture recorded, the other replays: where a product is not rounded before it is added to, times differ."""
+        """One architecture replays the recordings of the other: times differ where a product is not
+        rounded before it is added."""
         root = self.roots["cli"]
         shutil.copy(helm.ROOT / "tests/data/synergy/reference/profiles.json", root / "tmp")
 
         def simulate(run, folder):
             run("simulate", "--generate", "rate=20/h,split=30:50:20,jobs=600,seed=2", "--servers", "8", "--quiet",
-                "--mechanism", "synergy-strict,synergy", "--profiles", f"{folder}/profiles.json", "--changes", f"{folder}/changes", "--jobs-csv", f"{folder}/jobs")
+                "--mechanism", "synergy-strict,synergy", "--profiles", f"{folder}/profiles.json",
+                "--changes", f"{folder}/changes", "--jobs-csv", f"{folder}/jobs")
             return [(root / f"tmp/{what}").read_text(encoding="utf-8").splitlines() for what in ("changes", "jobs")]
         changes, jobs = simulate(functools.partial(self.run_program, "cli"), "/tmp")
         self.assertEqual(len(jobs), 1 + 2 * 600)

@@ -1,4 +1,4 @@
-"""What the dashboards and alerts of charts/synergy ask Prometheus."""
+"""The queries of the dashboards and alerts of charts/synergy to Prometheus."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import helm
 
 DASHBOARDS = sorted((helm.CHART / "dashboards").glob("*.json"))
 ALERTS = helm.CHART / "rules/alerts.yaml"
-# Grafana puts these in; "All" is what they stand for here.
+# Grafana's variables; "All" stands for these expressions.
 VARIABLES = {"$node": ".*", "$namespace": ".*"}
 
 
@@ -28,7 +28,7 @@ def plain(expression):
 
 
 def queries():
-    """(dashboard, panel, expression, legend) of every query."""
+    """Yields (dashboard, panel, expression, legend) of every query."""
     for file in DASHBOARDS:
         for panel in panels(load(file)):
             for target in panel["targets"]:

@@ -1,4 +1,5 @@
-"""Helm over charts/synergy, for tests: what it renders, and what it refuses."""
+"""Helm over charts/synergy, for tests: the objects that it renders, and the values that it
+refuses."""
 
 import functools
 import os
@@ -11,7 +12,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# Of the images that scripts/images.sh puts into an archive.
+# The registry of the images that scripts/images.sh puts into an archive.
 REGISTRY = "synergy.test"
 
 
@@ -24,13 +25,15 @@ def helm_program():
 
 
 def run(*arguments, values=None, environment=None):
-    """The finished process; `values` go through a file, so that they keep their types, and say where images are."""
+    """Returns the finished process; `values` go through a file, so that they keep their types, and
+    get the images' place."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         if values is not None:
             yaml.safe_dump({**values, "image": {"registry": REGISTRY, **values.get("image", {})}}, file)
             file.flush()
             arguments = (*arguments, "--values", file.name)
-        return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True,
+                              check=False)
 
 
 def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
@@ -41,6 +44,6 @@ def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
 
 
 def refusal(values):
-    """What Helm says of values that it does not take; empty if it takes them."""
+    """Returns Helm's complaint about values that it refuses; empty if it takes them."""
     done = run("template", "synergy", str(CHART), "--namespace", NAMESPACE, values=values)
     return done.stderr if done.returncode != 0 else ""

@@ -1,4 +1,5 @@
-"""An API server with a few objects and nothing else, for what the chart looks up when it is installed or upgraded."""
+"""An API server with a few objects only, which the chart looks up when it is installed or
+upgraded."""
 
 import http.server
 import json
@@ -8,15 +9,19 @@ WEBHOOKS = "admissionregistration.k8s.io/v1"
 
 
 class Lookups:
-    """While it is entered; `secrets`, and the configurations of `webhooks`, are objects as Helm renders them, `daemons` are DaemonSets."""
+    """Serves while it is entered; `secrets`, and the configurations of `webhooks`, are objects as
+    Helm renders them, `daemons` are DaemonSets."""
 
     def __init__(self, secrets, webhooks=(), daemons=()):
         answers = {
             "/version": {"major": "1", "minor": "35", "gitVersion": "v1.35.4"},
-            "/api/v1": resources("v1", "secrets", "Secret"), "/apis/apps/v1": resources("apps/v1", "daemonsets", "DaemonSet"),
+            "/api/v1": resources("v1", "secrets", "Secret"),
+            "/apis/apps/v1": resources("apps/v1", "daemonsets", "DaemonSet"),
             "/apis/apps/v1/daemonsets": listed("apps/v1", "DaemonSet", daemons),
-            f"/apis/{WEBHOOKS}": resources(WEBHOOKS, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", namespaced=False),
-            f"/apis/{WEBHOOKS}/mutatingwebhookconfigurations": listed(WEBHOOKS, "MutatingWebhookConfiguration", webhooks)}
+            f"/apis/{WEBHOOKS}": resources(WEBHOOKS, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration",
+                                           namespaced=False),
+            f"/apis/{WEBHOOKS}/mutatingwebhookconfigurations": listed(WEBHOOKS, "MutatingWebhookConfiguration",
+                                                                      webhooks)}
         for secret in secrets:
             metadata = secret["metadata"]
             answers[f"/api/v1/namespaces/{metadata['namespace']}/secrets/{metadata['name']}"] = secret
@@ -47,7 +52,8 @@ class Lookups:
 
 
 def listed(version, kind, items):
-    return {"kind": f"{kind}List", "apiVersion": version, "items": [{"apiVersion": version, "kind": kind, **item} for item in items]}
+    return {"kind": f"{kind}List", "apiVersion": version,
+            "items": [{"apiVersion": version, "kind": kind, **item} for item in items]}
 
 
 def resources(version, name, kind, namespaced=True):

@@ -1,4 +1,5 @@
-"""Dashboards, alerts and runbooks: that they name what exists, and that the alerts fire when they should."""
+"""Dashboards, alerts and runbooks: the names in them exist, and the alerts fire when they
+should."""
 
 import pathlib
 import re
@@ -41,7 +42,8 @@ class DashboardTest(unittest.TestCase):
                 self.assertEqual(dashboards.metric_names(alert["expr"]) - known, set())
 
     def test_the_table_of_metrics_has_every_name(self):
-        """A row may leave out what its first name begins with: `synergy_node_allocatable`, `_requested`."""
+        """A row may leave out the beginning of its first name: `synergy_node_allocatable`,
+        `_requested`."""
         text = (helm.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
         text += (helm.ROOT / "docs/node-agent.md").read_text(encoding="utf-8")
         words = set(re.findall(r"`(_?[a-z0-9_]+)`", text))
@@ -56,7 +58,8 @@ class DashboardTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}, file)
             file.flush()
-            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True, check=False)
+            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True,
+                                  check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_dashboards_can_be_imported_anywhere(self):
@@ -94,12 +97,15 @@ class DashboardTest(unittest.TestCase):
                     self.assertRegex(expression, r"^(topk|bottomk)\(")
 
     def test_legends_are_words_and_labels(self):
-        """Labels with whatever makes a legend of several unambiguous, and nothing of PromQL."""
+        """Labels with everything that makes a legend of several unambiguous, and nothing of
+        PromQL."""
         for dashboard, panel, expression, legend in dashboards.queries():
             with self.subTest(dashboard, panel=panel, legend=legend):
-                # A number out of nowhere has no labels to be named by.
+                # A constant has no labels that could name it.
                 self.assertFalse("{{" in legend and "or vector" in expression)
-                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
+                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|"
+                                 r"\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|"
+                                 r"cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
 
 
 class AlertTest(unittest.TestCase):
@@ -108,7 +114,8 @@ class AlertTest(unittest.TestCase):
         return rule["spec"]["groups"][0]["rules"]
 
     def test_promtool_takes_the_rules(self):
-        done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True, check=False)
+        done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_alerts_fire_when_they_should_and_only_then(self):
@@ -127,20 +134,21 @@ class AlertTest(unittest.TestCase):
     def test_every_alert_has_its_runbook_and_is_linked(self):
         names = {alert["alert"] for alert in dashboards.alerts()}
         self.assertEqual({file.stem for file in RUNBOOKS.glob("*.md")}, names)
-        rules = self.rendered({"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
+        rules = self.rendered(
+            {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
         self.assertEqual({rule["alert"] for rule in rules}, names)
         for rule in rules:
             self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
             self.assertIn(rule["labels"]["severity"], ("info", "warning", "critical"))
-        # A link that leads nowhere is none.
+        # A link without a target is no link.
         for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
             self.assertNotIn("runbook_url", rule["annotations"])
 
     def test_what_is_turned_off_is_not_missed(self):
         on = {rule["alert"] for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}})}
         off = {rule["alert"] for rule in self.rendered({
-            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False}, "nodeAgent": {"enabled": False},
-            "controller": {"config": {"tuner": {"enabled": False}}}})}
+            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False},
+            "nodeAgent": {"enabled": False}, "controller": {"config": {"tuner": {"enabled": False}}}})}
         self.assertEqual(on - off, {"SynergyTunerWithoutLeader", "SynergyDevicePluginAbsent", "SynergyNodeAgentAbsent"})
 
 

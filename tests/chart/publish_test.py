@@ -1,6 +1,8 @@
-"""Images and chart on their way to a registry: what the scripts refuse, and what Helm gets back.
+"""Images and chart on their way to a registry: the errors of the scripts, and the chart that Helm
+gets back.
 
-That images arrive as manifest lists is tests/cluster/install_test.py's, in the long tier, and cross_images_test.py's.
+tests/cluster/operating/install_test.py (in the long tier) and cross_images_test.py test that images
+arrive as manifest lists.
 """
 
 import pathlib
@@ -26,20 +28,22 @@ class ChartTest(unittest.TestCase):
             version = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["version"]
             manifest = there.manifest("charts/synergy", version)
             self.assertEqual(manifest["config"]["mediaType"], "application/vnd.cncf.helm.config.v1+json")
-            pulled = helm.run("pull", f"oci://{there.host}/charts/synergy", "--version", version, "--plain-http", "--untar", "--destination", folder)
+            pulled = helm.run("pull", f"oci://{there.host}/charts/synergy", "--version", version, "--plain-http",
+                              "--untar", "--destination", folder)
             self.assertEqual(pulled.returncode, 0, pulled.stderr)
             for file in ("values.schema.json", "rules/alerts.yaml", "crds/trainingprofiles.yaml"):
                 with open(f"{folder}/synergy/{file}", encoding="utf-8") as content:
                     self.assertEqual(content.read(), (helm.CHART / file).read_text(encoding="utf-8"))
 
 
-# What ELF calls them, in two bytes; and one that no image is for.
+# ELF's machine numbers, in two bytes; the last one has no image.
 MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00", "riscv64": b"\xf3\x00"}
 PROGRAMS = ("synergy", "synergy-extender", "synergy-controller", "synergy-device-plugin", "synergy-node-agent")
 
 
 def programs(folder, architecture, **others):
-    """Fills a new folder with as much of each program as tells what it is for. `others` are for another architecture."""
+    """Fills a new folder with enough of each program to show its architecture. `others` are for
+    another architecture."""
     folder.mkdir()
     for name in PROGRAMS:
         machine = MACHINES[others.get(name.replace("-", "_"), architecture)]
@@ -50,7 +54,8 @@ def programs(folder, architecture, **others):
 
 class ImagesTest(unittest.TestCase):
     def test_what_cannot_be_built_is_refused_before_anything_is_made(self):
-        machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE,
+                                 text=True).stdout.strip()
         other = "amd64" if machine == "arm64" else "arm64"
         cure = f"scripts/cross.sh those for {other} in build/{other}/bin"
         with tempfile.TemporaryDirectory() as folder:
@@ -66,10 +71,12 @@ class ImagesTest(unittest.TestCase):
                     (["--programs", str(folder)], f"{folder} holds no synergy for", cure),
                     (["--programs", strange, *both], f"{strange} holds no synergy for", cure),
                     (["--programs", foreign], f"the programs of {foreign} are for {other}, not for {machine}", cure),
-                    (["--programs", own, "--arch", other, "--push", "r"], f"the programs of {own} are for {machine}, not for {other}", cure),
+                    (["--programs", own, "--arch", other, "--push", "r"],
+                     f"the programs of {own} are for {machine}, not for {other}", cure),
                     (["--programs", own, "--programs", own, *both], f"are both for {machine}"),
                     (["--programs", own, "--programs", part, *both], f"{part} does not hold synergy-node-agent", cure),
-                    (["--programs", own, "--programs", mixed, *both], f"{mixed}/synergy-extender is for {machine}, not for {other}", cure)):
+                    (["--programs", own, "--programs", mixed, *both],
+                     f"{mixed}/synergy-extender is for {machine}, not for {other}", cure)):
                 with self.subTest(arguments):
                     done = script("images.sh", *arguments)
                     self.assertEqual(done.returncode, 1)

@@ -1,5 +1,6 @@
-"""A registry of images and charts in memory, over HTTP: as much of the OCI distribution specification as buildah and Helm use to
-push and to pull. What it is sent has to have the digest that it is sent under."""
+"""A registry of images and charts in memory, over HTTP: the part of the OCI distribution
+specification that buildah and Helm use to push and to pull. Every upload must have the digest under
+which it is sent."""
 
 import hashlib
 import http.server
@@ -54,7 +55,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.upload(found["name"], found["key"], query, content)
         elif self.command == "PUT":
             self.server.registry.manifests.update({
-                (found["name"], key): (self.headers["Content-Type"], content) for key in (found["key"], digest_of(content))})
+                (found["name"], key): (self.headers["Content-Type"], content)
+                for key in (found["key"], digest_of(content))})
             self.answer(201, {"Location": url.path, "Docker-Content-Digest": digest_of(content)})
         else:
             self.give(found)
@@ -71,7 +73,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(400)
         else:
             self.server.registry.blobs[query["digest"]] = uploads.pop(key)
-            self.answer(201, {"Location": f"/v2/{name}/blobs/{query['digest']}", "Docker-Content-Digest": query["digest"]})
+            self.answer(201,
+                        {"Location": f"/v2/{name}/blobs/{query['digest']}", "Docker-Content-Digest": query["digest"]})
 
     def give(self, found):
         registry, media_type = self.server.registry, "application/octet-stream"
@@ -85,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Registry:
-    """Serves until the end of a `with`; `host` is what names in it begin with."""
+    """Serves until the end of a `with`; names in it begin with `host`."""
 
     def __init__(self):
         self.blobs, self.manifests, self.uploads = {}, {}, {}

@@ -24,7 +24,7 @@ void CheckLine(std::string_view line, ClusterState& state) {
   const Result<ClusterChange> again = ReadJournalLine(written);
   SYNERGY_CHECK(again && WriteJournalLine(*again) == written, "what is written is read as it was");
   // The input may be in conflict with the state or not.
-  static_cast<void>(Apply(state, *change));
+  static_cast<void>(state.Apply(*change));
   state.Snapshot();
 }
 

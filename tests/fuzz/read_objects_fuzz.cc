@@ -10,9 +10,7 @@
 #include "core/check.h"
 #include "json/text.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
 #include "wire/objects/objects.h"
 #include "wire/objects/resize_status.h"
@@ -59,7 +57,9 @@ void CheckText(std::string_view text) {
   CheckList<Workload>(text);
   CheckList<ClusterQueue>(text);
   CheckList<LocalQueue>(text);
-  CheckList<QueuePart>(text);
+  CheckList<ResourceFlavor>(text);
+  CheckList<AdmissionCheck>(text);
+  CheckList<Cohort>(text);
   CheckList<QueuedPod>(text);
   CheckList<QueuedJob>(text);
 }

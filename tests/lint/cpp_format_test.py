@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The format lint must find what it is there for."""
+"""The format lint must find its faults."""
 
 import os
 import unittest

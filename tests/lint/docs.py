@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Documentation: links lead somewhere, each page is linked, lines are short enough to read, each
-thing has one word.
+"""Checks documentation: links have a target, each page is linked, lines are short, and each thing
+has one word.
 
 usage: docs.py [TREE]
 """
@@ -30,13 +30,13 @@ NO_PROSE = re.compile(r"`(?:[^`\n]|\n(?!\n))*`|\]\([^)]*\)|https?://\S+|[\w./-]+
 
 
 def anchor(heading):
-    """As GitHub makes it: lower case, no punctuation, hyphens for blanks."""
+    """Returns the anchor that GitHub makes: lower case, no punctuation, hyphens for blanks."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
 
 def without_code(text):
-    """The lines of the text, those of code blocks left empty."""
+    """Returns the lines of the text; those of code blocks are empty."""
     lines, fenced = [], False
     for line in text.splitlines():
         is_fence = FENCE.match(line) is not None
@@ -46,7 +46,7 @@ def without_code(text):
 
 
 def table_rows(lines, header):
-    """Line number and cells of each row of the tables with this header."""
+    """Yields line number and cells of each row of the tables with this header."""
     above = None
     for number, line in enumerate(lines, 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -59,13 +59,14 @@ def table_rows(lines, header):
 
 
 def pattern(word):
-    """Finds the word, its plural and its forms as a verb, over the end of a line, too."""
+    """Returns a pattern for the word, its plural and its forms as a verb, over the end of a line,
+    too."""
     parts = r"\s+".join(map(re.escape, word.split()))
     return re.compile(rf"\b{parts}(?:e?s|d|ed|ing)?\b", re.IGNORECASE)
 
 
 class Glossary:
-    """The words that the pages say, and those that they do not."""
+    """The words of the glossary, and those that it refuses."""
 
     def __init__(self, lines):
         rows = list(table_rows(lines, WORDS))
@@ -85,7 +86,8 @@ class Glossary:
 
     def check(self, name, lines):
         if name == GLOSSARY:
-            # What a row says is held against the other rows; what it refuses is not.
+            # A row's first cell is checked against the other rows; the words that it refuses are
+            # not.
             lines = [line.strip("|").partition("|")[0] if number in self.refusing_lines else line
                      for number, line in enumerate(lines, 1)]
         prose = NO_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(lines))
@@ -95,7 +97,8 @@ class Glossary:
 
 
 def in_use(name, lines):
-    """The lines that go by the glossary: a changelog's released parts keep their words."""
+    """Returns the lines to which the glossary applies: a changelog's released parts keep their
+    words."""
     if name != "CHANGELOG.md":
         return lines
     headings = [index for index, line in enumerate(lines) if line.startswith("## ")]
@@ -118,7 +121,8 @@ class Page:
 
 
 def target_of(name, link):
-    """The file and anchor in the tree that a link of the file `name` names; None: elsewhere."""
+    """Returns the file and anchor in the tree to which a link of the file `name` leads; None:
+    elsewhere."""
     if re.match(r"[a-z]+:", link):
         return None
     path, _, fragment = link.partition("#")

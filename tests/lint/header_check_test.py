@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The header check must not build what cannot be included alone."""
+"""The header check must not build a header that cannot be included alone."""
 
 import os
 import subprocess

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""That headers can be included alone: what the compiler does not see by itself.
+"""Checks that headers can be included alone, where the compiler does not check it by itself.
 
-A source that includes its own header first compiles only if that header needs nothing from others. Headers without a source
-are compiled one by one (header_check.cmake).
+A source that includes its own header first compiles only if that header needs nothing from others.
+Headers without a source are compiled one by one (header_check.cmake).
 
 usage: headers.py [TREE]
 """

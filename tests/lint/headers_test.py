@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint of headers must find what it is there for."""
+"""The lint of headers must find its faults."""
 
 import unittest
 

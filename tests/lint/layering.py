@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom (docs/ARCHITECTURE.md), and in which namespace a folder's names are (CONTRIBUTING.md).
+"""Checks which folder may include from which (docs/ARCHITECTURE.md), and in which namespace a
+folder's names are (CONTRIBUTING.md).
 
 usage: layering.py [TREE]
 """
@@ -9,7 +10,7 @@ import sys
 
 import tree
 
-# Folder -> the folders it may include from, beside itself.
+# Folder -> the folders from which it may include, beside itself.
 ARROWS = {
     "core": [],
     "profile": ["core"],
@@ -23,7 +24,7 @@ ARROWS = {
     "allocation": ["core", "profile", "cluster"],
     "engine": ["core", "profile", "cluster", "allocation"],
     "queues": ["core", "profile", "gavel", "cluster", "policy", "optimus"],
-    "sim": ["core", "profile", "cluster", "admission", "allocation", "engine"],
+    "sim": ["core", "profile", "cluster", "admission", "policy", "allocation", "engine", "queues"],
     "inventory": ["core"],
     "http": ["core"],
     "json": ["core"],
@@ -33,11 +34,15 @@ ARROWS = {
     "config": ["core", "inventory", "profile", "cluster"],
     "daemon": ["core", "http", "config"],
     "kube": ["core", "inventory", "profile", "cluster", "queues", "http", "json", "wire", "config"],
-    "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config",
+                 "daemon", "kube"],
+    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http",
+                   "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record", "http", "json", "wire", "config", "kube"],
+    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config",
+                  "daemon", "kube"],
+    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record",
+            "http", "json", "wire", "config", "kube"],
     # Research: nothing above includes from it.
     "research/baseline": ["core", "profile", "solver", "cluster", "policy", "allocation", "sim"],
     "research/reference": ["core", "solver", "sim"],
@@ -45,10 +50,11 @@ ARROWS = {
     "research/gavel": ["core", "gavel", "sim"],
     "research/optimus": ["core", "optimus", "queues", "sim", "research/gavel"],
     "research/rounds": ["core", "profile", "policy", "gavel", "sim", "research/baseline", "research/gavel"],
-    "research/lab": ["core", "profile", "gavel", "policy", "sim", "json", "config", "cli", "research/baseline", "research/reference",
+    "research/lab": ["core", "profile", "gavel", "policy", "sim", "json", "config", "cli", "research/baseline",
+                     "research/reference",
                      "research/tiresias", "research/gavel", "research/optimus", "research/rounds"],
 }
-# Folders beside src/, and the one whose folders are in the table by themselves.
+# Folders beside src/, and the one whose subfolders are in the table by themselves.
 RESEARCH = "research"
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
@@ -72,12 +78,14 @@ THIRD_PARTY = {
     "CLI/": ["daemon", "cli", "research/lab"],
 }
 
-# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
-# that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "queues", "sim",
-        "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus", "research/rounds"]
+# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment.
+# The exceptions are the files that give the rest its clock, its log and its exit.
+PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy",
+        "allocation", "engine", "queues", "sim",
+        "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus",
+        "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
-# System headers that a pure folder does not include, with the folders that may all the same.
+# System headers that a pure folder does not include, with the folders that are excepted.
 IMPURE_HEADERS = {
     "condition_variable": [],
     "csignal": [],
@@ -93,17 +101,19 @@ IMPURE_HEADERS = {
     "thread": [],
 }
 IMPURE_WORDS = re.compile(
-    r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until|f?printf|std::cout|std::cerr"
-    r"|std::time|std::rand|SystemClock|StderrSink)\b")
+    r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until"
+    r"|f?printf|std::cout|std::cerr|std::time|std::rand|SystemClock|StderrSink)\b")
 # The one place where those two of ours are declared.
 DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 
-# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is declared ahead.
+# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is
+# declared ahead.
 NAMESPACES = {
     "research/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
-    "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
+    "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
+    "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",
     "research/lab/": "synergy::cli",  # a command line of the same parts
@@ -115,7 +125,7 @@ COMMENT = re.compile(r"//.*")
 
 
 def folder_of(name):
-    """The folder of the table that a file belongs to; None for files outside of it."""
+    """Returns the folder of the table that a file belongs to; None for files outside of it."""
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -192,7 +202,7 @@ def check_tree(root):
 
 
 def check_table(arrows):
-    """That the arrows close no circle."""
+    """Checks that the arrows form no cycle."""
     state = {}
 
     def visit(folder, path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layering lint must find what it is there for."""
+"""The layering lint must find its faults."""
 
 import unittest
 
@@ -37,14 +37,18 @@ class LayeringTest(SampleTreeTest):
         self.assert_found("src/kube/reflector.cc", '#include "extender/health.h"', "kube may not include from extender")
 
     def test_the_product_may_not_include_research(self):
-        for name, folder in (("src/sim/trace.cc", "sim"), ("cli/simulate/simulation.cc", "cli"), ("controller/main.cc", "controller")):
+        for name, folder in (("src/sim/trace.cc", "sim"), ("cli/simulate/simulation.cc", "cli"),
+                             ("controller/main.cc", "controller")):
             with self.subTest(name=name):
-                self.assert_found(name, '#include "research/rounds/simulator.h"', f"{folder} may not include from research/rounds")
+                self.assert_found(name, '#include "research/rounds/simulator.h"',
+                                  f"{folder} may not include from research/rounds")
                 self.write(name, "")
 
     def test_research_may_include_the_product_and_goes_by_its_own_arrows(self):
-        self.write("research/rounds/simulator.cc", '#include "sim/simulation_run.h"\n#include "research/baseline/round.h"\n')
-        self.write("research/tests/unit/rounds/simulator_test.cc", '#include "research/lab/lab_runs.h"\n#include <thread>\n')
+        self.write("research/rounds/simulator.cc",
+                   '#include "sim/simulation_run.h"\n#include "research/baseline/round.h"\n')
+        self.write("research/tests/unit/rounds/simulator_test.cc",
+                   '#include "research/lab/lab_runs.h"\n#include <thread>\n')
         self.assertEqual(layering.check_tree(self.root), [])
         self.assert_found("research/baseline/round.cc", '#include "research/rounds/simulator.h"',
                           "research/baseline may not include from research/rounds")
@@ -98,16 +102,20 @@ class LayeringTest(SampleTreeTest):
         self.assertEqual(layering.check_tree(self.root), [])
 
     def test_a_namespace_of_its_own_in_the_pure_half_is_found(self):
-        self.assert_found("src/inventory/gpu.h", "namespace synergy::inventory {", "the names of inventory are in synergy, not in")
+        self.assert_found("src/inventory/gpu.h", "namespace synergy::inventory {",
+                          "the names of inventory are in synergy, not in")
 
     def test_an_exception_is_for_its_own_files_alone(self):
-        self.assert_found("src/sim/trace.h", "namespace synergy::reference {", "the names of sim are in synergy, not in")
+        self.assert_found("src/sim/trace.h", "namespace synergy::reference {",
+                          "the names of sim are in synergy, not in")
 
     def test_the_pure_halfs_namespace_elsewhere_is_found(self):
-        self.assert_found("extender/main.cc", "namespace synergy {", "the names of extender are in synergy::extender, not in synergy")
+        self.assert_found("extender/main.cc", "namespace synergy {",
+                          "the names of extender are in synergy::extender, not in synergy")
 
     def test_a_neighbours_namespace_is_found(self):
-        self.assert_found("src/http/server/server.h", "namespace synergy::httpd {", "the names of http are in synergy::http, not in")
+        self.assert_found("src/http/server/server.h", "namespace synergy::httpd {",
+                          "the names of http are in synergy::http, not in")
 
     def test_a_folder_that_is_not_in_the_table_is_found(self):
         self.assertIn("is not in the table", self.problems("src/misc/things.cc", "")[0])

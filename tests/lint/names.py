@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names that say nothing, work that was put off, and paths that exist on one machine only.
+"""Finds names that say nothing, postponed work, and paths that exist on one machine only.
 
 usage: names.py [TREE]
 """
@@ -9,17 +9,17 @@ import sys
 
 import tree
 
-# Words that do not say what a file is about.
+# Words that do not describe a file's contents.
 EMPTY_WORDS = {"util", "utils", "utility", "utilities", "common", "helper", "helpers", "manager", "managers"}
 # Written apart, so that this file passes its own check.
 PUT_OFF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}\"/~-])/(?:work|root|home/[a-z]\w*|Users/\w+|mnt)/[\w.]")
-# Data of others, kept as it is.
+# Data of others, kept unchanged.
 FOREIGN = ("tests/data/", "tests/golden/", "tests/fuzz/corpus/")
 
 
 def words(name):
-    """The words of a path: split at punctuation and where lower case turns into upper."""
+    """Returns the words of a path: split at punctuation and where lower case turns into upper."""
     return re.findall(r"[a-z]+|[A-Z][a-z]+|[A-Z]+", name.rsplit(".", 1)[0])
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The names lint must find what it is there for."""
+"""The names lint must find its faults."""
 
 import unittest
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""How the folders are divided (docs/ARCHITECTURE.md): no folder is full, and what is in one points one way.
+"""Checks how the folders are divided (docs/ARCHITECTURE.md): no folder is full, and the includes in
+one point one way.
 
 usage: structure.py [--table] [TREE]
 
-A folder's rooms are its subfolders and its files, where a header and the sources of its name are one room. An arrow leads from the room
-that includes to the room that is included. --table prints both for every folder, and the lines of the product's C++.
+A folder's rooms are its subfolders and its files, where a header and the sources of its name are
+one room. An arrow leads from the room that includes to the room that is included. --table prints
+both for every folder, the lines of the product's C++, and the small pairs: a header and its source
+that together have too few lines, and no comment that says why they are files of their own.
 """
 
 import collections
@@ -14,10 +17,14 @@ import sys
 
 import tree
 
-# A folder with more sources and headers of its own is divided.
+# A folder with more sources and headers of its own must be divided.
 MOST_FILES = 25
-# Folders that are seen at one look, with their most rooms and arrows.
-SEEN = {folder: (12, 20) for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
+# Folders that fit on one page, with their most rooms and arrows.
+SEEN = {folder: (12, 20)
+        for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
+# A header and its source with fewer lines belong to a neighbour, or say why not: "// Apart because ...".
+FEWEST_LINES = 80
+APART = "// Apart because "
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -26,7 +33,7 @@ def product_files(root):
 
 
 def includes(root, names):
-    """File -> the files of the tree that it includes."""
+    """Returns file -> the files of the tree that it includes."""
     known = set(names)
     found = {}
     for name in names:
@@ -36,7 +43,7 @@ def includes(root, names):
 
 
 def room_of(name, folder):
-    """None for a file outside of the folder."""
+    """Returns None for a file outside of the folder."""
     if not name.startswith(folder + "/"):
         return None
     first, *rest = name[len(folder) + 1:].split("/")
@@ -44,7 +51,7 @@ def room_of(name, folder):
 
 
 def look_at(folder, included):
-    """The folder's rooms, and its arrows: from which room to which."""
+    """Returns the folder's rooms, and its arrows: from which room to which."""
     rooms = {room_of(name, folder) for name in included} - {None}
     arrows = set()
     for name, targets in included.items():
@@ -54,7 +61,7 @@ def look_at(folder, included):
 
 
 def circle_in(arrows):
-    """Rooms that lead to themselves, in order; empty where there are none."""
+    """Returns rooms that form a cycle, in order; empty if there is none."""
     to = collections.defaultdict(list)
     for one, other in sorted(arrows):
         to[one].append(other)
@@ -77,6 +84,19 @@ def circle_in(arrows):
     return []
 
 
+def small_pairs(root, names):
+    """The name of each small pair, and its lines."""
+    known = set(names)
+    for header in names:
+        source = header.removesuffix(".h") + ".cc"
+        if not header.endswith(".h") or source not in known:
+            continue
+        text = tree.read(root, header)
+        lines = text.count("\n") + tree.read(root, source).count("\n")
+        if lines < FEWEST_LINES and APART not in text:
+            yield header, lines
+
+
 def check_folder(folder, files, rooms, arrows):
     problems = []
     if files > MOST_FILES:
@@ -84,7 +104,8 @@ def check_folder(folder, files, rooms, arrows):
     if folder in SEEN:
         most_rooms, most_arrows = SEEN[folder]
         if len(rooms) > most_rooms or len(arrows) > most_arrows:
-            problems.append(f"{folder}: {len(rooms)} rooms and {len(arrows)} arrows; at most {most_rooms} and {most_arrows}")
+            problems.append(
+                f"{folder}: {len(rooms)} rooms and {len(arrows)} arrows; at most {most_rooms} and {most_arrows}")
         if circle := circle_in(arrows):
             problems.append(f"{folder}: {' -> '.join(circle)} is a circle")
     return problems
@@ -104,8 +125,11 @@ def main(arguments):
         if table:
             print(f"{folder:24} {files[folder]:3} files {len(rooms):3} rooms {len(arrows):3} arrows")
     if table:
-        lines = sum(tree.read(root, name).count("\n") for name in names)
-        print(f"{lines} lines of C++ in {len(names)} files")
+        lines = sum(tree.read(root, name).count("\n") for name in names if not name.startswith("research/"))
+        print(f"{lines} lines of C++ without research")
+        for header, count in small_pairs(root, names):
+            print(f"{header}: {count} lines with its source; below {FEWEST_LINES}, a neighbour takes them, or the "
+                  "header says why not")
     return tree.report(problems)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The structure's lint must find what it is there for."""
+"""The structure lint must find its faults."""
 
 import unittest
 

@@ -4,12 +4,12 @@ import os
 import subprocess
 
 CPP_SUFFIXES = (".h", ".cc")
-# Where git does not say (an unpacked archive): what is never source.
+# Folders without sources, for an unpacked archive, where git gives no list.
 NOT_SOURCE = {".git", "build", "out", "__pycache__"}
 
 
 def files(root):
-    """Paths relative to `root`, sorted, existing files only."""
+    """Returns paths relative to `root`, sorted, existing files only."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=False)
@@ -28,7 +28,7 @@ def cpp_files(root):
 
 
 def read(root, name):
-    """The file's text; None for a file that is not text."""
+    """Returns the file's text; None for a file that is not text."""
     with open(os.path.join(root, name), "rb") as file:
         data = file.read()
     if b"\0" in data:
@@ -37,7 +37,7 @@ def read(root, name):
 
 
 def report(problems):
-    """Prints the problems; the exit status."""
+    """Prints the problems; returns the exit status."""
     for problem in problems:
         print(problem)
     if problems:

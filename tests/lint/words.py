@@ -1,82 +1,120 @@
 #!/usr/bin/env python3
-"""Comments that a native reader stumbles over: blocks that begin with a fragment, and words that make persons of machines.
+"""Finds comments and messages that a native reader stumbles over: comments of C++, Python and shell
+that begin with a fragment, and words, in comments or in the programs' string literals, that make
+persons of machines.
 
-usage: words.py [--all | --table] [TREE]
+usage: words.py [--table] [TREE]
 
-Checks the folders of CLEAN; `--all` checks every file. `--table` prints, by folder, how many comment blocks there are, and how many
-of them begin with a fragment or have such a word.
+`--table` prints, by folder, how many comment blocks there are, and how many of them begin with a
+fragment or have such a word.
 """
 
+import ast
 import collections
+import io
 import re
 import sys
+import tokenize
 
 import tree
 
-# Folders in which nothing may be found.
-CLEAN = ("cli/cluster/", "cli/page/", "cli/text/", "cli/views/", "controller/", "deviceplugin/", "extender/",
-         "nodeagent/", "src/admission/", "src/allocation/", "src/cluster/", "src/config/", "src/core/", "src/daemon/",
-         "src/engine/", "src/http/", "src/inventory/", "src/json/", "src/kube/", "src/metrics/", "src/optimus/",
-         "src/policy/", "src/profile/", "src/progress/", "src/queues/", "src/record/", "src/solver/", "src/wire/",
-         "tests/fuzz/", "tests/support/")
-# Matches a genitive, a relative clause or a conjunction that begins a block: "What a pod holds: ...".
-FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
-                      r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
-                      r"As (?:far|long|much|many) as)\b")
-# Whether or not they begin it.
+# Matches a genitive, a relative clause or a conjunction at the beginning of a block: "What a pod holds: ...".
+FRAGMENT = re.compile(
+    r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
+    r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
+    r"As (?:far|long|much|many) as)\b")
+# Words that are found anywhere in a comment.
+PERSONS = ("people", "users", "user", "tenant", "administrator,", "person", "author", "anybody", "operator", "one")
 WORDS = re.compile(r"\b(?:whoever|whomever|nobody|somebody|anew|likewise|hopes?|hoped|hears?|heard|"
                    r"(?:is|are|was|were|be|been) told|"
-                   r"(?<!people )(?<!users )(?<!user )(?<!person )(?<!author )(?<!anybody )(?<!operator )(?<!one )who)\b", re.IGNORECASE)
+                   + "".join(f"(?<!{person} )" for person in PERSONS) + r"who)\b", re.IGNORECASE)
+LITERAL = re.compile(r'//[^\n]*|"((?:[^"\\\n]|\\.)*)"')
+# Programs whose messages are not reworded yet.
+UNCHECKED_MESSAGES = ("deviceplugin/", "nodeagent/")
 # Generated, or data of others.
 SKIPPED = ("tests/data/", "tests/golden/", "tests/fuzz/corpus/", "manifests/")
 
 
 def is_checked(name):
-    return name.endswith(tree.CPP_SUFFIXES) and not name.startswith(SKIPPED)
+    return name.endswith((*tree.CPP_SUFFIXES, ".py", ".sh")) and not name.startswith(SKIPPED)
 
 
-def blocks(text):
-    """Comment blocks that stand on lines of their own: their first lines' numbers and their words."""
-    found = []
+def comment_lines(name, text):
+    """Yields (line number, comment, whether it stands alone) for each line that ends with a comment."""
+    if name.endswith(".py"):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string.lstrip("#").strip(), not token.line[:token.start[1]].strip()
+        return
+    mark = "#" if name.endswith(".sh") else "//"
+    for number, line in enumerate(text.splitlines(), 1):
+        code, found, words = line.partition(mark if line.strip().startswith(mark) else f" {mark} ")
+        if found:
+            yield number, words.lstrip(mark[0]).strip(), not code.strip()
+
+
+def docstrings(name, text):
+    """Yields the first lines' numbers and the words of a Python file's docstrings."""
+    for node in ast.walk(ast.parse(text)) if name.endswith(".py") else ():
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            yield node.body[0].lineno, " ".join(ast.get_docstring(node).split())
+
+
+def blocks(name, text):
+    """Returns first lines' numbers and words of docstrings and of comment blocks on lines of their own."""
+    alone = {number: words for number, words, is_alone in comment_lines(name, text) if is_alone}
+    found = list(docstrings(name, text))
     start, lines = 0, []
-    for number, line in enumerate(text.splitlines() + [""], 1):
-        stripped = line.strip()
-        if stripped.startswith("//"):
+    for number in range(1, len(text.splitlines()) + 2):
+        if number in alone:
             start = start or number
-            lines.append(stripped.lstrip("/").strip())
+            lines.append(alone[number])
         elif lines:
             found.append((start, " ".join(lines).strip()))
             start, lines = 0, []
-    return [(number, words) for number, words in found if words and not words.startswith(("NOLINT", "clang-format"))]
+    return [(number, words) for number, words in sorted(found)
+            if words and not words.startswith(("NOLINT", "clang-format", "shellcheck", "!/"))]
 
 
-def trailing(text):
-    """Comments behind code, with their lines' numbers."""
-    for number, line in enumerate(text.splitlines(), 1):
-        code, mark, words = line.partition("  // ")
-        if mark and code.strip() and not code.strip().startswith("//"):
-            yield number, words.strip()
+def trailing(name, text):
+    """Returns comments behind code, with their lines' numbers."""
+    return [(number, words) for number, words, is_alone in comment_lines(name, text) if not is_alone]
 
 
-def problems_of(text):
-    """Line numbers and what is wrong there."""
+def messages(text):
+    """Yields string literals of several words, with their lines' numbers."""
+    for literal in LITERAL.finditer(text):
+        if " " in (literal[1] or "").strip():
+            yield text.count("\n", 0, literal.start()) + 1, literal[1]
+
+
+def has_messages(name):
+    return (name.endswith(tree.CPP_SUFFIXES) and not name.startswith(("tests/", *UNCHECKED_MESSAGES))
+            and "/tests/" not in name)
+
+
+def problems_of(name, text, with_messages=False):
+    """Returns line numbers and the problems there."""
     problems = []
-    for number, words in blocks(text):
+    for number, words in blocks(name, text):
         if FRAGMENT.match(words):
             problems.append((number, f'a fragment begins the comment: "{words[:60]}"'))
         for word in WORDS.finditer(words):
-            problems.append((number, f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
-    for number, words in trailing(text):
+            problems.append((number,
+                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+    for number, words in [*trailing(name, text), *(messages(text) if with_messages else [])]:
         for word in WORDS.finditer(words):
-            problems.append((number, f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+            problems.append((number,
+                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
     return problems
 
 
-def check_tree(root, everywhere=False):
+def check_tree(root):
     found = []
     for name in tree.files(root):
-        if is_checked(name) and (everywhere or name.startswith(CLEAN)):
-            found += [f"{name}:{number}: {what}" for number, what in problems_of(tree.read(root, name) or "")]
+        if is_checked(name):
+            found += [f"{name}:{number}: {what}"
+                      for number, what in problems_of(name, tree.read(root, name) or "", has_messages(name))]
     return found
 
 
@@ -88,9 +126,9 @@ def table(root):
         parts = name.split("/")
         text = tree.read(root, name) or ""
         of_file = counts["/".join(parts[:2]) if parts[0] in ("src", "tests") else parts[0]]
-        of_file[0] += len(blocks(text))
-        of_file[1] += sum(bool(FRAGMENT.match(words)) for _, words in blocks(text))
-        of_file[2] += sum(len(WORDS.findall(words)) for _, words in [*blocks(text), *trailing(text)])
+        of_file[0] += len(blocks(name, text))
+        of_file[1] += sum(bool(FRAGMENT.match(words)) for _, words in blocks(name, text))
+        of_file[2] += sum(len(WORDS.findall(words)) for _, words in [*blocks(name, text), *trailing(name, text)])
     print(f"{'folder':24} {'blocks':>7} {'fragments':>9} {'words':>6}")
     for folder, (all_blocks, fragments, words) in sorted(counts.items()):
         print(f"{folder:24} {all_blocks:7} {fragments:9} {words:6}")
@@ -104,7 +142,7 @@ def main(arguments):
     if "--table" in flags:
         table(root)
         return 0
-    return tree.report(check_tree(root, "--all" in flags))
+    return tree.report(check_tree(root))
 
 
 if __name__ == "__main__":

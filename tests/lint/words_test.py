@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The words lint must find what it is there for."""
+"""The words lint must find its faults."""
 
 import unittest
 
@@ -10,7 +10,7 @@ from sample_tree import SampleTreeTest
 class WordsTest(SampleTreeTest):
     def found(self, text, name="src/core/a.cc"):
         self.write(name, text)
-        return words.check_tree(self.root, everywhere=True)
+        return words.check_tree(self.root)
 
     def test_sentences_pass(self):
         for text in ["// Returns the pods that run.\nint x;\n", "int x;  // by UID\n", "// Users who may edit pods.\n",
@@ -19,7 +19,8 @@ class WordsTest(SampleTreeTest):
                 self.assertEqual(self.found(text), [])
 
     def test_a_fragment_that_begins_a_block_is_found(self):
-        for text in ["// Of a pod that waits: how long.\n", "int x;\n  // Whose turn it is.\n", "// Within which it ends.\n"]:
+        for text in ["// Of a pod that waits: how long.\n", "int x;\n  // Whose turn it is.\n",
+                     "// Within which it ends.\n"]:
             with self.subTest(text):
                 problems = self.found(text)
                 self.assertEqual(len(problems), 1, problems)
@@ -32,12 +33,30 @@ class WordsTest(SampleTreeTest):
                 self.assertEqual(len(problems), 1, problems)
                 self.assertIn("machines are no persons", problems[0])
 
+    def test_words_of_people_are_found_in_messages(self):
+        text = 'auto x = Fail("nobody reads it");\n'
+        self.assertEqual(self.found(text, "tests/unit/core/a.cc"), [])
+        self.assertEqual(self.found('auto x = words["nobody"];\n'), [])
+        self.assertEqual(len(self.found(text)), 1)
+
+    def test_comments_and_docstrings_of_scripts_are_checked(self):
+        for name, text in (("a.py", '"""Of a pod that waits."""\n'),
+                           ("a.py", "def f():\n    # Whose turn it is.\n    g()\n"),
+                           ("a.py", "x = 1  # whoever leads\n"),
+                           ("a.py", 'def f():\n    """Returns at once.\n\n    Nobody waits."""\n'),
+                           ("a.sh", "#!/bin/sh\n\n# Of a node.\n"), ("a.sh", "x=1 # nobody waits\n")):
+            with self.subTest(text):
+                self.assertEqual(len([each for each in self.found(text, name) if each.startswith(name)]), 1)
+
+    def test_text_that_is_no_comment_is_left_alone(self):
+        for name, text in (("a.py", 'x = "# nobody"\n'), ("a.py", "# Waits.\nx = 1\n"),
+                           ("a.sh", "# shellcheck source=lib/whoever.sh\n"), ("a.sh", 'echo "$#" who\n'),
+                           ("a.cc", 'x = "//nobody";\n')):
+            with self.subTest(text):
+                self.assertEqual(self.found(text, name), [])
+
     def test_data_of_others_is_left_alone(self):
         self.assertEqual(self.found("// Of nobody.\n", "tests/data/a.cc"), [])
-
-    def test_folders_that_are_not_clean_yet_are_left_alone(self):
-        self.write("elsewhere/a.cc", "// Of nobody.\n")
-        self.assertEqual(words.check_tree(self.root), [])
 
 
 if __name__ == "__main__":

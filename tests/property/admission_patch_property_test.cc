@@ -1,5 +1,5 @@
-// Whatever a pod looks like: the patch can be applied, it says what was decided and nothing more,
-// and a second one has nothing to do.
+// For any pod: the patch can be applied, it contains exactly what was decided, and a second patch
+// is empty.
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
-// Binds against an API server whose answers are slow, lost and out of order: whatever happens, no
+// Binds against an API server whose answers are slow, lost and out of order: in every history no
 // node gets more than it has, and every place is settled in the end.
 //
-// A history is one seed: kube-scheduler that asks again while it is being answered, pods that end,
-// a watch that is behind, calls that take effect later than they fail (support/histories.h says how
-// many are tried).
+// A history is one seed: kube-scheduler repeats calls that are still being answered, pods end, a
+// watch lags, and calls take effect after they fail (support/histories.h has the number of
+// histories).
 
 #include <algorithm>
 #include <condition_variable>
@@ -36,9 +36,9 @@ constexpr int kNodes = 2;
 constexpr int kPods = 7;
 constexpr int kSteps = 25;
 constexpr Duration kLate =
-    std::chrono::seconds(10);  // what is sent has come by then, or never does
+    std::chrono::seconds(10);  // a sent request has arrived by then, or never does
 
-// Time goes on when the one thread that there is sleeps; meanwhile other things happen.
+// Time advances when the only thread sleeps; meanwhile other things happen.
 class HistoryClock final : public Clock {
  public:
   Instant Now() const override {
@@ -60,7 +60,7 @@ class HistoryClock final : public Clock {
   std::function<void()> meanwhile = [] {};
 
  private:
-  // A deadline's own thread. None ever comes: calls fail by the API's hand alone.
+  // Replaces a deadline's own thread. No deadline expires: calls fail only as the API decides.
   bool AwaitStop(const std::stop_token& stop) const {
     std::unique_lock lock(mutex_);
     stopped_.wait(lock, stop, [] { return false; });
@@ -73,7 +73,7 @@ class HistoryClock final : public Clock {
   mutable Instant now_{std::chrono::hours(1)};
 };
 
-// What is asked of `truth` gets there or not, now or later, and is answered or not.
+// Calls reach `truth` or not, at once or later, and are answered or not.
 class UnreliableApi final : public kube::PodApi {
  public:
   UnreliableApi(FakePodApi& truth, Random& random, const Clock& clock)
@@ -103,7 +103,7 @@ class UnreliableApi final : public kube::PodApi {
     return truth_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // One of those that are still on their way comes, or does not.
+  // Delivers or drops one of the calls that are still under way.
   void Deliver() {
     if (late_.empty()) return;
     const auto at = late_.begin() + static_cast<std::ptrdiff_t>(random_.Below(late_.size()));
@@ -162,7 +162,7 @@ class History {
 
   void Run() {
     for (int step = 0; step < kSteps && violation_.empty(); ++step) Meanwhile();
-    // Nothing is on its way any more, and the watch has caught up: every doubt ends.
+    // No call is under way, and the watch has caught up: every uncertainty ends.
     while (!api_.IsQuiet()) api_.Deliver();
     calm_ = true;
     while (!watch_.empty()) Hear();
@@ -205,7 +205,7 @@ class History {
     }
   }
 
-  // What happens between two moments of a call, or of nothing.
+  // Runs events between two moments of a call, or outside of calls.
   void Meanwhile() {
     if (calm_ || depth_ >= 4 || !violation_.empty()) return;
     ++depth_;
@@ -231,12 +231,12 @@ class History {
         End();
         break;
       default:
-        break;  // nothing
+        break;  // no event
     }
     --depth_;
   }
 
-  // kube-scheduler, which may have forgotten that it asked before.
+  // kube-scheduler calls, possibly a second time for the same pod.
   void Schedule() {
     const auto& [name, uid] =
         *std::next(pods_.begin(), static_cast<std::ptrdiff_t>(random_.Below(pods_.size())));
@@ -247,7 +247,7 @@ class History {
     (void)binder_.Bind(args, "");
   }
 
-  // A pod on a node is deleted, and another one of the same name made.
+  // Deletes a bound pod, and creates another one of the same name.
   void End() {
     for (const auto& [name, uid] : pods_) {
       const Pod pod = truth_.pod(name);

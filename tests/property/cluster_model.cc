@@ -108,7 +108,7 @@ void ClusterModel::DropStaleExpectations(Instant now, WallTime wall) {
     if (expired || over) stale.push_back(uid);
   }
   for (const std::string& uid : stale) GiveUp(uid);
-  // The wall's time may also have gone back.
+  // The wall clock may also have gone back.
   WaitAnew();
 }
 
@@ -191,7 +191,7 @@ ClusterPhoto ClusterModel::Photo() const {
     if (AfterGpus(entry)) {
       const ResourceVector each{Gpus(1), MilliCpu(wanted.cpu.count() / wanted.gpus.count()),
                                 Bytes(wanted.memory.count() / wanted.gpus.count())};
-      // Zero is not known yet.
+      // Zero means "not known yet".
       ResourceVector& least = photo.least_per_gpu;
       const auto lesser = [](auto a, auto b) {
         const auto zero = decltype(a)(0);

@@ -1,7 +1,7 @@
 #pragma once
 
-// ClusterState as simply as it can be said: a map of nodes, a map of pods, and everything else
-// counted anew each time.
+// The simplest implementation of ClusterState: a map of nodes, a map of pods, and everything else
+// computed on demand.
 
 #include <map>
 #include <optional>
@@ -21,7 +21,7 @@ class ClusterModel {
   void DropNode(const std::string& name);
   void KeepNodes(const std::set<std::string>& names);
 
-  void Watch(const Pod& pod);  // pod.node: where it is bound, empty: nowhere
+  void Watch(const Pod& pod);  // pod.node: where it is bound; empty: nowhere
   void DropPod(const std::string& uid) { pods_.erase(uid); }
   void KeepPods(const std::set<std::string>& uids);
 
@@ -35,7 +35,7 @@ class ClusterModel {
   ClusterPhoto Photo() const;
   size_t assumed_pods() const;
   size_t known_pods() const { return pods_.size(); }
-  // Where the pod is expected, assumed or kept a place for.
+  // Returns the node on which the pod is expected, is assumed or has a kept place.
   std::optional<std::string> PlacedOn(const std::string& uid) const;
 
  private:
@@ -44,16 +44,16 @@ class ClusterModel {
     Pod pod;
     Standing standing = Standing::kWaiting;
     Instant deadline{};
-    std::optional<Pod> seen;  // by the watch
+    std::optional<Pod> seen;  // as the watch reported it
   };
 
-  // Whether the pod fits beside those on the node, itself and, if so wanted, expected ones left
-  // out.
+  // Returns whether the pod fits beside those on the node, without itself and, if requested,
+  // without expected ones.
   bool Fits(const Pod& pod, const std::string& node, bool beside_expected) const;
   void GiveUp(const std::string& uid);
-  // As the watch says: waiting, or where a place is kept for it.
+  // Applies the watch's state: the pod waits, or has a kept place.
   void Wait(Entry& entry) const;
-  // A place is kept where the pod is no larger than the node: to be looked at when one changes.
+  // Decides again about kept places that are no larger than their nodes: called when one changes.
   void WaitAnew();
   static bool AfterGpus(const Entry& entry);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random things that may happen to a cluster, on few nodes and few pods so that they meet often.
+// Random operations on a cluster with few nodes and few pods, so that they often interact.
 
 #include <iosfwd>
 #include <string>
@@ -22,7 +22,7 @@ struct Operation {
     kRemoveNode,
     kReplaceNodes,
     kWatchWaiting,
-    kWatchKept,  // waiting, and a place is kept for it
+    kWatchKept,  // waiting, with a kept place
     kWatchBound,
     kWatchTerminal,
     kRemovePod,
@@ -32,14 +32,14 @@ struct Operation {
     kForget,
     kExtend,
     kDropStaleExpectations,
-    kSettleExpired,  // all that Expired() names is forgotten
+    kSettleExpired,  // drops everything that Expired() names
     kKinds
   };
 
   int kind = 0;
   int node = 0;
   int pod = 0;
-  int gpus = 0;  // of the pod or, doubled, of the node; the other amounts likewise
+  int gpus = 0;  // of the pod or, doubled, of the node; the other amounts have the same meaning
   int cores = 0;
   int gib = 0;
   int cards = 0;
@@ -53,11 +53,11 @@ struct Operation {
   Instant Time() const { return Instant(std::chrono::seconds(second)); }
   WallTime Date() const { return WallTime(std::chrono::seconds(second)); }
   Node MakeNode(int which) const;
-  // Not bound.
+  // Returns a pod that is not bound.
   Pod MakePod(int which) const;
-  // Not bound, with a place that is kept on the node until the time.
+  // Returns a pod that is not bound, with a kept place on the node until the time.
   Pod MakeKeptPod(int which) const;
-  // Where a list says that the pod is bound.
+  // Returns the node to which the list says that the pod is bound.
   std::string ListedNode(int which) const {
     return "n" + std::to_string((node + which) % kNodeNames);
   }

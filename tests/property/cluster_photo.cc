@@ -17,7 +17,7 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     SYNERGY_CHECK(node.detail != nullptr, "every place has its detail");
     const auto found = snapshot.Find(node.detail->name);
     if (found != place) {
-      // A place that nobody uses: its former node may have come back elsewhere.
+      // An unused place: its former node may have come back elsewhere.
       SYNERGY_CHECK(!node.exists && node.detail->pods.empty() && node.pods == 0,
                     "an unused place is empty");
       continue;
@@ -33,7 +33,7 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     shown.cards = node.detail->allocatable.Get(kCard);
     shown.cards_taken = node.detail->requested.Get(kCard);
     const ScalarColumn* const cards = snapshot.FreeOf(kCard);
-    // Nothing and less than nothing are the same there.
+    // Zero and negative values are equivalent there.
     const int64_t free = cards == nullptr ? 0 : cards->Free(place);
     SYNERGY_CHECK(
         std::max<int64_t>(free, 0) == std::max<int64_t>(shown.cards - shown.cards_taken, 0),

@@ -1,7 +1,7 @@
 #pragma once
 
-// All that a snapshot says, in a form that compares and prints: what ClusterState and its model
-// must agree on.
+// The complete content of a snapshot in a form that can be compared and printed: ClusterState and
+// its model must agree on it.
 //
 // Threading: values.
 
@@ -25,14 +25,14 @@ struct NodePhoto {
   ResourceVector requested;
   ResourceVector of_others;
   int64_t cards = 0;        // allocatable of the one other resource
-  int64_t cards_taken = 0;  // requested of it
+  int64_t cards_taken = 0;  // requested amount of it
   std::set<std::string> pods;
 
   bool operator==(const NodePhoto&) const = default;
 };
 
 struct ClusterPhoto {
-  std::map<std::string, NodePhoto> nodes;  // existing ones and those that pods are on
+  std::map<std::string, NodePhoto> nodes;  // existing nodes, and nodes with pods
   ResourceVector largest_node;
   ResourceVector least_per_gpu;
   size_t waiting_gpu_pods = 0;
@@ -40,7 +40,7 @@ struct ClusterPhoto {
   bool operator==(const ClusterPhoto&) const = default;
 };
 
-// Checks on the way that names and places agree.
+// Also checks that names and places agree.
 ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot);
 
 std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo);

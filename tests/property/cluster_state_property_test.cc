@@ -1,6 +1,6 @@
-// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no
-// snapshot that was taken on the way ever changes. A list of all pods is taken in steps; what
-// happens between them is no exception.
+// ClusterState against ClusterModel: after any operations in any order both are equal, and no
+// snapshot taken on the way ever changes. A list of all pods is read in steps, with operations
+// between them.
 
 #include <algorithm>
 #include <map>
@@ -15,27 +15,18 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "cluster/state/cluster_journal.h"
 #include "cluster/state/cluster_state.h"
 #include "cluster/state/pod_list.h"
 #include "property/cluster_model.h"
 #include "property/cluster_operation.h"
 #include "property/cluster_photo.h"
+#include "support/recorded_changes.h"
 
 namespace synergy::testing {
 namespace {
 
-// What the steps of a list have done.
-class ListJournal final : public ClusterJournal {
- public:
-  void Wrote(const ClusterChange& change) override { changes_.push_back(change); }
-  std::vector<ClusterChange> Take() { return std::exchange(changes_, {}); }
-
- private:
-  std::vector<ClusterChange> changes_;
-};
-
-// The pods of the operations, some of them bound, some with a kept place; the last of each counts.
+// Returns the pods of the operations, some of them bound, some with a kept place; the last one of
+// each name counts.
 std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   std::map<std::string, Pod> pods;
   for (const Operation& each : listed) {
@@ -49,7 +40,7 @@ std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   return all;
 }
 
-// A watch goes on only when its list has been taken.
+// A watch continues only after its list has been read.
 bool IsNewsOfPods(const Operation& operation) {
   switch (operation.kind) {
     case Operation::kWatchWaiting:
@@ -70,11 +61,11 @@ class Pair {
 
   ClusterState& state() { return state_; }
 
-  // Makes a step of a list, and the model does what it did.
+  // Makes a step of a list, and applies its effects to the model.
   bool Step(PodList& list) {
-    journal_.Take();
+    journal_.all.clear();
     const bool more = list.Step();
-    for (const ClusterChange& change : journal_.Take()) {
+    for (const ClusterChange& change : std::exchange(journal_.all, {})) {
       if (const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call)) {
         for (const Pod& pod : put->pods) model_.Watch(pod);
       } else {
@@ -84,7 +75,7 @@ class Pair {
     return more;
   }
 
-  // All that is listed is known, and all else that is known was never seen by the watch.
+  // Every listed pod is known, and no other known pod was ever seen by the watch.
   void CompareWithList(const std::vector<Pod>& pods) {
     std::set<std::string> uids;
     for (const Pod& pod : pods) uids.insert(pod.uid);
@@ -235,7 +226,7 @@ class Pair {
     }
   }
 
-  ListJournal journal_;
+  RecordedChanges journal_;  // of the steps of a list
   ClusterState state_;
   ClusterModel model_;
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
@@ -253,7 +244,7 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
 
 RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
               (const std::vector<Operation>& operations)) {
-  // Without snapshots on the way, nothing is copied before it is written.
+  // Without snapshots in between, nothing is copied before it is written.
   Pair pair;
   for (const Operation& operation : operations) pair.Apply(operation);
   pair.Compare();
@@ -283,7 +274,7 @@ RC_GTEST_PROP(ClusterStateProperty, NoStepOfAListShowsLessInUseThanBeforeAndAfte
   for (const Operation& operation : before) pair.Apply(operation);
   ClusterState& state = pair.state();
   std::vector<Pod> pods = PodsOf(listed);
-  // What we are placing is not changed meanwhile.
+  // A pod that is being placed is not changed meanwhile.
   for (Pod& pod : pods) {
     const auto placement = state.FindPlacement(pod.uid);
     if (placement && pod.node.empty()) pod.requests = placement->pod->requests;

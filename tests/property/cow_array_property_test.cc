@@ -1,4 +1,4 @@
-// CowArray against plain vectors that are copied whole.
+// CowArray against plain vectors that are copied completely.
 
 #include <utility>
 #include <vector>
@@ -30,7 +30,7 @@ RC_GTEST_PROP(CowArrayProperty, BehavesAsAVectorThatIsCopiedWhole,
     if (choice % 8 == 0) {
       shared.push_back({now.array.Share(), now.plain});
     } else if (choice % 8 < 4 || now.plain.empty()) {
-      // Many at once, so that several chunks come about.
+      // Appends many, so that there are several chunks.
       for (int i = 0; i < 40; ++i) {
         now.array.Append() = value + i;
         now.plain.push_back(value + i);

@@ -1,5 +1,5 @@
-// Nodes divided together, with gangs across them, against each node by itself and against trying
-// everything.
+// Joint division of nodes with gangs across them, against the division of each node alone and
+// against exhaustive search.
 
 #include <algorithm>
 #include <iterator>
@@ -30,35 +30,35 @@ const std::vector<JobProfile>& OfCpu() {
   return profiles;
 }
 
-// Nodes with tenants, some of them members of gangs, which are on one node or several.
+// Nodes with shares, some of them members of gangs, which are on one node or several.
 struct Nodes {
-  std::vector<std::vector<Tenant>> tenants;
+  std::vector<std::vector<PodShare>> shares;
   std::vector<ResourceVector> spare;
 
   std::vector<DividedNode> View() const {
     std::vector<DividedNode> view;
-    for (size_t i = 0; i < tenants.size(); ++i) view.push_back({tenants[i], spare[i]});
+    for (size_t i = 0; i < shares.size(); ++i) view.push_back({shares[i], spare[i]});
     return view;
   }
 };
 
-Tenant RandomTenant(const JobProfile& profile) {
-  Tenant tenant;
-  tenant.profile = &profile;
-  tenant.fair = {Gpus(1), Cores(3), GiB(1)};
-  tenant.least = {Gpus(1), Cores(2), GiB(1)};
-  tenant.current = tenant.least;
-  tenant.current.cpu += Cores(*rc::gen::inRange(0, 4));
-  tenant.most = {Gpus(1), Cores(8), GiB(1)};
-  return tenant;
+PodShare RandomShare(const JobProfile& profile) {
+  PodShare share;
+  share.profile = &profile;
+  share.fair = {Gpus(1), Cores(3), GiB(1)};
+  share.least = {Gpus(1), Cores(2), GiB(1)};
+  share.current = share.least;
+  share.current.cpu += Cores(*rc::gen::inRange(0, 4));
+  share.most = {Gpus(1), Cores(8), GiB(1)};
+  return share;
 }
 
 Nodes RandomNodes(size_t most_gangs) {
   Nodes nodes;
-  nodes.tenants.resize(*rc::gen::inRange<size_t>(1, 4));
-  for (auto& tenants : nodes.tenants) {
+  nodes.shares.resize(*rc::gen::inRange<size_t>(1, 4));
+  for (auto& shares : nodes.shares) {
     for (int64_t i = *rc::gen::inRange(0, 3); i > 0; --i) {
-      tenants.push_back(RandomTenant(OfCpu()[*rc::gen::inRange<size_t>(0, OfCpu().size())]));
+      shares.push_back(RandomShare(OfCpu()[*rc::gen::inRange<size_t>(0, OfCpu().size())]));
     }
     nodes.spare.push_back({Gpus(0), Cores(*rc::gen::inRange(0, 8)), GiB(0)});
   }
@@ -66,34 +66,34 @@ Nodes RandomNodes(size_t most_gangs) {
     const JobProfile& profile = OfCpu()[*rc::gen::inRange<size_t>(0, OfCpu().size())];
     const auto members = *rc::gen::inRange<size_t>(2, 4);
     for (size_t i = 0; i < members; ++i) {
-      Tenant tenant = RandomTenant(profile);
-      tenant.gang = InGang{.number = gang, .gpus = static_cast<double>(members), .needs = {}};
-      nodes.tenants[*rc::gen::inRange<size_t>(0, nodes.tenants.size())].push_back(tenant);
+      PodShare share = RandomShare(profile);
+      share.gang = InGang{.number = gang, .gpus = static_cast<double>(members), .needs = {}};
+      nodes.shares[*rc::gen::inRange<size_t>(0, nodes.shares.size())].push_back(share);
     }
   }
   return nodes;
 }
 
 double Total(const Nodes& nodes, const NodeAmounts& amounts) {
-  std::vector<Tenant> tenants;
+  std::vector<PodShare> shares;
   std::vector<ResourceVector> all;
   for (size_t node = 0; node < amounts.size(); ++node) {
-    tenants.insert(tenants.end(), nodes.tenants[node].begin(), nodes.tenants[node].end());
+    shares.insert(shares.end(), nodes.shares[node].begin(), nodes.shares[node].end());
     all.insert(all.end(), amounts[node].begin(), amounts[node].end());
   }
-  return TotalThroughput(tenants, all);
+  return TotalThroughput(shares, all);
 }
 
 void CheckThatItFits(const Nodes& nodes, const NodeAmounts& amounts) {
-  RC_ASSERT(amounts.size() == nodes.tenants.size());
+  RC_ASSERT(amounts.size() == nodes.shares.size());
   for (size_t node = 0; node < amounts.size(); ++node) {
     ResourceVector left = nodes.spare[node];
-    RC_ASSERT(amounts[node].size() == nodes.tenants[node].size());
+    RC_ASSERT(amounts[node].size() == nodes.shares[node].size());
     for (size_t i = 0; i < amounts[node].size(); ++i) {
-      const Tenant& tenant = nodes.tenants[node][i];
-      RC_ASSERT(amounts[node][i].cpu >= tenant.least.cpu);
-      RC_ASSERT(amounts[node][i].memory >= tenant.least.memory);
-      left += tenant.current - amounts[node][i];
+      const PodShare& share = nodes.shares[node][i];
+      RC_ASSERT(amounts[node][i].cpu >= share.least.cpu);
+      RC_ASSERT(amounts[node][i].memory >= share.least.memory);
+      left += share.current - amounts[node][i];
     }
     RC_ASSERT(left.cpu >= MilliCpu(0));
     RC_ASSERT(left.memory >= Bytes(0));
@@ -104,7 +104,7 @@ void CheckThatMembersHaveTheSame(const Nodes& nodes, const NodeAmounts& amounts)
   std::map<size_t, ResourceVector> of_gang;
   for (size_t node = 0; node < amounts.size(); ++node) {
     for (size_t i = 0; i < amounts[node].size(); ++i) {
-      const auto& gang = nodes.tenants[node][i].gang;
+      const auto& gang = nodes.shares[node][i].gang;
       if (!gang) continue;
       const auto [known, is_first] = of_gang.try_emplace(gang->number, amounts[node][i]);
       RC_ASSERT(known->second == amounts[node][i]);
@@ -112,28 +112,28 @@ void CheckThatMembersHaveTheSame(const Nodes& nodes, const NodeAmounts& amounts)
   }
 }
 
-// As if every node were divided without a thought of the others: of what its members are given on
-// their nodes a gang makes use of the least.
+// Divides every node without regard to the others. A gang can use only the least of the amounts
+// that its members get on their nodes.
 NodeAmounts NodeByNode(const Nodes& nodes) {
   NodeAmounts amounts;
-  for (size_t node = 0; node < nodes.tenants.size(); ++node) {
-    std::vector<Tenant> alone = nodes.tenants[node];
-    for (Tenant& tenant : alone) tenant.gang.reset();
+  for (size_t node = 0; node < nodes.shares.size(); ++node) {
+    std::vector<PodShare> alone = nodes.shares[node];
+    for (PodShare& share : alone) share.gang.reset();
     amounts.push_back(Regrow(alone, nodes.spare[node]));
   }
   return amounts;
 }
 
-// The most with whole cores for everybody: whatever the gangs are given, each node's others are
-// divided in every way.
+// Returns the best result with whole cores, by exhaustive search: for all amounts of the gangs,
+// each node's other tenants are divided in every way.
 class Everything {
  public:
   explicit Everything(const Nodes& nodes) : nodes_(nodes) {
-    for (size_t node = 0; node < nodes.tenants.size(); ++node) {
+    for (size_t node = 0; node < nodes.shares.size(); ++node) {
       ResourceVector all = nodes.spare[node];
-      for (const Tenant& tenant : nodes.tenants[node]) {
-        all += tenant.current;
-        if (tenant.gang) members_[tenant.gang->number].push_back(tenant);
+      for (const PodShare& share : nodes.shares[node]) {
+        all += share.current;
+        if (share.gang) members_[share.gang->number].push_back(share);
       }
       capacity_.push_back(all.cpu);
     }
@@ -146,11 +146,11 @@ class Everything {
   }
 
  private:
-  using Gangs = std::map<size_t, std::vector<Tenant>>;
+  using Gangs = std::map<size_t, std::vector<PodShare>>;
 
   void TryGangs(Gangs::const_iterator gang, double worth, double& best) {
     if (gang == members_.end()) {
-      for (size_t node = 0; node < nodes_.tenants.size(); ++node) {
+      for (size_t node = 0; node < nodes_.shares.size(); ++node) {
         const auto others = BestOfOthers(node);
         if (!others) return;
         worth += *others;
@@ -158,35 +158,35 @@ class Everything {
       best = std::max(best, worth);
       return;
     }
-    const std::vector<Tenant>& tenants = gang->second;
-    for (MilliCpu cpu = tenants.front().least.cpu; cpu <= Cores(8); cpu += Cores(1)) {
+    const std::vector<PodShare>& shares = gang->second;
+    for (MilliCpu cpu = shares.front().least.cpu; cpu <= Cores(8); cpu += Cores(1)) {
       given_[gang->first] = cpu;
-      const std::vector<ResourceVector> amounts(tenants.size(), {Gpus(1), cpu, GiB(1)});
-      TryGangs(std::next(gang), worth + TotalThroughput(tenants, amounts), best);
+      const std::vector<ResourceVector> amounts(shares.size(), {Gpus(1), cpu, GiB(1)});
+      TryGangs(std::next(gang), worth + TotalThroughput(shares, amounts), best);
     }
   }
 
   std::optional<double> BestOfOthers(size_t node) const {
     MilliCpu left = capacity_[node];
-    std::vector<Tenant> others;
-    for (const Tenant& tenant : nodes_.tenants[node]) {
-      if (tenant.gang) {
-        left -= given_.at(tenant.gang->number);
+    std::vector<PodShare> others;
+    for (const PodShare& share : nodes_.shares[node]) {
+      if (share.gang) {
+        left -= given_.at(share.gang->number);
       } else {
-        others.push_back(tenant);
+        others.push_back(share);
       }
     }
     return left < MilliCpu(0) ? std::nullopt : BestWithin(others, left);
   }
 
-  static std::optional<double> BestWithin(std::span<const Tenant> tenants, MilliCpu left) {
-    if (tenants.empty()) return 0;
+  static std::optional<double> BestWithin(std::span<const PodShare> shares, MilliCpu left) {
+    if (shares.empty()) return 0;
     std::optional<double> best;
-    for (MilliCpu cpu = tenants.front().least.cpu; cpu <= std::min(left, Cores(8));
+    for (MilliCpu cpu = shares.front().least.cpu; cpu <= std::min(left, Cores(8));
          cpu += Cores(1)) {
-      const auto rest = BestWithin(tenants.subspan(1), left - cpu);
+      const auto rest = BestWithin(shares.subspan(1), left - cpu);
       if (!rest) continue;
-      const double own = NormalizedThroughput(tenants.front(), {Gpus(1), cpu, GiB(1)});
+      const double own = NormalizedThroughput(shares.front(), {Gpus(1), cpu, GiB(1)});
       best = std::max(best.value_or(0), own + *rest);
     }
     return best;
@@ -208,7 +208,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, MembersHaveTheSameAndNoNodeGivesMoreThanIt
 RC_GTEST_PROP(RegrowTogetherProperty, IsNoWorseThanNodeByNodeNorThanThePresent, ()) {
   const Nodes nodes = RandomNodes(3);
   NodeAmounts present;
-  for (const auto& tenants : nodes.tenants) present.push_back(CurrentOf(tenants));
+  for (const auto& shares : nodes.shares) present.push_back(CurrentOf(shares));
   const double total = Total(nodes, RegrowTogether(nodes.View()));
   const double by_node = Total(nodes, NodeByNode(nodes));
   RC_CLASSIFY(total > by_node + kEqual, "better");
@@ -234,33 +234,33 @@ RC_GTEST_PROP(RegrowTogetherProperty, OfSeveralGangsIsNotFarFromTheBest, ()) {
 
 RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLacks, ()) {
   Nodes nodes = RandomNodes(2);
-  for (auto& tenants : nodes.tenants) {
-    // Those of a gang that are on one node have the same.
+  for (auto& shares : nodes.shares) {
+    // Members of a gang on one node have equal amounts.
     std::map<size_t, MilliCpu> has;
-    for (Tenant& tenant : tenants) {
-      if (!tenant.gang) continue;
-      tenant.current.cpu = has.try_emplace(tenant.gang->number, tenant.current.cpu).first->second;
+    for (PodShare& share : shares) {
+      if (!share.gang) continue;
+      share.current.cpu = has.try_emplace(share.gang->number, share.current.cpu).first->second;
     }
     const ResourceVector lacking{Gpus(0), MilliCpu(*rc::gen::inRange(1, 4000)), Bytes(0)};
     ResourceVector surplus;
-    for (const Tenant& tenant : tenants) surplus += tenant.current - tenant.least;
-    if (tenants.empty()) continue;
-    const auto amounts = Reclaim(tenants, lacking);
+    for (const PodShare& share : shares) surplus += share.current - share.least;
+    if (shares.empty()) continue;
+    const auto amounts = Reclaim(shares, lacking);
     RC_ASSERT(amounts.has_value() == (surplus.cpu >= lacking.cpu));
     if (!amounts) continue;
     MilliCpu freed;
     std::map<size_t, MilliCpu> given;
-    for (size_t i = 0; i < tenants.size(); ++i) {
-      RC_ASSERT((*amounts)[i].cpu >= tenants[i].least.cpu);
-      RC_ASSERT((*amounts)[i].cpu <= tenants[i].current.cpu);
-      freed += tenants[i].current.cpu - (*amounts)[i].cpu;
-      if (!tenants[i].gang) continue;
-      const auto [known, is_first] = given.try_emplace(tenants[i].gang->number, (*amounts)[i].cpu);
+    for (size_t i = 0; i < shares.size(); ++i) {
+      RC_ASSERT((*amounts)[i].cpu >= shares[i].least.cpu);
+      RC_ASSERT((*amounts)[i].cpu <= shares[i].current.cpu);
+      freed += shares[i].current.cpu - (*amounts)[i].cpu;
+      if (!shares[i].gang) continue;
+      const auto [known, is_first] = given.try_emplace(shares[i].gang->number, (*amounts)[i].cpu);
       RC_ASSERT(known->second == (*amounts)[i].cpu);
     }
     RC_ASSERT(freed >= lacking.cpu);
-    // Rounding, at most, of what one gang's members share.
-    RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(tenants.size())));
+    // Rounding, at most, of the members' shared amount.
+    RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(shares.size())));
   }
 }
 

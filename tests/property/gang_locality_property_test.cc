@@ -1,4 +1,4 @@
-// PlanGangLocally on random clusters whose nodes are in random racks.
+// Tests PlanGangLocally on random clusters whose nodes are in random racks.
 
 #include <chrono>
 #include <memory>
@@ -37,7 +37,7 @@ Members SomeMembers() {
   return members;
 }
 
-// The cluster's nodes, each in one of two racks, or in none.
+// Returns the cluster's nodes, each in one of two racks, or in none.
 std::shared_ptr<const ClusterSnapshot> InRacks(RandomCluster cluster) {
   for (Node& node : cluster.nodes) {
     const int64_t rack = *rc::gen::inRange(0, 3);
@@ -105,7 +105,7 @@ RC_GTEST_PROP(GangLocalityProperty, WaitsOnlyForWhatIsBetterAndNotForEver,
   const Members members = SomeMembers();
   const LocalityRules rules = SomeRules();
   const bool fits = !PlanGang(*snapshot, members, {}, Everywhere).places.empty();
-  // When all waits are over it goes wherever there is room.
+  // When all waits are over, the gang is placed wherever there is room.
   RC_ASSERT(fits == !PlanAt(*snapshot, members, rules, 4).plan.places.empty());
   for (int64_t waited = 0; waited < 4; ++waited) {
     const LocalPlan plan = PlanAt(*snapshot, members, rules, waited);
@@ -116,7 +116,7 @@ RC_GTEST_PROP(GangLocalityProperty, WaitsOnlyForWhatIsBetterAndNotForEver,
     RC_ASSERT(fits);
     RC_ASSERT(*plan.waits_until > seconds(waited));
     RC_ASSERT(*plan.waits_until <= rules.node_wait + rules.rack_wait);
-    // At that moment it is one tier further, or has places.
+    // At that moment the gang may be spread over one more tier, or has places.
     const LocalPlan then =
         PlanGangLocally(*snapshot, members, {}, Everywhere, rules, {}, *plan.waits_until);
     RC_ASSERT(!then.plan.places.empty() || then.tier > plan.tier);

@@ -1,4 +1,4 @@
-// PlanGang against trying everything, on small clusters.
+// PlanGang against exhaustive search, on small clusters.
 
 #include <memory>
 #include <optional>

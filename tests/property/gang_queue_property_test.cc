@@ -1,8 +1,9 @@
-// Random histories of gangs whose members keep off each other, in a model of kube-scheduler
-// (scheduler_model.h) around the real Gangs. First calls are lost, members are deleted and come
-// again, and the extender starts anew; then it is calm. At no time are fewer than all members of a
-// gang let go, or places held for longer than they may be; and in the end a gang that can be placed
-// is, which trying everything says (support/histories.h says how many are tried).
+// Random histories of gangs whose members repel each other, in a model of kube-scheduler
+// (scheduler_model.h) around the real Gangs. In the first phase calls are lost, members are deleted
+// and created again, and the extender restarts; the second phase is undisturbed. At no time are
+// fewer than all members of a gang released, or places held for too long; in the end every gang for
+// which exhaustive search finds a placement is placed (support/histories.h has the number of
+// histories).
 
 #include <chrono>
 #include <map>
@@ -57,7 +58,8 @@ class History {
       }
       ASSERT_FALSE(can_be_placed) << gang << " has " << bound << " of " << size << " bound"
                                   << model_.Describe();
-      // Members that were bound when others were lost, or the extender, are no gang's fault.
+      // Members that were bound when others, or the extender, were lost do not count against the
+      // gang.
       ASSERT_TRUE(disturbed_ || bound == 0) << model_.Describe();
     }
   }
@@ -115,7 +117,7 @@ class History {
       if (separation != Separation{})
         pod.separation = std::make_shared<const Separation>(separation);
       auto selection = std::make_shared<NodeSelection>();
-      // Where members are counted among different nodes the order in which they come decides.
+      // If members count among different nodes, their order of arrival matters.
       if (separation.spread.empty() && OneIn(6))
         selection->node_selector = {{"pool", fmt::format("p{}", random_.Below(2))}};
       Waiting waiting;
@@ -134,7 +136,7 @@ class History {
         disturbed_ = true;
         return model_.Kill();
       case 1: {
-        // One is lost, and made again.
+        // Deletes a pod and creates it again.
         auto chosen = model_.pods().begin();
         std::advance(chosen, random_.Below(model_.pods().size()));
         ModelPod pod = chosen->second;
@@ -158,7 +160,7 @@ class History {
   }
   bool AllPlaced() const { return placed() == gangs_.size() || !model_.fault().empty(); }
 
-  // Beside all that are bound.
+  // Checks beside all bound pods.
   bool CanBePlaced(const std::string& gang) const {
     std::map<std::string, std::string> places;
     std::vector<const ModelPod*> waiting;
@@ -171,7 +173,7 @@ class History {
     }
     return Try(waiting, places);
   }
-  // In any order: spread depends on it.
+  // Tries every order: spread depends on it.
   bool Try(const std::vector<const ModelPod*>& waiting,
            std::map<std::string, std::string>& places) const {
     if (waiting.empty()) return true;
@@ -193,9 +195,9 @@ class History {
 
   SchedulerModel model_;
   Random& random_;
-  std::map<std::string, size_t> gangs_;  // the sizes
+  std::map<std::string, size_t> gangs_;  // sizes by name
   std::set<std::string> with_volumes_;
-  size_t missed_ = 0;  // of these, that could have been placed
+  size_t missed_ = 0;  // gangs that could have been placed
   bool disturbed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// SelectGangVictims against trying all sets of victims, on small clusters.
+// SelectGangVictims against all sets of victims, on small clusters.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ constexpr int32_t kPriority = 3;
 
 int64_t Upto(int64_t most) { return *rc::gen::inRange<int64_t>(0, most + 1); }
 
-// Who leaves together, by what stands in the way.
+// Pods that are evicted together, and the obstacles to it.
 struct Group {
   std::vector<std::string> pods;
   int32_t priority = 0;
@@ -102,7 +102,7 @@ RC_GTEST_PROP(GangVictimsProperty, AreWholeNeededAndOfTheLowestPriorityThatHelps
 
   std::vector<Group> groups;
   for (const auto& [name, group] : scene.groups) groups.push_back(group);
-  std::optional<int32_t> lowest;  // of the highest priority among those who leave
+  std::optional<int32_t> lowest;  // highest priority among the victims
   for (uint32_t set = 0; set < (1U << groups.size()); ++set) {
     std::set<std::string> gone;
     int32_t highest = -1;

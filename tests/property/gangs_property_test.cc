@@ -1,9 +1,9 @@
-// Random histories of two gangs that want the same GPUs, single pods and lost members between: as
-// kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
-// that starts anew. No more than one of the gangs ever has pods bound, none before the binds of all
-// of its pods wait at once, and one ends up whole. Of a gang that runs members fail and are
-// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs
-// (support/histories.h says how many are tried).
+// Random histories of two gangs that want the same GPUs, with single pods and lost members:
+// kube-scheduler handles one pod at a time, binds come late or twice, and the extender restarts. No
+// more than one of the gangs ever has bound pods, none of its pods is bound before the binds of all
+// of them wait at once, and one gang is complete in the end. Members of a running gang fail and are
+// replaced: no other pod gets their places meanwhile, and no place is held for a gang without
+// running members (support/histories.h has the number of histories).
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
-#include "extender/gangs/vacancies.h"
+#include "extender/gangs/lost_members.h"
 #include "support/fake_clock.h"
 #include "support/histories.h"
 #include "support/recorded_events.h"
@@ -32,7 +32,7 @@ constexpr int kSize = 8;
 constexpr const char* kNode = "a";
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
 
-// The cluster as it is, and an extender that watches it.
+// The true cluster, and an extender that watches it.
 class History {
  public:
   explicit History(uint64_t seed) : random_(seed) {
@@ -45,7 +45,7 @@ class History {
 
   void Run() {
     for (int step = 0; step < 150; ++step) Disturb();
-    // From here on nothing goes wrong, and the singles have ended.
+    // From now on there are no more faults, and the single pods have ended.
     Replace();
     for (auto* pods : {&waiting_, &in_flight_}) {
       std::erase_if(*pods, [](const Pod& pod) { return pod.gang == nullptr; });
@@ -61,7 +61,7 @@ class History {
     }
     EXPECT_TRUE(OneIsWhole()) << Describe();
     Pass(kReplacementHold);
-    EXPECT_TRUE(state_->VacantPlaces().empty()) << Describe();
+    EXPECT_TRUE(state_->Reservations(ReservationKind::kReplacement).empty()) << Describe();
   }
 
  private:
@@ -88,7 +88,7 @@ class History {
         if (OneIn(4)) Start();
         return;
       case 2: {
-        // A member is lost, and made again.
+        // Deletes a member and creates it again.
         if (waiting_.empty() || !OneIn(2)) return;
         Pod pod = AnyOf(waiting_);
         Take(pod);
@@ -119,7 +119,7 @@ class History {
     }
   }
 
-  // A bound member of a gang is gone, and its controller waits before it makes another.
+  // Deletes a bound member of a gang; its controller waits before it creates another.
   void FailOne() {
     if (bound_.empty()) return;
     auto chosen = bound_.begin();
@@ -132,7 +132,9 @@ class History {
       api_.Change(pod.name, [](Pod& failed) { failed.terminal = true; });
     }
     End(pod.name);
-    EXPECT_TRUE(Bound("g") + Bound("h") > 0 || state_->VacantPlaces().empty()) << Describe();
+    EXPECT_TRUE(Bound("g") + Bound("h") > 0 ||
+                state_->Reservations(ReservationKind::kReplacement).empty())
+        << Describe();
     pod.uid += "'";
     pod.node.clear();
     lost_.push_back(pod);
@@ -147,7 +149,7 @@ class History {
     binder_.reset();
     allocations_.reset();
     state_ = std::make_unique<ClusterState>();
-    state_->HoldVacated(kReplacementHold);
+    state_->ReserveForReplacements(kReplacementHold);
     state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
     synergy::testing::HearUntil(*state_, 1000);
     state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));
@@ -161,7 +163,7 @@ class History {
                                                     clock_, log_, metrics_);
   }
 
-  // The watch brings a pod no later than kube-scheduler asks about it.
+  // The watch reports a pod no later than kube-scheduler's call about it.
   void Schedule(const Pod& given) {
     const Pod pod = given;
     if (known_.emplace(pod.name, pod).second) {
@@ -178,7 +180,7 @@ class History {
     const Pod pod = given;
     const bool in_flight = std::any_of(in_flight_.begin(), in_flight_.end(),
                                        [&](const Pod& other) { return other.uid == pod.uid; });
-    if (!in_flight) return;  // another's bind ended its own
+    if (!in_flight) return;  // another pod's bind ended this one
     if (pod.gang != nullptr) {
       if (!binds_.contains(pod.uid)) binds_[pod.uid] = extender_->gangs().BeginBind(pod.uid, kNode);
       return Settle();
@@ -189,7 +191,7 @@ class History {
                     pod.name, pod.uid));
     Bound(pod, answer == kBound);
   }
-  // Takes the outcomes of binds that wait for others.
+  // Collects the outcomes of binds that wait for others.
   void Settle() {
     for (const auto& [uid, bind] : std::map(binds_)) {
       const auto outcome = extender_->gangs().OutcomeOf(*bind);
@@ -222,7 +224,8 @@ class History {
     bound_[pod.name] = bound;
     state_->UpsertPod(bound);
     EXPECT_FALSE(Bound("g") > 0 && Bound("h") > 0) << Describe();
-    EXPECT_LE(bound_.size() + state_->VacantPlaces().size(), static_cast<size_t>(kSize))
+    EXPECT_LE(bound_.size() + state_->Reservations(ReservationKind::kReplacement).size(),
+              static_cast<size_t>(kSize))
         << Describe();
   }
 
@@ -242,7 +245,7 @@ class History {
     binder_->SettleExpired();
     extender_->gangs().Look();
     Settle();
-    Vacancies(*state_, api_, events_, clock_, log_, metrics_).Look();
+    LostMembers(*state_, api_, events_, clock_, log_, metrics_).Look();
   }
 
   int Bound(const std::string& gang) const {
@@ -251,7 +254,7 @@ class History {
     return members;
   }
   static std::string GangOf(const Pod& pod) { return pod.name.substr(0, 1); }
-  // How many of the gang's binds wait no more, and have not been carried out.
+  // Returns how many of the gang's binds were released, but not carried out yet.
   int LetGo(const std::string& gang) const {
     int members = 0;
     for (const Pod& pod : in_flight_) {
@@ -293,8 +296,8 @@ class History {
   std::unique_ptr<Binder> binder_;
   std::unique_ptr<SchedulerExtender> extender_;
   std::vector<Pod> waiting_;
-  std::vector<Pod> in_flight_;                              // passed, and not bound yet
-  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // of them, those that wait, by uid
+  std::vector<Pod> in_flight_;                              // passed the filter, not bound yet
+  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // those of them that wait, by uid
   std::vector<Pod> lost_;                                   // to be replaced
   std::map<std::string, Pod> known_;                        // created
   std::map<std::string, Pod> bound_;                        // by name

@@ -1,4 +1,4 @@
-// Profiles from scattered and noisy points.
+// Tests profiles from scattered and noisy points.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 using Point = JobProfile::Point;
 
-// Distinct amounts anywhere, throughputs without any order.
+// Returns distinct amounts with throughputs in no order.
 std::vector<Point> ScatteredPoints() {
   std::map<std::pair<int, int>, double> points;
   const int count = *rc::gen::inRange(1, 12);
@@ -46,7 +46,7 @@ std::pair<MilliCpu, Bytes> AnyAmounts() {
           Bytes(*rc::gen::inRange(0, 32'000) * int64_t{1'000'000})};
 }
 
-// The fastest with no more CPU and no more memory.
+// Returns the greatest throughput with no more CPU and no more memory.
 double FastestWithin(const std::vector<Point>& points, MilliCpu cpu, Bytes memory) {
   double fastest = 0;
   for (const Point& point : points) {

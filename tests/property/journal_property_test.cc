@@ -1,4 +1,4 @@
-// A journal of whatever happens to a cluster, gone through again in memory and from its text.
+// A journal of arbitrary changes of a cluster, replayed from memory and from its text.
 
 #include <algorithm>
 #include <string>
@@ -102,7 +102,8 @@ void CompareNews(ClusterState& a, ClusterState& b) {
   }
 }
 
-// Makes the changes, and each of them again in another state by what `again` makes of the journal.
+// Makes the changes, and makes each of them a second time in another state, from what `again`
+// returns for the journal.
 template <class Again>
 void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   ClusterState state;
@@ -111,11 +112,11 @@ void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   state.SetJournal(&journal);
   int made = 0;
   for (const ClusterChange& change : changes) {
-    // Fails as it should: these changes have no versions.
-    static_cast<void>(Apply(state, change));
+    // Fails as expected: these changes have no versions.
+    static_cast<void>(state.Apply(change));
     RC_ASSERT(journal.count() == ++made);
     RC_ASSERT(journal.change().call.index() == change.call.index());
-    const Result<> applied = Apply(replayed, again(journal.change()));
+    const Result<> applied = replayed.Apply(again(journal.change()));
     if (!applied) RC_FAIL(applied.error().message);
     CompareSnapshots(*state.Snapshot(), *replayed.Snapshot());
     ComparePods(state, replayed);
@@ -140,7 +141,7 @@ RC_GTEST_PROP(JournalProperty, GoneThroughAgainFromItsTextGivesTheSameClusterAtE
   });
 }
 
-// What is read where `call` was written.
+// Returns the call as read from its text.
 template <class T>
 T Again(const T& call) {
   const Result<ClusterChange> read = wire::ReadJournalLine(wire::WriteJournalLine({call, 1}));

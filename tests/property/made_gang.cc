@@ -14,9 +14,9 @@ namespace {
 constexpr Duration kStep = std::chrono::milliseconds(500);
 constexpr Duration kAgentSees = std::chrono::seconds(1);
 constexpr Duration kDecides = std::chrono::seconds(2);
-// Of a pod whose log says nothing the agent reads the CPU time no more often.
+// The agent reads the CPU time of a pod with a silent log no more often than this.
 constexpr Duration kSilentCpu = std::chrono::seconds(10);
-// How far the clocks of two nodes are apart.
+// Difference between the clocks of two nodes.
 constexpr Duration kSkew = std::chrono::milliseconds(700);
 
 Duration ToTime(double seconds) { return std::chrono::duration_cast<Duration>(Seconds(seconds)); }
@@ -34,7 +34,7 @@ MadeGang::MadeGang(MadeGangRules rules, uint64_t seed)
 }
 
 void MadeGang::Put(const Member& member) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.workload = "w-1";
   fungible.requested = {Gpus(1), FromCores(member.cores), GiB(4)};
@@ -46,7 +46,7 @@ void MadeGang::Put(const Member& member) {
   fungible.probe = member.annotation;
   Pod pod = MakePod(member.name, fungible.requested);
   pod.node = "node-of-" + member.name;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   pod.gang = std::make_shared<const Gang>(
       Gang{"team/gang", static_cast<int32_t>(rules_.members.size()), {}});
   state_.UpsertPod(std::move(pod));
@@ -92,7 +92,7 @@ void MadeGang::Run(Duration time) {
 
 void MadeGang::Train() {
   if ((at_.now - begin_) % std::chrono::seconds(1) < kStep) {
-    double normal = -6;  // twelve uniform ones come close to a normal one
+    double normal = -6;  // the sum of twelve uniform values is almost normal
     for (int i = 0; i < 12; ++i) normal += random_.Uniform();
     factor_ = std::max(0.2, 1 + rules_.noise * normal);
   }
@@ -136,15 +136,15 @@ void MadeGang::Report(size_t index) {
   }
   progress.cpu = member.told;
   progress.probe = member.quota;
-  profiler_.Hear(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
+  profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }
 
 void MadeGang::Decide() {
   Grow();
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at_);
-  for (const ProfilerAction& action : decision.actions) {
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at_);
+  for (const ProfilerAction& action : plan.actions) {
     Carry(action);
-    profiler_.Learn(memory_, action, true, at_);
+    profiler_.OnResult(memory_, action, true, at_);
   }
 }
 
@@ -166,7 +166,7 @@ void MadeGang::Carry(const ProfilerAction& action) {
   if (published_->confirmed && !confirmed_after_) confirmed_after_ = at_.now - begin_;
 }
 
-// The tuner gives each what is free on its node.
+// The tuner gives each member the free CPU of its node.
 void MadeGang::Grow() {
   if (!published_ || published_->points.back().certainty != PointCertainty::kGuess) return;
   const bool any_probed = std::any_of(members_.begin(), members_.end(), [](const Member& member) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster in which the pods of one gang train, each on a node of its own, all at the speed of the
-// slowest, which is known: in simulated time, as made_training.h has it for one pod.
+// A cluster in which the pods of one gang train, each on a node of its own, all at the known speed
+// of the slowest: in simulated time, like made_training.h for one pod.
 
 #include <cstdint>
 #include <memory>
@@ -16,9 +16,9 @@
 
 namespace synergy::testing {
 
-// `cost` CPU seconds for each iteration beside a GPU that does `best` iterations a second.
+// An iteration takes `cost` CPU seconds, beside a GPU that does `best` iterations per second.
 struct MadeMember {
-  double cores = 3;  // that it begins with
+  double cores = 3;  // at the beginning
   double cost = 0.57;
   double node = 12;  // cores
   bool logs = true;
@@ -28,8 +28,8 @@ struct MadeGangRules {
   std::string name;
   std::vector<MadeMember> members;
   double best = 10;
-  double spin = 0;      // cores that whoever waits for the others uses
-  double noise = 0.02;  // of each second's speed
+  double spin = 0;      // cores that a member uses while it waits for the others
+  double noise = 0.02;  // relative noise of each second's speed
   Duration reports = std::chrono::seconds(2);
   bool strict = false;
 };
@@ -40,9 +40,9 @@ class MadeGang final : public MeasuredBook {
 
   void Run(Duration time);
 
-  // With that much CPU each.
+  // Returns the speed if each member has that much CPU.
   double TrueSpeed(MilliCpu cpu) const;
-  // The most CPU seconds that an iteration costs one of them.
+  // Returns the greatest CPU time of an iteration over the members, in seconds.
   double TrueCost() const;
   const std::optional<MeasuredProfile>& published() const { return published_; }
   std::optional<Duration> confirmed_after() const { return confirmed_after_; }
@@ -61,7 +61,7 @@ class MadeGang final : public MeasuredBook {
     double cores = 0;
     std::optional<CpuProbe> annotation;
     std::optional<ProbeReading> quota;
-    std::optional<Instant> seen;  // when the agent sees what was written
+    std::optional<Instant> seen;  // when the agent sees the annotation
     CpuUse use{.waited = Duration::zero()};
     CpuUse told;
   };

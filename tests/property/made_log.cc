@@ -15,10 +15,10 @@
 namespace synergy::testing {
 namespace {
 
-// What a process writes, and when.
+// One write of a process.
 struct Piece {
   double time = 0;
-  std::string text;  // ends with a newline where it is a line of its own
+  std::string text;  // ends with a newline if it is a line of its own
 };
 
 std::string Elapsed(double seconds) {
@@ -115,7 +115,7 @@ class Maker {
     }
   }
 
-  // As people describe their bars: the text is another one at many an update.
+  // A description as users write them: its text changes at many updates.
   std::string Description(double loss) {
     const bool late = trained_ > made_.seconds / 2;
     switch (made_.seed % 8) {
@@ -248,11 +248,11 @@ class Maker {
         return Write(
             fmt::format("Test:  [{:>2}/{}]  eta: 0:00:12  loss: 1.2 (1.2)\n", done, total));
       default:
-        return;  // says nothing
+        return;  // prints nothing
     }
   }
 
-  // The moment at which `rank` writes what the first one writes at `time`.
+  // Returns when `rank` writes what the first rank writes at `time`.
   double Late(double time) { return time + 0.4 / made_.rate * random_.Uniform(); }
 
   MadeLog Finish() {
@@ -284,7 +284,8 @@ class Maker {
     return text;
   }
 
-  // As a runtime writes it: a line when it ends, or a part of one when its room is full.
+  // Formats the log like a container runtime: a line when it ends, or a part of one when the buffer
+  // is full.
   std::string Cri(const std::vector<std::pair<double, std::string>>& written) {
     const size_t room = made_.burst ? 4096 : 1;
     std::string log;
@@ -351,7 +352,7 @@ class Maker {
   double last_stall_ = 0;
   std::deque<double> times_;  // of the iterations of the last minute of training
   double window_ = 0;
-  std::vector<std::pair<double, int64_t>> lines_;  // of training: when, iterations so far
+  std::vector<std::pair<double, int64_t>> lines_;  // training lines: time, iterations so far
   std::vector<Piece> pieces_;
 };
 

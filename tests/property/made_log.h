@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of trainings that never ran, with what is true of them.
+// Logs of generated trainings, with their true figures.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ enum class MadeFormat {
   kTqdm,
   kTqdmEpochs,     // a bar for each epoch
   kTqdmNested,     // the same inside a bar of epochs
-  kTqdmDescribed,  // one bar whose description changes, in a style by the seed
+  kTqdmDescribed,  // one bar whose description changes; the seed selects its style
   kHuggingFace,
   kLightning,
   kKeras,
@@ -20,7 +20,7 @@ enum class MadeFormat {
   kNanoGpt,
   kTimm,
   kTorchvision,
-  kSteps,  // by hand
+  kSteps,  // printed by the training's own code
   kJson,
   kCount
 };
@@ -29,16 +29,16 @@ struct MadeTraining {
   uint64_t seed = 1;
   MadeFormat format = MadeFormat::kTqdm;
   double rate = 10;            // iterations per second while it trains
-  double noise = 0.1;          // of an iteration's time
+  double noise = 0.1;          // relative noise of an iteration's time
   int64_t epoch = 400;         // iterations
-  double seconds = 200;        // that it trains
+  double seconds = 200;        // duration of the training
   double line_seconds = 0.2;   // between two training lines
   double stall_every = 0;      // seconds of training; 0: never
   double stall = 0;            // seconds
   int64_t evaluate_every = 0;  // iterations; 0: never
   double evaluation = 0;       // seconds
-  int64_t restart_at = 0;      // the iteration after which it begins again a bit before; 0: never
-  int ranks = 1;               // processes that write the same, not quite at once
+  int64_t restart_at = 0;      // the iteration after which it restarts a bit earlier; 0: never
+  int ranks = 1;               // processes that write the same at almost the same time
   bool cri = true;             // else plain text
   bool burst = false;          // the runtime reads many updates of a bar at once
 };

@@ -22,7 +22,7 @@ double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
 
 MilliCpu ToCpu(double cores) { return MilliCpu(std::llround(cores * 1000)); }
 
-// Whether a multiple of `every` lies in the step that ends `now` after the begin.
+// Returns whether a multiple of `every` lies in the step that ends `now` after the beginning.
 bool IsTime(Duration now, Duration every) { return now % every < ToDuration(kStep); }
 
 }  // namespace
@@ -41,7 +41,7 @@ MadeTraining::MadeTraining(MadeTrainer trainer, MadeNode node, uint64_t seed,
 }
 
 void MadeTraining::Put() {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.workload = "w-1";
   fungible.requested = {Gpus(1), requested_, GiB(4)};
@@ -53,7 +53,7 @@ void MadeTraining::Put() {
   fungible.probe = annotation_;
   Pod pod = MakePod("train", fungible.requested);
   pod.node = "n1";
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   state_.UpsertPod(std::move(pod));
 }
 
@@ -78,7 +78,7 @@ void MadeTraining::Run(Duration time) {
   while (at_.now < end) {
     at_.now += ToDuration(kStep);
     at_.wall += ToDuration(kStep);
-    // The agent of the node.
+    // The node's agent.
     if (seen_ && at_.now >= *seen_) {
       seen_.reset();
       if (annotation_) quota_ = ProbeReading{annotation_->cpu, at_.wall, false};
@@ -104,7 +104,7 @@ void MadeTraining::Run(Duration time) {
 void MadeTraining::Train() {
   const double now = Seconds(at_.now - begin_).count();
   if (IsTime(at_.now - begin_, std::chrono::seconds(1))) {
-    // Twelve uniform ones come close to a normal one.
+    // The sum of twelve uniform values is almost normal.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.Uniform();
     factor_ = std::max(0.2, 1 + trainer_.noise * normal);
@@ -125,7 +125,7 @@ void MadeTraining::Train() {
     const double rate = stalls ? 0 : factor_ * Speed(cap);
     iterations = rate * kStep;
     used = iterations * trainer_.cost;
-    wanted = rate > 0 ? used * 1.5 : 0;  // it waits whenever it is in its parallel part
+    wanted = rate > 0 ? used * 1.5 : 0;  // the training waits for CPU throughout its parallel part
   } else {
     const double spin = std::min(trainer_.spin, cap * 0.98) * kStep;
     const double cost = trainer_.cost * (slow_phase && trainer_.phase_of_cpu ? 2 : 1);
@@ -172,15 +172,15 @@ void MadeTraining::Report() {
   progress.cpu = use_seen_;
   if (!node_.says_waiting) progress.cpu->waited.reset();
   progress.probe = quota_;
-  profiler_.Hear(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
+  profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }
 
 void MadeTraining::Decide() {
-  profiler_.HearWaiting(memory_, state_.WaitingPods());
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at_);
-  for (const ProfilerAction& action : decision.actions) {
+  profiler_.ObserveWaiting(memory_, state_.WaitingPods());
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at_);
+  for (const ProfilerAction& action : plan.actions) {
     Carry(action);
-    profiler_.Learn(memory_, action, true, at_);
+    profiler_.OnResult(memory_, action, true, at_);
   }
 }
 

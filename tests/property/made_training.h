@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster of one node and one training whose true speed is known, in simulated time: its node
-// agent tells of it, the profiler decides, what it decides is carried out.
+// A cluster of one node and one training with a known true speed, in simulated time: its node agent
+// reports, the profiler decides, and its decisions are carried out.
 
 #include <cstdint>
 #include <map>
@@ -17,26 +17,26 @@
 
 namespace synergy::testing {
 
-// Preprocessing of `cost` CPU seconds for each iteration, by workers beside a GPU that does `best`
-// iterations a second.
+// Preprocessing takes `cost` CPU seconds per iteration, in workers beside a GPU that does `best`
+// iterations per second.
 struct MadeTrainer {
   std::string name;
   double best = 10;
   double cost = 0.5;
-  double serial = 0;  // seconds of each iteration that nothing shortens, in place of `best`
-  double spin = 0;    // cores that wait busily
+  double serial = 0;  // fixed seconds per iteration, in place of `best`
+  double spin = 0;    // cores used by busy waiting
   double workers = 64;
   double queue = 2;  // batches that are prepared ahead
   double stall_every = 0;
   double stall = 0;
-  double noise = 0.01;        // of each second's speed
-  double outliers = 0;        // how likely a second is three times as slow
-  double phase = 0;           // seconds after which its GPU is half as fast, and back
-  bool phase_of_cpu = false;  // in place of that preparing takes twice the CPU time
-  bool slow_first = false;    // its phases begin with the slow one
+  double noise = 0.01;  // relative noise of each second's speed
+  double outliers = 0;  // probability that a second is three times as slow
+  double phase = 0;     // period in seconds after which the GPU becomes half as fast, and back
+  bool phase_of_cpu = false;  // instead, preparing takes twice the CPU time
+  bool slow_first = false;    // the slow phase comes first
   double line = 0.5;          // seconds between two lines
   bool silent = false;
-  // Its node's agent tells how busy the GPU is; one that spins is always busy.
+  // The node's agent reports how busy the GPU is; a GPU that spins is always busy.
   bool tells_busy = false;
   bool gpu_spins = false;
 };
@@ -44,11 +44,11 @@ struct MadeTrainer {
 struct MadeNode {
   double cores = 12;
   double fair_share = 3;
-  double idle = 0;  // cores that flow to the pod beyond what it asks for
+  double idle = 0;  // cores that flow to the pod beyond its request
   Duration reports = std::chrono::seconds(10);
   bool strict = false;
   bool says_waiting = true;
-  bool grows = true;  // it is given what a guess asks for
+  bool grows = true;  // it gets the CPU that a guess asks for
 };
 
 class MadeTraining final : public MeasuredBook {
@@ -57,14 +57,14 @@ class MadeTraining final : public MeasuredBook {
 
   void Run(Duration time);
 
-  // Iterations a second that it would do in the long run with that much CPU.
+  // Returns the iterations per second in the long run with that much CPU.
   double TrueSpeed(MilliCpu cpu) const;
   const std::optional<MeasuredProfile>& published() const { return published_; }
-  // When that was last confirmed for the first time; none: never.
+  // Returns when that was first confirmed; nullopt: never.
   std::optional<Duration> confirmed_after() const { return confirmed_after_; }
   const std::vector<MilliCpu>& probes() const { return probes_; }
   double iterations() const { return done_; }
-  // What its quotas have kept it from, by what it would have done at those moments.
+  // Returns the iterations lost to quotas, at the speed without them at those moments.
   double lost() const { return lost_; }
   MilliCpu requested() const { return requested_; }
   Duration elapsed() const { return at_.now - begin_; }
@@ -93,7 +93,7 @@ class MadeTraining final : public MeasuredBook {
 
   MilliCpu requested_;
   std::optional<CpuProbe> annotation_;
-  std::optional<Instant> seen_;  // when the agent sees what was written
+  std::optional<Instant> seen_;  // when the agent sees the annotation
   std::optional<ProbeReading> quota_;
   std::optional<Instant> grow_at_;
 

@@ -15,14 +15,14 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A training as its node's agent sees it: speed that varies, epochs that are whole numbers, a peak
-// now and then that the next look does not see any more.
+// A training as its node's agent sees it: varying speed, whole numbers of epochs, and short peaks
+// that the next reading does not contain.
 struct MadeTraining {
   double data = 40e9;
-  double cache = 20e9;    // of the data that are kept
-  double charged = 20e9;  // ... and charged to it
+  double cache = 20e9;    // data that are kept in the cache
+  double charged = 20e9;  // part of it that is charged to the training
   double delivers = 20e6;
-  double bytes = 4e6;  // of an iteration
+  double bytes = 4e6;  // bytes per iteration
   double noise = 0.05;
   Bytes process = GB(8);
   Bytes peak = GB(9);
@@ -45,7 +45,7 @@ class MadeReports {
     for (Duration past{}; past < time; past += seconds(10)) {
       MemoryUse& use = *progress_.memory;
       const double done = training_.Rate() * 10 * Around(1);
-      // Which part is missed is a matter of chance, too; of all that is read it is what it is.
+      // The missed part is random, too, but its mean over all reads is fixed.
       const double missed = std::clamp(training_.Missed() * Around(1), 0.0, 1.0);
       use.process = random_.Uniform() < 0.02 ? training_.peak : training_.process;
       use.cache = Bytes(std::llround(training_.charged * Around(1)));
@@ -92,21 +92,21 @@ RC_GTEST_PROP(MemoryStudyProperty, WhatIsConcludedIsTrue, ()) {
     const auto memory = MemoryOf(study);
     if (!memory) continue;
     RC_ASSERT(memory->confirmed == (quarter >= 4));
-    // An epoch's end is seen up to ten seconds late.
+    // The end of an epoch is seen up to ten seconds late.
     const double unseen = 10 * training.Rate() * training.bytes * (1 + training.noise);
     RC_ASSERT(std::abs(static_cast<double>(memory->data_set.count()) - training.data) <=
               2 * unseen + 1);
     RC_ASSERT(memory->process >= training.process && memory->process <= training.peak);
     const auto bytes = static_cast<double>(memory->bytes_per_iteration.count());
     RC_ASSERT(std::abs(bytes - training.bytes) <= 0.01 * training.bytes);
-    // Storage that is waited for delivers what it can.
+    // Storage that a training waits for delivers its full bandwidth.
     const double most = training.Missed() * training.Rate() * training.bytes;
     if (memory->storage_bandwidth) {
       RC_ASSERT(static_cast<double>(memory->storage_bandwidth->count()) <=
                 most * (1 + training.noise) * (1 + training.noise) + 1);
     }
   }
-  // Two epochs have ended by then, of all that read ten times as much as is said to be hardly any.
+  // Two epochs have ended by then for every training that reads ten times the negligible amount.
   const double read = 4 * 3600 * training.Rate() * training.bytes * (1 - training.noise);
   if (read > 4 * training.data) RC_ASSERT(MemoryOf(study).has_value());
 }
@@ -114,7 +114,7 @@ RC_GTEST_PROP(MemoryStudyProperty, WhatIsConcludedIsTrue, ()) {
 RC_GTEST_PROP(MemoryStudyProperty, AnothersCacheIsNotTakenForNoNeed, ()) {
   MadeTraining training = *AnyTraining();
   const int others = *rc::gen::inRange(25, 101);
-  // What another pod has read is a hit as well, and charged to that one.
+  // Data that another pod has read are hits as well, and are charged to that pod.
   training.cache = std::max(training.cache, training.data * others / 100);
   training.charged = training.cache - training.data * others / 100;
   MadeReports reports(training);

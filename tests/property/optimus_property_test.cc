@@ -1,4 +1,4 @@
-// Optimus' fits on made curves with noise, and its workers against trying everything.
+// Optimus' fits on generated curves with noise, and its worker counts against exhaustive search.
 
 #include <algorithm>
 #include <cmath>
@@ -24,14 +24,14 @@ double Between(double low, double high) {
   return low + (high - low) * *rc::gen::inRange(0, 10001) / 10000.0;
 }
 
-// Around 1, normally distributed.
+// Returns a normally distributed factor around 1.
 double Noise(Random& random, double deviation) {
   const double radius = std::sqrt(-2 * std::log(1 - random.Uniform()));
   return 1 + deviation * radius * std::cos(2 * std::numbers::pi * random.Uniform());
 }
 
-// No x >= 0 is better: the slope of the squares is 0 where x is above 0, and not below 0 elsewhere
-// (Karush, Kuhn and Tucker).
+// No x >= 0 is better: the gradient of the squares is 0 where x is above 0, and not below 0
+// elsewhere (Karush, Kuhn and Tucker).
 RC_GTEST_PROP(LeastSquaresProperty, NothingIsNearer, ()) {
   const auto rows = static_cast<size_t>(*rc::gen::inRange(1, 9));
   std::vector<std::vector<double>> columns(static_cast<size_t>(*rc::gen::inRange(1, 6)));
@@ -58,8 +58,8 @@ RC_GTEST_PROP(LeastSquaresProperty, NothingIsNearer, ()) {
   }
 }
 
-// With 1 % of noise and a third of the way seen: the mean error of the loss foretold three times
-// as far ahead. docs/optimus.md tells these figures.
+// With 1 % of noise and the first third of the curve: the mean error of the loss predicted three
+// times as far ahead. docs/optimus.md states these figures.
 TEST(LossCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;
@@ -73,7 +73,7 @@ TEST(LossCurveProperty, NoiseIsSurvived) {
     for (int epoch = 1; epoch <= 20; ++epoch) {
       points.push_back({static_cast<double>(epoch), curve.At(epoch) * Noise(random, 0.01)});
     }
-    points[1 + random.Below(19)].loss = 5;  // no loss of this curve at all
+    points[1 + random.Below(19)].loss = 5;  // not a point of this curve
     const auto found = FitLoss(points);
     ASSERT_TRUE(found);
     const double error = std::abs(found->At(60) / curve.At(60) - 1);
@@ -85,7 +85,7 @@ TEST(LossCurveProperty, NoiseIsSurvived) {
   EXPECT_LT(sum / kCurves, 0.06);
 }
 
-// With 3 % of noise, tried with 1, 2, 4 and 8 workers: the mean error at all of 1 to 8.
+// With 3 % of noise, measured with 1, 2, 4 and 8 workers: the mean error over 1 to 8.
 TEST(SpeedCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;
@@ -121,7 +121,7 @@ double RemainingTimes(const std::vector<ElasticJob>& jobs, const std::vector<int
   return sum;
 }
 
-// The least sum of remaining times among all ways to divide `free` workers.
+// Returns the least sum of remaining times over all ways to divide `free` workers.
 double LeastOfAll(const std::vector<ElasticJob>& jobs, int free, std::vector<int>& workers) {
   const size_t job = workers.size();
   if (job == jobs.size()) return RemainingTimes(jobs, workers);
@@ -159,7 +159,7 @@ RC_GTEST_PROP(MarginalGainProperty, ConvexTimesAreTheLeastThereAre, ()) {
   RC_ASSERT(RemainingTimes(jobs, workers) <= least * (1 + 1e-9));
 }
 
-// Whatever the jobs ask for: nothing beyond the cluster, least or nothing, most at the most.
+// For any requests: nothing beyond the cluster, at least the least or nothing, at most the most.
 RC_GTEST_PROP(MarginalGainProperty, BoundsAreKept, ()) {
   const std::vector<double> capacity = {Between(1, 64), Between(1, 16)};
   std::vector<ElasticJob> jobs(static_cast<size_t>(*rc::gen::inRange(1, 8)));

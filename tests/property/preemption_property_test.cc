@@ -1,4 +1,4 @@
-// What SelectVictims promises: enough goes, and nothing that could stay.
+// Invariants of SelectVictims: the victims suffice, and none of them could stay.
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-// The profiler against gangs whose true speed is known: that of the slowest of their pods. Prints a
+// The profiler against gangs with a known true speed, that of the slowest of their pods. Prints a
 // table.
 
 #include <algorithm>
@@ -28,8 +28,8 @@ std::vector<Told> Gangs() {
   const MadeMember silent{.logs = false};
   const MadeMember less{.cores = 1.5};
   const MadeMember less_and_silent{.cores = 1.5, .logs = false};
-  // On a node that has not more for it: who is probed may not get less than half its floor, which
-  // is what that one has.
+  // On a node without more CPU for it: a probed pod may not get less than half its floor, and this
+  // pod has just that.
   const MadeMember stuck{.cores = 1.5, .node = 2.5};
   const MadeMember stuck_and_silent{.cores = 1.5, .node = 2.5, .logs = false};
   return {

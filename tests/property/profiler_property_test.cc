@@ -1,5 +1,5 @@
-// The profiler against trainings whose true speed is known: error of what it publishes, what it
-// costs, how long it takes. Prints a table.
+// The profiler against trainings with a known true speed: the error, the cost and the duration of
+// its measurements. Prints a table.
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +25,10 @@ constexpr uint64_t kPhaseSeeds = 2;
 struct Told {
   MadeTrainer trainer;
   bool is_clean = true;       // confirmed within three minutes
-  bool is_costed = true;      // CPU seconds per iteration are told, within 3 %
-  bool is_settled = true;     // something is published that is confirmed
-  double within = 0.98;       // the part of its points that are within 5 %
-  bool is_unsettled = false;  // nothing is ever concluded for long
+  bool is_costed = true;      // CPU seconds per iteration are reported, within 3 %
+  bool is_settled = true;     // a confirmed profile is published
+  double within = 0.98;       // fraction of its points that are within 5 %
+  bool is_unsettled = false;  // no conclusion ever holds for long
 };
 
 std::vector<Told> Trainers() {
@@ -64,8 +64,9 @@ std::vector<Told> Trainers() {
   };
 }
 
-// Trainings whose speed changes for so many seconds at a time, by their GPU or by what an iteration
-// takes: the hardest on what probes may cost, for nobody knows how fast they would have been.
+// Trainings whose speed changes after so many seconds each time, by their GPU or by the cost of an
+// iteration. They are the hardest case for the cost of probes, because their speed without a probe
+// is unknown.
 std::vector<Told> TrainersByPhase() {
   std::vector<Told> trainers;
   for (const double phase : {12, 20, 30, 60, 90, 150, 240, 400}) {
@@ -90,18 +91,18 @@ std::vector<Told> TrainersByPhase() {
   return trainers;
 }
 
-// Of an hour's iterations: ProfilerSettings::most_loss.
+// Limit on lost iterations per hour: ProfilerSettings::most_loss.
 constexpr double kMostLost = 0.02;
 
-// Over all runs of a trainer.
+// Totals over all runs of a trainer.
 struct Sum {
-  std::vector<double> errors;  // of exact points, as fractions
+  std::vector<double> errors;  // relative errors of exact points
   std::vector<double> cost_errors;
-  std::vector<double> seconds;  // to be confirmed
+  std::vector<double> seconds;  // time until the profile was confirmed
   int runs = 0;
   int confirmed = 0;
   size_t most_probes = 0;
-  double most_lost = 0;  // of an hour's iterations
+  double most_lost = 0;  // greatest fraction of an hour's iterations
 };
 
 double Largest(const std::vector<double>& values) {
@@ -124,7 +125,7 @@ void AddRun(Sum& sum, const Told& told, const MadeNode& node, uint64_t seed) {
   sum.most_lost = std::max(sum.most_lost, training.lost() / (training.iterations() * 3));
   for (const MilliCpu probe : training.probes()) {
     const double cores = static_cast<double>(probe.count()) / 1000;
-    // Half of the floor, or well more than it uses.
+    // Half of the floor, or well more than the training uses.
     EXPECT_TRUE(!told.is_settled || cores >= 0.5 * node.fair_share ||
                 cores >= 1.15 * told.trainer.best * told.trainer.cost)
         << told.trainer.name << " seed " << seed << ": probed with " << cores;
@@ -190,7 +191,7 @@ TEST_P(ProfilerProperty, LosesNoMoreThanIsAllowed) {
   fmt::print("  at most {:.2f} % of an hour's iterations lost\n", 100 * most);
 }
 
-// Whose GPUs alone are seen: no probe, nothing that takes CPU away, and what is claimed is so.
+// Trainings of which only the GPUs are observed: no probe, no reduction of CPU, and correct claims.
 TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
   const MadeNode& node = GetParam();
   const std::vector<MadeTrainer> trainers = {
@@ -213,7 +214,7 @@ TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
       const auto& published = training.published();
       EXPECT_TRUE(published || trainer.phase > 0) << trainer.name;
       if (!published) continue;
-      // Whose GPU is idle at times for want of CPU has it.
+      // A training whose GPU idles at times for want of CPU is given the CPU.
       if (!trainer.gpu_spins && trainer.cost > 0.5) {
         EXPECT_GE(published->points.back().throughput, 0.97) << trainer.name;
         EXPECT_GE(training.requested(), FromCores(5.7 - node.idle)) << trainer.name;
@@ -223,7 +224,7 @@ TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
       for (const MeasuredPoint& point : published->points) {
         EXPECT_NE(point.certainty, PointCertainty::kExact) << trainer.name;
         EXPECT_LE(point.throughput, 1.001) << trainer.name;
-        // Below its fair share nobody knows anything.
+        // There is no information below the fair share.
         EXPECT_GE(static_cast<double>(point.cpu.count()), 990 * node.fair_share) << trainer.name;
         const double true_speed = training.TrueSpeed(point.cpu) / trainer.best;
         if (!trainer.gpu_spins && trainer.phase == 0)

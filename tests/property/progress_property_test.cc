@@ -1,4 +1,4 @@
-// The rate that is recognised in made logs, against the one they were made with.
+// The rate recognised in generated logs, against the true one.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 namespace synergy::testing {
 namespace {
 
-// Fed in pieces that begin and end anywhere.
+// Feeds the text in arbitrary pieces.
 TrainingProgress Read(std::string_view text, uint64_t seed) {
   LogProgress log;
   Random random(seed);
@@ -37,7 +37,7 @@ MadeTraining AnyTraining() {
   made.seed = static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000));
   made.format = static_cast<MadeFormat>(*rc::gen::inRange(0, static_cast<int>(MadeFormat::kCount)));
   made.rate = *rc::gen::element(0.5, 2.0, 7.3, 25.0, 120.0);
-  // A minute of few iterations says no more than that.
+  // A minute with few iterations has no higher precision.
   made.noise = made.rate < 5 ? 0.1 : *rc::gen::element(0.0, 0.1, 0.4);
   made.seconds = *rc::gen::inRange(90, 400);
   made.line_seconds = *rc::gen::element(0.1, 0.5, 2.0);
@@ -45,7 +45,7 @@ MadeTraining AnyTraining() {
   return made;
 }
 
-// Updates come often enough to fill a runtime's room several times a minute.
+// Updates come often enough to fill a runtime's buffer several times a minute.
 void ReadAtOnce(MadeTraining& made) {
   made.burst = true;
   made.seconds = 400;
@@ -94,7 +94,7 @@ RC_GTEST_PROP(ProgressProperty, EvaluationsAreLeftOut, ()) {
 RC_GTEST_PROP(ProgressProperty, StallsAreLeftOut, ()) {
   MadeTraining made = AnyTraining();
   made.stall_every = 40;
-  // One that is as short as an iteration now and then is, is none.
+  // A stall that is as short as some iterations is not recognised as one.
   made.stall = 3 / made.rate + *rc::gen::inRange(3, 30);
   CheckTimed(made, 0.05);
 }
@@ -107,7 +107,7 @@ RC_GTEST_PROP(ProgressProperty, SeveralProcessesCountOnce, ()) {
 
 RC_GTEST_PROP(ProgressProperty, ARestartChangesNoRate, ()) {
   MadeTraining made = AnyTraining();
-  // A bar that begins anew under another description is another one.
+  // A bar that restarts under another description is another bar.
   RC_PRE(made.format != MadeFormat::kTqdmDescribed);
   made.seconds += 60;
   made.restart_at = static_cast<int64_t>(made.rate * *rc::gen::inRange(30, 80));
@@ -130,7 +130,7 @@ RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   MadeTraining made = AnyTraining();
   made.cri = false;
   RC_PRE(made.format != MadeFormat::kDeepSpeed && made.format != MadeFormat::kSteps &&
-         made.format != MadeFormat::kJson);                     // say no rate
+         made.format != MadeFormat::kJson);                     // prints no rate
   RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);  // rounds to milliseconds
   const MadeLog log = Make(made);
   const TrainingProgress read = Read(log.text, made.seed);
@@ -140,7 +140,7 @@ RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   RC_ASSERT(read.iteration == log.iteration);
 }
 
-// Two processes write their bars in pieces that end anywhere, within a character too.
+// Two processes write their bars in arbitrary pieces, which may split a character.
 RC_GTEST_PROP(ProgressProperty, TornUpdatesOfTwoProcessesAreRead, ()) {
   constexpr int kTotal = 1000;
   Random random(static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000)));

@@ -29,7 +29,7 @@ class Draw {
     return static_cast<int64_t>(random_.Below(static_cast<uint64_t>(bound)));
   }
   bool OneIn(int64_t cases) { return Below(cases) == 0; }
-  // Of these few, or any.
+  // Returns one of these few numbers, or any.
   int64_t Number(int64_t bound) {
     constexpr std::array kEnds{std::numeric_limits<int64_t>::min(),
                                std::numeric_limits<int64_t>::max(), int64_t{-1}};
@@ -70,8 +70,8 @@ class Draw {
   Instant Time() { return Instant(Duration(Number(20))); }
   WallTime Date() { return WallTime(Duration(Number(20))); }
 
-  Fungible AnyFungible() {
-    Fungible made;
+  ManagedContainer AnyManaged() {
+    ManagedContainer made;
     made.container = Text();
     made.profile = Text();
     made.profile_generation = Number(5);
@@ -183,7 +183,7 @@ Pod DrawPod(Draw& draw) {
   if (draw.OneIn(4)) made.separation = std::make_shared<const Separation>(draw.AnySeparation());
   if (draw.OneIn(2)) made.demand = draw.Amounts(4);
   made.gpu_product = draw.OneIn(4) ? draw.Text() : "";
-  if (draw.OneIn(2)) made.fungible = std::make_shared<const Fungible>(draw.AnyFungible());
+  if (draw.OneIn(2)) made.fungible = std::make_shared<const ManagedContainer>(draw.AnyManaged());
   if (draw.OneIn(2)) made.waiting = std::make_shared<const Waiting>(draw.AnyWaiting());
   made.priority = static_cast<int32_t>(draw.Number(3));
   made.terminal = draw.OneIn(12);
@@ -251,7 +251,7 @@ ClusterChange DrawLimitsChange(Draw& draw) {
 ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
-  // What happens to pods happens more often than the rest.
+  // Changes of pods are more frequent than the rest.
   switch (draw.Below(32)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};
@@ -296,7 +296,7 @@ ClusterChange DrawChange(Draw& draw) {
     case 23:
     case 24:
     case 25:
-      return {change::Hold{
+      return {change::Reserve{
           draw.Several<GangPlace>(4, [&] { return GangPlace{draw.PodName(), draw.NodeName()}; }),
           draw.Time(), false}};
     case 26:
@@ -306,9 +306,9 @@ ClusterChange DrawChange(Draw& draw) {
     case 28:
       return DrawLimitsChange(draw);
     case 29:
-      return {change::HoldVacated{std::chrono::seconds(draw.Below(60))}};
+      return {change::ReserveForReplacements{std::chrono::seconds(draw.Below(60))}};
     case 30:
-      return {change::SettleVacant{draw.PodName(), draw.OneIn(2)}};
+      return {change::SettleReplacement{draw.PodName(), draw.OneIn(2)}};
     default:
       return {change::KeepNews{}};
   }

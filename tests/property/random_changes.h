@@ -1,7 +1,7 @@
 #pragma once
 
-// Anything that may happen to a cluster, on few nodes and few pods so that they meet often, with
-// every member of every object: mostly likely values, sometimes the ends of what a member can say.
+// Arbitrary changes of a cluster with few nodes and few pods, so that they often interact, with
+// every member of every object: mostly likely values, sometimes the limits of a member's range.
 
 #include <iosfwd>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace synergy::testing {
 
-// A pod's and a node's name; uids are names.
+// Names of pods and nodes; uids equal names.
 std::string ChangedPodName(int which);
 inline constexpr int kChangedPods = 6;
 
@@ -22,21 +22,21 @@ DisruptionBudget AnyDisruptionBudget(uint64_t seed);
 LimitRange AnyLimitRange(uint64_t seed);
 ResourceQuota AnyResourceQuota(uint64_t seed);
 
-// Whether both say the same, what they share with others included.
+// Returns whether both are equal, including the data that they share with others.
 bool Same(const Pod& a, const Pod& b);
 
 }  // namespace synergy::testing
 
 namespace synergy {
 
-// Found by rapidcheck where a change is shown.
+// rapidcheck finds this when it prints a change.
 std::ostream& operator<<(std::ostream& out, const ClusterChange& change);
 
 }  // namespace synergy
 
 namespace rc {
 
-// Its version and outcome mean nothing.
+// Version and outcome have arbitrary values.
 template <>
 struct Arbitrary<synergy::ClusterChange> {
   static Gen<synergy::ClusterChange> arbitrary();

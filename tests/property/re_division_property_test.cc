@@ -1,4 +1,4 @@
-// Re-division against trying everything.
+// Re-division against exhaustive search.
 
 #include <algorithm>
 #include <optional>
@@ -27,7 +27,7 @@ std::vector<Choices> RandomJobs() {
   return jobs;
 }
 
-// The most value of any division that fits; none when none does.
+// Returns the greatest value of any division that fits; nullopt if none does.
 std::optional<double> BestOf(std::span<const Choices> jobs, MilliCpu cpu, Bytes memory) {
   if (cpu < MilliCpu(0) || memory < Bytes(0)) return std::nullopt;
   if (jobs.empty()) return 0;

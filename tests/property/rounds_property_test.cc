@@ -1,4 +1,4 @@
-// Bands of any workloads, under every policy.
+// Tests the bands of any workloads, under every policy.
 
 #include <algorithm>
 #include <chrono>
@@ -50,7 +50,7 @@ std::vector<RoundWorkload> AnyWorkloads() {
   return workloads;
 }
 
-// As it is when all that was decided is written.
+// Returns the workloads after all decisions are written.
 std::vector<RoundWorkload> Written(std::vector<RoundWorkload> workloads,
                                    const RoundDecision& decision) {
   for (size_t index = 0; index < workloads.size(); ++index)
@@ -112,7 +112,7 @@ RC_GTEST_PROP(RoundsProperty, WithinARoundNobodyWhoHasItsTurnLosesIt, ()) {
   const Rounds rounds = AnyRounds();
   const std::vector<RoundWorkload> workloads = AnyWorkloads();
   const Gpus quota(*rc::gen::inRange(0, 40));
-  // The same ones as were chosen, and others that come later, of the same classes or lower ones.
+  // Adds later workloads of the same or lower classes to the chosen ones.
   const auto written = Written(workloads, rounds.Decide(quota, workloads, true, kNow));
   std::vector<RoundWorkload> more = written;
   for (const RoundWorkload& workload : AnyWorkloads()) {

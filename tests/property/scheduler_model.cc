@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As kube-scheduler's shipped configuration has it.
+// As in the shipped configuration of kube-scheduler.
 constexpr Duration kHttpTimeout = seconds(15);
-// May come on top of a hold, as the extender says: a look, and binds on their way.
+// Allowed after a hold, as the extender states it: a check, and binds under way.
 constexpr Duration kAfterHold = seconds(18);
 
 class Names final : public AskedNodes {
@@ -76,7 +76,7 @@ void SchedulerModel::Kill() {
   for (const auto& [name, node] : nodes_) state_->UpsertNode(node);
   for (const auto& [name, pod] : pods_) state_->UpsertPod(pod.pod);
   news_.clear();
-  // Connections break.
+  // Breaks connections.
   for (Binding& binding : bindings_) {
     if (binding.bind == nullptr || binding.answered != Instant{}) continue;
     binding.answered = clock_.Now();
@@ -126,7 +126,7 @@ Instant SchedulerModel::ReadyAt(const Queued& queued) const {
 bool SchedulerModel::ScheduleOne() {
   std::vector<std::string> ready;
   for (auto& [name, queued] : queue_) {
-    // kube-scheduler looks again after five minutes at pods that nothing has helped.
+    // kube-scheduler retries pods after five minutes even without an event.
     const bool is_due = queued.unschedulable ? clock_.Now() >= queued.tried + seconds(300)
                                              : clock_.Now() >= ReadyAt(queued);
     if (is_due) ready.push_back(name);
@@ -152,7 +152,7 @@ void SchedulerModel::Schedule(const std::string& name) {
     queued.unschedulable = true;
     return;
   }
-  // The call is lost, or its answer: an error.
+  // The call or its answer is lost: an error.
   if (Lost()) return;
   const GangVerdict verdict = gangs_->Place(pod.pod, Names(allowed));
   Note(fmt::format("{} may go to {}: {}", name, fmt::join(allowed, " "), verdict.text));
@@ -248,7 +248,7 @@ void SchedulerModel::Deliver() {
       binding.bind = gangs_->BeginBind(pods_.at(binding.name).pod.uid, binding.node);
     }
   }
-  // All binds of a gang are let go at one moment.
+  // All binds of a gang are released at one moment.
   std::map<std::string, int> let_go;
   for (Binding& binding : bindings_) {
     if (binding.bind == nullptr || binding.answered != Instant{}) continue;
@@ -297,7 +297,7 @@ void SchedulerModel::Settle(Binding& binding) {
 }
 
 void SchedulerModel::Fail(const std::string& name) {
-  // Its watch tells kube-scheduler of those that are bound all the same.
+  // kube-scheduler's watch reports pods that are bound in spite of the failure.
   if (!pods_.at(name).pod.node.empty()) return;
   Note(fmt::format("the bind of {} has failed", name));
   Queued queued;
@@ -330,12 +330,12 @@ Instant SchedulerModel::NextMoment() const {
 
 void SchedulerModel::CheckHolds() {
   std::map<std::string, Instant> held;
-  for (const HeldPlace& place : state_->HeldPlaces()) {
-    if (place.kind != HeldPlace::Kind::kHeld) continue;
-    const auto known = held_since_.find(place.uid);
-    held[place.uid] = known == held_since_.end() ? clock_.Now() : known->second;
-    if (clock_.Now() - held[place.uid] > rules_.times.hold + kAfterHold)
-      fault_ = fmt::format("the place of {} is held for too long", place.uid);
+  for (const Reservation& place : state_->Reservations(ReservationKind::kGang)) {
+    const std::string& uid = place.pod->uid;
+    const auto known = held_since_.find(uid);
+    held[uid] = known == held_since_.end() ? clock_.Now() : known->second;
+    if (clock_.Now() - held[uid] > rules_.times.hold + kAfterHold)
+      fault_ = fmt::format("the place of {} is held for too long", uid);
   }
   held_since_ = std::move(held);
 }
@@ -343,7 +343,7 @@ void SchedulerModel::CheckHolds() {
 void SchedulerModel::Note(std::string text) {
   const double at = std::chrono::duration<double>(clock_.Now().time_since_epoch()).count() - 3600;
   notes_.push_back(fmt::format("{:.2f} {}", at, text));
-  // The beginning tells most, and then the end.
+  // The beginning is the most useful part, and then the end.
   constexpr size_t kFirst = 100;
   constexpr size_t kMost = 130;
   if (notes_.size() > kMost) notes_.erase(notes_.begin() + kFirst);

@@ -2,9 +2,9 @@
 
 // A model of kube-scheduler 1.35 and the API server around the extender's Gangs, in simulated time:
 // the queue with its backoff and its requeueing, the filters NodeResourcesFit, NodePorts,
-// InterPodAffinity, PodTopologySpread and NodeAffinity, binds that run beside each other, and
-// volumes, of which the extender knows nothing. Calls may be slow or lost, pods may be deleted and
-// come again, and the extender may end and start anew from what the cluster is then.
+// InterPodAffinity, PodTopologySpread and NodeAffinity, concurrent binds, and volumes, which the
+// extender ignores. Calls may be slow or lost, pods may be deleted and created again, and the
+// extender may restart from the cluster's present state.
 
 #include <cstdint>
 #include <map>
@@ -24,13 +24,13 @@
 namespace synergy::extender {
 
 struct ModelPod {
-  Pod pod;                          // as its author wrote it; `pod.node`: as the API server has it
-  std::set<std::string> forbidden;  // nodes to which its volumes keep it from going
+  Pod pod;  // as its author wrote it; `pod.node`: as the API server stores it
+  std::set<std::string> forbidden;  // nodes that its volumes exclude
 };
 
 struct ModelRules {
   GangTimes times;
-  int lost_in_1000 = 0;  // calls, each way
+  int lost_in_1000 = 0;  // calls and answers, each
 };
 
 class SchedulerModel {
@@ -40,16 +40,17 @@ class SchedulerModel {
   void AddNode(Node node);
   void Create(ModelPod pod);
   void Delete(const std::string& name);
-  // The extender ends, and another one starts.
+  // Ends the extender and starts another one.
   void Kill();
-  // From here on no call is lost.
+  // From now on no call is lost.
   void Calm() { rules_.lost_in_1000 = 0; }
   void Run(Duration time);
 
   Random& random() { return random_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
   const std::map<std::string, ModelPod>& pods() const { return pods_; }
-  // Whether kube-scheduler's filters let the pod go there beside those whose places are given.
+  // Returns whether kube-scheduler's filters accept the node for the pod, beside the pods in
+  // `places`.
   bool Filters(const ModelPod& pod, const std::string& node,
                const std::map<std::string, std::string>& places) const;
   // Returns the first broken invariant; empty: none.
@@ -62,15 +63,15 @@ class SchedulerModel {
   struct Queued {
     int attempts = 0;
     Instant tried{};
-    bool unschedulable = false;  // until something happens
+    bool unschedulable = false;  // until an event
   };
   // A bind, from kube-scheduler's reservation on.
   struct Binding {
     std::string name;
     std::string node;
-    Instant arrives{};  // at the extender
+    Instant arrives{};  // when the extender receives it
     Instant gives_up{};
-    Instant answered{};  // when kube-scheduler is told; zero: not yet
+    Instant answered{};  // when kube-scheduler receives the answer; zero: not yet
     bool is_bound = false;
     bool lost = false;
     bool answer_lost = false;
@@ -109,7 +110,7 @@ class SchedulerModel {
   std::map<std::string, Queued> queue_;  // by name
   std::vector<Binding> bindings_;
   std::map<std::string, int> attempts_;  // of pods that are being bound
-  std::vector<News> news_;               // bound pods that the watches have not brought yet
+  std::vector<News> news_;               // bound pods that the watches have not reported yet
   std::map<std::string, Instant> held_since_;
   std::vector<std::string> notes_;
   std::string fault_;

@@ -1,4 +1,4 @@
-// Small programs against trying everything.
+// Small programs against exhaustive search.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ Row AnyRow(size_t variables) {
   return row;
 }
 
-// Integer variables with bounds of few integers, 0 and 1 most of all.
+// Integer variables with narrow bounds, mostly 0 and 1.
 Program AnyProgram() {
   Program program;
   program.sense = *rc::gen::inRange(0, 2) == 0 ? Sense::kMinimize : Sense::kMaximize;
@@ -58,7 +58,7 @@ Program AnyProgram() {
   return program;
 }
 
-// One cell for each of some jobs, under a capacity, as Synergy-Opt asks.
+// A choice for each of some jobs, under a capacity, as in Synergy-Opt.
 Program AnyMultipleChoice() {
   Program program{.sense = Sense::kMaximize};
   Row capacity;
@@ -83,7 +83,7 @@ bool IsBetter(const Program& program, double objective, double than) {
   return program.sense == Sense::kMaximize ? objective > than : objective < than;
 }
 
-// None when there is no solution.
+// Returns nullopt if there is no solution.
 std::optional<double> BestByTrying(const Program& program) {
   std::vector<double> values;
   for (const Variable& variable : program.variables) values.push_back(variable.lower);

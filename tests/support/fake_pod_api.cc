@@ -64,7 +64,7 @@ Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
 
 // Returns what the container takes from its node: while a resize is in progress, the most of the
 // requested amounts, those set aside and those in force.
-ResourceVector Counted(const Fungible& fungible) {
+ResourceVector Counted(const ManagedContainer& fungible) {
   const ResourceVector held = LargerOf(fungible.in_force, fungible.set_aside);
   const ResourceVector counted =
       fungible.resize == ResizeState::kInfeasible ? held : LargerOf(fungible.requested, held);
@@ -73,15 +73,15 @@ ResourceVector Counted(const Fungible& fungible) {
 
 void Account(Pod& pod) {
   if (!pod.fungible) return;
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
   pod.requests.main = Counted(fungible);
   const ResourceVector demand = fungible.demand + pod.requests.main - fungible.requested;
   pod.demand = LargerOf(demand, pod.requests.main);
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
 }
 
-void SetRequested(Fungible& fungible, const ResourceVector& amounts) {
+void SetRequested(ManagedContainer& fungible, const ResourceVector& amounts) {
   fungible.requested.cpu = amounts.cpu;
   fungible.requested.memory = amounts.memory;
   if (fungible.cpu_limit && fungible.enforcement == Enforcement::kStrict) {
@@ -139,17 +139,17 @@ void FakePodApi::Change(const std::string& name, const std::function<void(Pod&)>
   ++pod.resource_version;
 }
 
-void FakePodApi::ChangeFungible(const std::string& name,
-                                const std::function<void(Fungible&)>& change) {
+void FakePodApi::ChangeManaged(const std::string& name,
+                               const std::function<void(ManagedContainer&)>& change) {
   Change(name, [&](Pod& pod) {
-    Fungible fungible = *pod.fungible;
+    ManagedContainer fungible = *pod.fungible;
     change(fungible);
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   });
 }
 
 void FakePodApi::SettleOnNode(const std::string& name) {
-  ChangeFungible(name, [](Fungible& fungible) {
+  ChangeManaged(name, [](ManagedContainer& fungible) {
     fungible.reported = true;
     fungible.in_force = fungible.set_aside = fungible.requested;
     fungible.resize = ResizeState::kNone;
@@ -223,12 +223,12 @@ Result<Pod> FakePodApi::Resize(const Pod& pod, const ResourceVector& amounts,
   return Write(kube::IdentityOf(pod), Version(pod, precondition),
                fmt::format("resize {} {}", pod.name, Describe(amounts, resized)),
                [&](Kept& kept) -> Result<> {
-                 Fungible fungible = *kept.pod.fungible;
+                 ManagedContainer fungible = *kept.pod.fungible;
                  ResourceVector all = amounts;
                  if (resized == kube::Resized::kCpu) all.memory = fungible.requested.memory;
                  if (resized == kube::Resized::kMemory) all.cpu = fungible.requested.cpu;
                  SetRequested(fungible, all);
-                 kept.pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+                 kept.pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
                  return {};
                });
 }
@@ -302,7 +302,7 @@ void FakePodApi::Annotate(Kept& kept, const kube::AnnotationChanges& changes) {
       kept.pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
     }
     if (!kept.pod.fungible) continue;
-    Fungible fungible = *kept.pod.fungible;
+    ManagedContainer fungible = *kept.pod.fungible;
     if (key == annotations::kUnshrinkableUntil) {
       fungible.unshrinkable_until = read.fungible->unshrinkable_until;
     }
@@ -319,7 +319,7 @@ void FakePodApi::Annotate(Kept& kept, const kube::AnnotationChanges& changes) {
         fungible.change->from.gpus = fungible.change->to.gpus = fungible.requested.gpus;
       }
     }
-    kept.pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    kept.pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   }
 }
 

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "kube/apis/pod_api.h"
@@ -52,7 +52,7 @@ class FakePodApi final : public kube::PodApi {
   // Makes a change of another client: the user, the kubelet, another program.
   void Change(const std::string& name, const std::function<void(Pod& pod)>& change);
   // The same for the fungible part of a pod.
-  void ChangeFungible(const std::string& name, const std::function<void(Fungible&)>& change);
+  void ChangeManaged(const std::string& name, const std::function<void(ManagedContainer&)>& change);
   // Acts as the kubelet: starts the pod and puts the amounts of its spec in force.
   void SettleOnNode(const std::string& name);
 

@@ -34,7 +34,7 @@ inline FakeProfileBook TwoProfiles() {
 // Returns a pod that runs on `node`, or that waits and is Unschedulable if `node` is empty.
 inline Pod ManagedPod(const std::string& name, const std::string& node, int64_t cores,
                       const std::string& profile = "sensitive") {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.profile = profile;
   fungible.profile_generation = 1;
@@ -46,7 +46,7 @@ inline Pod ManagedPod(const std::string& name, const std::string& node, int64_t 
   fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   Pod pod = MakePod(name, fungible.requested);
   pod.node = node;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   if (node.empty()) {
     Waiting waiting;
     waiting.scheduler = "synergy-scheduler";

@@ -1,7 +1,7 @@
 {{- define "synergy.webhookSecret" -}}
 {{- $certificate := .Values.webhook.certificate -}}
 {{- if eq $certificate.mode "provided" -}}
-{{- required "webhook.certificate.secretName: which Secret has the certificate? mode=provided takes one of yours: put it into a Secret of type kubernetes.io/tls in the release's namespace, and say its name here and its authority in webhook.certificate.caBundle; or let the chart make one with mode=generated" $certificate.secretName -}}
+{{- required "webhook.certificate.secretName: missing. mode=provided needs your own certificate: create a Secret of type kubernetes.io/tls in the release's namespace, set its name here and its authority in webhook.certificate.caBundle; or let the chart generate a certificate with mode=generated" $certificate.secretName -}}
 {{- else -}}
 {{- include "synergy.component" (list . "controller-tls") -}}
 {{- end -}}

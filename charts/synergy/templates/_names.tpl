@@ -86,7 +86,7 @@ labels:
 {{/* One of Synergy's own images: (list $ $values.controller) */}}
 {{- define "synergy.image" -}}
 {{- $root := first . -}}
-{{- $registry := required "image.registry: which registry has Synergy's images? None are published: build and push them with `scripts/images.sh --push REGISTRY`, and say `--set image.registry=REGISTRY`" $root.Values.image.registry -}}
+{{- $registry := required "image.registry: missing. There are no published images of Synergy: build and push them with `scripts/images.sh --push REGISTRY`, and pass `--set image.registry=REGISTRY`" $root.Values.image.registry -}}
 {{- printf "%s/%s:%s" $registry (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
 {{- end -}}
 

@@ -46,7 +46,7 @@ function startCluster() {
       setText(view.figures, `As of ${new Date().toLocaleTimeString()}.`);
       draw();
     } catch (error) {
-      setText(view.figures, `What is shown is old: ${error.message}`);
+      setText(view.figures, `The data shown are old: ${error.message}`);
     }
     setTimeout(refresh, REFRESH);
   };

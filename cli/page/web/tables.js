@@ -70,7 +70,7 @@ class WaitingTable extends KeyedTable {
   }
 
   show(waiting, time, totals) {
-    const summary = waiting.length === 0 ? "Nobody waits" : countText(waiting.length, "job waits", "jobs wait");
+    const summary = waiting.length === 0 ? "No job waits" : countText(waiting.length, "job waits", "jobs wait");
     this.draw(summary, waiting, (row, pod) => row.draw(pod, time, totals));
   }
 }

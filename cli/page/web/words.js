@@ -77,19 +77,19 @@ function progressText(pod, time) {
   return parts.join(", ");
 }
 
-// "3 of 8 members are there, 2 run"
+// "3 of 8 members exist, 2 run"
 function membersText(gang) {
   if (gang.there === undefined) return "";
-  return `${gang.there} of ${countText(gang.size, "member is", "members are")} there, ${gang.running} run`;
+  return `${gang.there} of ${countText(gang.size, "member exists", "members exist")}, ${gang.running} run`;
 }
 
 // Returns why a pod waits. If its scheduler reports nothing, that follows from the free GPUs.
 function whyItWaits(pod, totals) {
   if (pod.why) return pod.why;
   const asked = countText(pod.gpus, "GPU", "GPUs");
-  if (totals.freeGpus < pod.gpus) return `asks for ${asked}; ${totals.freeGpus} free in all`;
+  if (totals.freeGpus < pod.gpus) return `requests ${asked}; ${totals.freeGpus} free in total`;
   if (totals.mostFreeGpus < pod.gpus) {
-    return `asks for ${asked}; ${totals.freeGpus} free in all, at most ${totals.mostFreeGpus} on one node`;
+    return `requests ${asked}; ${totals.freeGpus} free in total, at most ${totals.mostFreeGpus} on one node`;
   }
-  return `asks for ${asked}; a node has ${totals.mostFreeGpus} free: it waits for its turn, or for CPU or memory`;
+  return `requests ${asked}; a node has ${totals.mostFreeGpus} free: it waits for its turn, or for CPU or memory`;
 }

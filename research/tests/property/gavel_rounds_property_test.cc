@@ -70,7 +70,7 @@ TypedServers AnyServers(size_t types) {
   return servers;
 }
 
-// What rounds promise, of each.
+// Checks the invariants of each round.
 class CheckedRounds final : public RoundPlanner {
  public:
   CheckedRounds(const TypedServers& servers, GavelRounds& rounds)

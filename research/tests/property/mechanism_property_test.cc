@@ -1,4 +1,4 @@
-// What every mechanism promises, on random clusters and jobs.
+// Invariants of every mechanism, on random clusters and jobs.
 
 #include <algorithm>
 #include <chrono>
@@ -81,7 +81,7 @@ std::vector<JobIndex> InOrder(const std::vector<Job>& jobs) {
   return order;
 }
 
-// Bounded by its nodes alone: what a search finds in a second depends on how busy the machine is.
+// Limited by nodes alone: the result of a search within a second depends on the machine's load.
 constexpr OptOptions kWithoutClock{.time = std::chrono::hours(1)};
 
 Plan PlanWith(const std::string& mechanism, const std::vector<Server>& servers,
@@ -137,7 +137,7 @@ RC_GTEST_PROP(MechanismProperty, PlansStayWithinCapacityRoundAfterRound, ()) {
     Plan plan = mechanism->allocator->Allocate(servers, jobs, InOrder(jobs));
     CheckCapacity(servers, jobs, plan);
     for (JobIndex job = 0; job < jobs.size(); ++job) {
-      // Who goes on keeps its servers.
+      // A job that continues keeps its servers.
       if (jobs[job].Runs() && !plan.shares[job].empty()) {
         RC_ASSERT(plan.shares[job].size() == jobs[job].holds.size());
         for (size_t share = 0; share < plan.shares[job].size(); ++share) {
@@ -146,7 +146,7 @@ RC_GTEST_PROP(MechanismProperty, PlansStayWithinCapacityRoundAfterRound, ()) {
       }
       jobs[job].holds = plan.shares[job];
     }
-    // Some end, some come.
+    // Some jobs end, others arrive.
     std::erase_if(jobs, [](const Job&) { return *rc::gen::inRange(0, 3) == 0; });
     for (Job& job : RandomJobs(6)) jobs.push_back(std::move(job));
     for (size_t at = 0; at < jobs.size(); ++at) jobs[at].id = at;
@@ -205,7 +205,8 @@ RC_GTEST_PROP(MechanismProperty, TheSameInputGivesTheSamePlan, ()) {
   }
 }
 
-// The same servers in another order, those of one size in theirs, and where each of them went.
+// The same servers in another order, with the order within one size unchanged, and their new
+// positions.
 struct Rearranged {
   std::vector<Server> servers;
   std::vector<ServerIndex> went;  // by former index
@@ -226,17 +227,17 @@ Rearranged Rearrange(const std::vector<Server>& servers) {
   return made;
 }
 
-// A job's shares where its servers went.
+// Returns a job's shares at the new positions of its servers.
 std::vector<Share> Follow(std::vector<Share> shares, const Rearranged& rearranged) {
   for (Share& share : shares) share.server = rearranged.went[share.server];
   return shares;
 }
 
-// Of servers that do equally well the smallest is taken, and of servers alike the first: in another
-// order of sizes everybody gets the same on the same server, round after round.
+// On a tie the smallest server is taken, and of equal servers the first: in another order of sizes
+// every job gets the same amounts on the same server, round after round.
 RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
   std::vector<Server> servers = RandomServers();
-  // So that there are different ones that do equally well for who asks for GPUs alone.
+  // Creates ties between different servers for jobs that ask for GPUs alone.
   for (Server& server : servers)
     server.capacity.cpu = *rc::gen::element(1, 2) * server.capacity.cpu;
   const Rearranged rearranged = Rearrange(servers);
@@ -249,7 +250,7 @@ RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
       const Plan other = PlanWith(mechanism, rearranged.servers, others);
       for (JobIndex job = 0; job < jobs.size(); ++job) {
         RC_ASSERT(Follow(plan.shares[job], rearranged) == other.shares[job]);
-        // Some are interrupted, so that the next round has something to decide.
+        // Some jobs are interrupted, so that the next round has something to decide.
         const bool stays = (job + static_cast<JobIndex>(round)) % 3 != 0;
         jobs[job].holds = stays ? plan.shares[job] : std::vector<Share>();
         others[job].holds = stays ? other.shares[job] : std::vector<Share>();
@@ -258,15 +259,15 @@ RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
   }
 }
 
-// Servers alike, and no job that is larger than one of them.
+// Equal servers, and no job that is larger than one of them.
 std::vector<Server> ServersAlike(size_t most) {
   std::vector<Server> servers(*rc::gen::inRange<size_t>(1, most + 1));
   for (Server& server : servers) server.capacity = {Gpus(8), Cores(24), GB(504)};
   return servers;
 }
 
-// Opt takes a plan of Tune's where its own placement comes to less, so this holds everywhere, not
-// only where one could prove it of the first program's value.
+// Opt takes a plan of Tune's if its own placement has a lower total, so this holds everywhere, not
+// only where a proof by the first program's value is possible.
 RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
@@ -277,8 +278,8 @@ RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
 
 // The bound is over the choices of DivisionChoices. Tune and proportional take their amounts from
 // the same grid (a cell of the profile, the fair share, or the lesser of both), and a job that they
-// split goes no faster than a grid point, so they stay below it. Mechanisms that take amounts
-// between the grid's points, or leave jobs below their fair share, need not.
+// split runs no faster than at a grid point, so they stay below it. Mechanisms that take amounts
+// between the grid's points, or leave jobs below their fair share, may exceed it.
 RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
   const std::vector<Server> servers = ServersAlike(6);
   const std::vector<Job> jobs = RandomJobs(40);
@@ -295,7 +296,7 @@ RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
   RC_ASSERT(Total(servers, jobs, plan) >= machine->bound * (1 - *plan.gap) - 1e-6);
 }
 
-// The most that jobs from `at` on come to with so much left; -1 where they do not fit.
+// Returns the best total of the jobs from `at` on with so much left; -1 if they do not fit.
 double BestOf(const std::vector<std::vector<DivisionChoice>>& choices, size_t at, MilliCpu cpu,
               Bytes memory) {
   if (at == choices.size()) return 0;

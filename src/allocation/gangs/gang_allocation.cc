@@ -30,7 +30,7 @@ void GiveOnNode(const ResourceVector& left, const ResourceVector& reserved, cons
   Gpus gpus;
   for (const auto& member : members) gpus += member->fungible->requested.gpus;
   for (const auto& member : members) {
-    const Fungible& fungible = *member->fungible;
+    const ManagedContainer& fungible = *member->fungible;
     const ResourceVector given = GivenWithin(fungible, PartOf(left, fungible.requested.gpus, gpus),
                                              PartOf(reserved, fungible.requested.gpus, gpus));
     planned.push_back(std::make_shared<Pod>(WithAllocation(

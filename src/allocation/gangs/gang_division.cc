@@ -25,21 +25,21 @@ class GangDivider {
   explicit GangDivider(std::span<const DividedNode> nodes) : nodes_(nodes) {
     for (size_t node = 0; node < nodes.size(); ++node) {
       std::vector<Range>& ranges = ranges_.emplace_back();
-      std::vector<Tenant>& apart = apart_.emplace_back();
+      std::vector<PodShare>& apart = apart_.emplace_back();
       NodeSums& sums = sums_.emplace_back();
       sums.spare = LargerOf(nodes[node].spare, {});
       sums.spare.gpus = Gpus(0);
-      for (size_t i = 0; i < nodes[node].tenants.size(); ++i) {
-        const Tenant& tenant = nodes[node].tenants[i];
-        ranges.push_back({tenant.least, LargerOf(tenant.current, tenant.most)});
-        apart.push_back(tenant);
+      for (size_t i = 0; i < nodes[node].shares.size(); ++i) {
+        const PodShare& share = nodes[node].shares[i];
+        ranges.push_back({share.least, LargerOf(share.current, share.most)});
+        apart.push_back(share);
         apart.back().gang.reset();
-        if (tenant.gang) gangs_[tenant.gang->number].members.push_back({node, i});
+        if (share.gang) gangs_[share.gang->number].members.push_back({node, i});
       }
     }
     for (auto& [number, gang] : gangs_) {
       for (const Member& member : gang.members) {
-        gang.tenants.push_back(TenantAt(member));
+        gang.shares.push_back(ShareAt(member));
         gang.nodes.insert(member.node);
       }
       gang.common = LeastOf(gang, Present());
@@ -50,7 +50,7 @@ class GangDivider {
     NodeAmounts amounts;
     for (const DividedNode& node : nodes_) {
       std::vector<ResourceVector>& of_node = amounts.emplace_back();
-      for (const Tenant& tenant : node.tenants) of_node.push_back(tenant.current);
+      for (const PodShare& share : node.shares) of_node.push_back(share.current);
     }
     return amounts;
   }
@@ -76,49 +76,49 @@ class GangDivider {
  private:
   struct Member {
     size_t node = 0;
-    size_t tenant = 0;
+    size_t share = 0;
   };
   struct GangOfNodes {
     std::vector<Member> members;
-    std::vector<Tenant> tenants;  // the same
+    std::vector<PodShare> shares;  // the same
     std::set<size_t> nodes;
     ResourceVector common;  // for as many GPUs as the first member has
   };
   struct NodeSums {
     ResourceVector spare;
-    double alone = 0;  // the throughput of tenants without a gang
+    double alone = 0;  // the throughput of shares without a gang
   };
 
-  const Tenant& TenantAt(const Member& member) const {
-    return nodes_[member.node].tenants[member.tenant];
+  const PodShare& ShareAt(const Member& member) const {
+    return nodes_[member.node].shares[member.share];
   }
 
   static ResourceVector LeastOf(const GangOfNodes& gang, const NodeAmounts& amounts) {
-    const Gpus first = gang.tenants.front().current.gpus;
+    const Gpus first = gang.shares.front().current.gpus;
     std::optional<ResourceVector> least;
     for (size_t i = 0; i < gang.members.size(); ++i) {
       const Member& member = gang.members[i];
       const ResourceVector has =
-          PartOf(amounts[member.node][member.tenant], first, gang.tenants[i].current.gpus);
+          PartOf(amounts[member.node][member.share], first, gang.shares[i].current.gpus);
       least = least ? LesserOf(*least, has) : has;
     }
     return *least;
   }
 
   ResourceVector PartAt(const Member& member, const ResourceVector& common) const {
-    return Part(TenantAt(member), ranges_[member.node][member.tenant], common);
+    return Part(ShareAt(member), ranges_[member.node][member.share], common);
   }
 
   void Give(const GangOfNodes& gang, const ResourceVector& common, NodeAmounts& amounts) const {
     for (const Member& member : gang.members) {
-      amounts[member.node][member.tenant] = PartAt(member, common);
+      amounts[member.node][member.share] = PartAt(member, common);
     }
   }
 
   double WorthOf(const GangOfNodes& gang, const ResourceVector& common) const {
     std::vector<ResourceVector> amounts;
     for (const Member& member : gang.members) amounts.push_back(PartAt(member, common));
-    return TotalThroughput(gang.tenants, amounts);
+    return TotalThroughput(gang.shares, amounts);
   }
 
   double Total(const NodeAmounts& amounts) const {
@@ -126,8 +126,8 @@ class GangDivider {
     for (size_t node = 0; node < nodes_.size(); ++node) total += Alone(node, amounts[node]);
     for (const auto& [number, gang] : gangs_) {
       std::vector<ResourceVector> have;
-      for (const Member& member : gang.members) have.push_back(amounts[member.node][member.tenant]);
-      total += TotalThroughput(gang.tenants, have);
+      for (const Member& member : gang.members) have.push_back(amounts[member.node][member.share]);
+      total += TotalThroughput(gang.shares, have);
     }
     return total;
   }
@@ -135,26 +135,26 @@ class GangDivider {
   double Alone(size_t node, const std::vector<ResourceVector>& amounts) const {
     double total = 0;
     for (size_t i = 0; i < amounts.size(); ++i) {
-      const Tenant& tenant = nodes_[node].tenants[i];
-      if (!tenant.gang) total += NormalizedThroughput(tenant, amounts[i]);
+      const PodShare& share = nodes_[node].shares[i];
+      if (!share.gang) total += NormalizedThroughput(share, amounts[i]);
     }
     return total;
   }
 
-  // Divides the node among its other tenants, with its gangs' members at their new amounts; none if
+  // Divides the node among its other shares, with its gangs' members at their new amounts; none if
   // those do not fit.
   std::optional<std::vector<ResourceVector>> DivideRest(size_t node) const {
     std::vector<Range> ranges = ranges_[node];
     for (size_t i = 0; i < ranges.size(); ++i) {
-      const Tenant& tenant = nodes_[node].tenants[i];
-      if (!tenant.gang) continue;
-      const ResourceVector has = Part(tenant, ranges[i], gangs_.at(tenant.gang->number).common);
+      const PodShare& share = nodes_[node].shares[i];
+      if (!share.gang) continue;
+      const ResourceVector has = Part(share, ranges[i], gangs_.at(share.gang->number).common);
       ranges[i] = {has, has};
     }
     return DivideAgain(apart_[node], ranges, sums_[node].spare);
   }
 
-  // The amounts of all tenants after each gang in turn has taken what is best overall.
+  // The amounts of all shares after each gang in turn has taken what is best overall.
   NodeAmounts Together() {
     NodeAmounts amounts = Present();
     for (size_t node = 0; node < nodes_.size(); ++node) {
@@ -235,15 +235,15 @@ class GangDivider {
   }
 
   std::vector<ResourceVector> AmountsToTry(const GangOfNodes& gang, size_t most) const {
-    std::vector<const Tenant*> tenants;
+    std::vector<const PodShare*> shares;
     std::vector<Range> ranges;
     for (const Member& member : gang.members) {
-      tenants.push_back(&TenantAt(member));
-      ranges.push_back(ranges_[member.node][member.tenant]);
+      shares.push_back(&ShareAt(member));
+      ranges.push_back(ranges_[member.node][member.share]);
     }
     std::vector<ResourceVector> useful;
     double worth = 0;
-    for (const ResourceVector& common : CommonAmounts(tenants, ranges)) {
+    for (const ResourceVector& common : CommonAmounts(shares, ranges)) {
       const double now = WorthOf(gang, common);
       // Skip more memory than the last amount that helped.
       const bool in_vain =
@@ -268,7 +268,7 @@ class GangDivider {
       for (const size_t node : gang.nodes) {
         Gpus gpus;
         for (const Member& member : gang.members) {
-          if (member.node == node) gpus += TenantAt(member).current.gpus;
+          if (member.node == node) gpus += ShareAt(member).current.gpus;
         }
         const MilliCpu left = PartOf(Rest(node, amounts[node]), has.gpus, gpus).cpu;
         more = std::min(more.value_or(left), left);
@@ -280,21 +280,21 @@ class GangDivider {
       Give(gang, common, amounts);
     }
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      GiveRest(nodes_[node].tenants, ranges_[node], sums_[node].spare, amounts[node]);
+      GiveRest(nodes_[node].shares, ranges_[node], sums_[node].spare, amounts[node]);
     }
   }
 
   ResourceVector Rest(size_t node, const std::vector<ResourceVector>& amounts) const {
     ResourceVector rest = sums_[node].spare;
     for (size_t i = 0; i < amounts.size(); ++i) {
-      rest += nodes_[node].tenants[i].current - amounts[i];
+      rest += nodes_[node].shares[i].current - amounts[i];
     }
     return rest;
   }
 
   std::span<const DividedNode> nodes_;
   std::vector<std::vector<Range>> ranges_;
-  std::vector<std::vector<Tenant>> apart_;  // the same tenants, as if all trained alone
+  std::vector<std::vector<PodShare>> apart_;  // the same shares, as if all trained alone
   std::vector<NodeSums> sums_;
   std::map<size_t, GangOfNodes> gangs_;
 };

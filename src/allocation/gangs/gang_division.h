@@ -3,7 +3,7 @@
 // Re-division of several nodes at once that share gangs: all members of a gang get the same, per
 // GPU, and are as fast as the slowest of them.
 //
-// For each of a gang's possible amounts, the other tenants of its nodes are divided again, node by
+// For each of a gang's possible amounts, the other shares of its nodes are divided again, node by
 // node (surplus.h). Gang after gang, until no gang can improve by itself, nor two gangs that share
 // a node by an exchange. For one gang this finds the best of the amounts tried; for several it may
 // miss it. The result is never worse than to divide each node by itself, as if its members trained
@@ -14,24 +14,24 @@
 #include <span>
 #include <vector>
 
-#include "allocation/tenant.h"
+#include "allocation/pod_share.h"
 #include "core/resources.h"
 
 namespace synergy {
 
 struct DividedNode {
-  std::span<const Tenant> tenants;  // on all nodes, tenants with the same `gang` belong together
-  ResourceVector spare;             // free amounts beyond the tenants'
+  std::span<const PodShare> shares;  // on all nodes, shares with the same `gang` belong together
+  ResourceVector spare;              // free amounts beyond the shares'
 };
 
-// By node and tenant.
+// By node and share.
 using NodeAmounts = std::vector<std::vector<ResourceVector>>;
 
 // Returns new amounts with the most total throughput. A member whose bounds do not allow the common
 // amounts gets what is nearest to them.
 NodeAmounts RegrowTogether(std::span<const DividedNode> nodes);
 
-// Returns the amounts with each gang's members lowered to their least, and all other tenants
+// Returns the amounts with each gang's members lowered to their least, and all other shares
 // unchanged.
 NodeAmounts Levelled(std::span<const DividedNode> nodes);
 

@@ -107,7 +107,7 @@ class VictimSearch {
       for (const auto& pod : nodes_[node].detail->pods) {
         // No running pod has a place that is kept, held or expected.
         if (pod->waiting || IsOwn(*pod)) continue;
-        const bool of_gang = pod->gang && pod->gang->problem.empty();
+        const bool of_gang = pod->IsOfGang();
         if (!of_gang && !pod->UsesGpus()) continue;
         size_t at = units.size();
         if (of_gang) at = gangs.try_emplace(pod->gang->name, at).first->second;

@@ -1,8 +1,8 @@
 #pragma once
 
 // All changes of a ClusterState, in order, so that a replay can follow what a program saw: a
-// ClusterState to which the same changes are applied has the same snapshots and versions at every
-// step.
+// ClusterState to which the same changes are applied (ClusterState::Apply) has the same snapshots
+// and versions at every step.
 //
 // Threading: a ClusterState calls its journal under its mutex, so one change at a time. The journal
 // must not call back, and should be quick. Ownership: changes are values.
@@ -18,11 +18,8 @@
 #include "cluster/pod.h"
 #include "cluster/state/pod_records.h"
 #include "core/clock.h"
-#include "core/result.h"
 
 namespace synergy {
-
-class ClusterState;
 
 // Calls of the functions of ClusterState with the same names, with their arguments.
 namespace cluster_change {
@@ -90,10 +87,10 @@ struct Assume {
 struct Forget {
   std::string uid;
 };
-struct Hold {
+struct Reserve {
   std::vector<GangPlace> places;
   Instant deadline{};
-  bool held = false;
+  bool outcome = false;  // reserved
 };
 struct Release {
   std::vector<std::string> uids;
@@ -107,10 +104,10 @@ struct DropStaleExpectations {
   WallTime wall{};
 };
 struct KeepNews {};
-struct HoldVacated {
+struct ReserveForReplacements {
   Duration hold{};
 };
-struct SettleVacant {
+struct SettleReplacement {
   std::string uid;
   bool is_awaited = false;
 };
@@ -127,8 +124,8 @@ struct ClusterChange {
                cluster_change::UpsertResourceQuota, cluster_change::RemoveResourceQuota,
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
-               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release,
-               cluster_change::HoldVacated, cluster_change::SettleVacant>
+               cluster_change::KeepNews, cluster_change::Reserve, cluster_change::Release,
+               cluster_change::ReserveForReplacements, cluster_change::SettleReplacement>
       call;
   uint64_t version = 0;  // of the cluster after it
 };
@@ -138,9 +135,5 @@ class ClusterJournal {
   virtual ~ClusterJournal() = default;
   virtual void Wrote(const ClusterChange& change) = 0;
 };
-
-// Makes the call. Returns kConflict, with the call made, if its outcome or version is different:
-// the state is not the one for which the journal was written.
-Result<> Apply(ClusterState& state, const ClusterChange& change);
 
 }  // namespace synergy

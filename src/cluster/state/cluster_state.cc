@@ -1,8 +1,10 @@
 #include "cluster/state/cluster_state.h"
 
 #include <utility>
+#include <variant>
 
-#include "cluster/state/cluster_journal.h"
+#include <fmt/format.h>
+
 #include "cluster/state/pod_list.h"
 #include "core/check.h"
 
@@ -15,19 +17,129 @@ std::unique_lock<std::mutex> ClusterState::Lock() const {
   return std::unique_lock(mutex_);
 }
 
-template <class Describe, class Make>
-void ClusterState::Change(Describe describe, Make make) {
+// Makes the changes. Runs under the mutex.
+struct ClusterState::Maker {
+  ClusterState& state;
+
+  void operator()(change::ReplaceNodes call) {
+    state.nodes_.Replace(std::move(call.nodes));
+    state.pods_.LookAtClaims();
+  }
+  void operator()(change::UpsertNode call) {
+    state.nodes_.Put(std::move(call.node));
+    state.pods_.LookAtClaims();
+  }
+  void operator()(const change::RemoveNode& call) {
+    state.nodes_.Remove(call.name);
+    state.pods_.LookAtClaims();
+  }
+
+  void operator()(change::PutListedPods call) {
+    state.pods_.PutListed(std::move(call.pods), call.heard_until);
+  }
+  void operator()(change::UpsertPod call) { state.pods_.Put(std::move(call.pod)); }
+  void operator()(const change::RemovePod& call) { state.pods_.Remove(call.uid); }
+  void operator()(change::RefreshPod call) { state.pods_.Refresh(std::move(call.pod)); }
+
+  void operator()(change::ReplaceDisruptionBudgets call) { SetBudgets(std::move(call.budgets)); }
+  void operator()(change::UpsertDisruptionBudget call) {
+    std::vector<DisruptionBudget> budgets = BudgetsBut(call.budget.uid);
+    budgets.push_back(std::move(call.budget));
+    SetBudgets(std::move(budgets));
+  }
+  void operator()(const change::RemoveDisruptionBudget& call) { SetBudgets(BudgetsBut(call.uid)); }
+
+  void operator()(change::ReplaceLimitRanges call) {
+    ChangeLimits([&](NamespaceLimits& limits) {
+      limits.ClearRanges();
+      for (LimitRange& range : call.ranges) limits.Put(std::move(range));
+      return true;
+    });
+  }
+  void operator()(change::UpsertLimitRange call) {
+    ChangeLimits([&](auto& limits) { return limits.Put(std::move(call.range)); });
+  }
+  void operator()(const change::RemoveLimitRange& call) {
+    ChangeLimits([&](auto& limits) { return limits.RemoveRange(call.uid); });
+  }
+  void operator()(change::ReplaceResourceQuotas call) {
+    ChangeLimits([&](NamespaceLimits& limits) {
+      limits.ClearQuotas();
+      for (ResourceQuota& quota : call.quotas) limits.Put(std::move(quota));
+      return true;
+    });
+  }
+  void operator()(change::UpsertResourceQuota call) {
+    ChangeLimits([&](auto& limits) { return limits.Put(std::move(call.quota)); });
+  }
+  void operator()(const change::RemoveResourceQuota& call) {
+    ChangeLimits([&](auto& limits) { return limits.RemoveQuota(call.uid); });
+  }
+
+  void operator()(change::Expect call) {
+    state.pods_.Expect(std::move(call.pod), call.node, call.deadline);
+  }
+  AssumeOutcome operator()(change::Assume call) {
+    return state.pods_.Assume(std::move(call.pod), call.node, call.deadline);
+  }
+  void operator()(const change::Forget& call) { state.pods_.Forget(call.uid); }
+  void operator()(const change::Extend& call) { state.pods_.Extend(call.uid, call.deadline); }
+  void operator()(const change::DropStaleExpectations& call) {
+    state.pods_.DropStaleExpectations(call.now, call.wall);
+  }
+  void operator()(const change::KeepNews&) { state.pods_.KeepNews(); }
+
+  bool operator()(const change::Reserve& call) {
+    return state.pods_.Reserve(call.places, call.deadline);
+  }
+  void operator()(const change::Release& call) { state.pods_.Release(call.uids); }
+  void operator()(const change::ReserveForReplacements& call) {
+    state.pods_.ReserveForReplacements(call.hold);
+  }
+  void operator()(const change::SettleReplacement& call) {
+    state.pods_.SettleReplacement(call.uid, call.is_awaited);
+  }
+
+  std::vector<DisruptionBudget> BudgetsBut(const std::string& uid) const {
+    std::vector<DisruptionBudget> budgets = *state.budgets_;
+    std::erase_if(budgets, [&](const auto& other) { return other.uid == uid; });
+    return budgets;
+  }
+  void SetBudgets(std::vector<DisruptionBudget> budgets) {
+    state.budgets_ = std::make_shared<const std::vector<DisruptionBudget>>(std::move(budgets));
+    state.version_.Advance();
+  }
+  // Calls change(limits), which returns whether it has changed anything.
+  template <class ChangeThem>
+  void ChangeLimits(ChangeThem change) {
+    auto limits = std::make_shared<NamespaceLimits>(*state.limits_);
+    if (!change(*limits)) return;
+    state.limits_ = std::move(limits);
+    state.version_.Advance();
+  }
+};
+
+template <class Call>
+auto ClusterState::Make(Call call) {
   const auto lock = Lock();
-  ChangeHeld(describe, make);
+  return MakeLocked(std::move(call));
 }
 
-template <class Describe, class Make>
-void ClusterState::ChangeHeld(Describe describe, Make make) {
+template <class Call>
+auto ClusterState::MakeLocked(Call call) {
+  // Copied first, because the change may move its arguments.
   std::optional<ClusterChange> written;
-  // Describe first, because make() may move the arguments.
-  if (journal_ != nullptr) written = ClusterChange{describe()};
-  make();
-  Made(written);
+  if (journal_ != nullptr) written = ClusterChange{call};
+  Maker make{*this};
+  if constexpr (requires { call.outcome; }) {
+    auto outcome = make(std::move(call));
+    if (written) std::get<Call>(written->call).outcome = outcome;
+    Made(written);
+    return outcome;
+  } else {
+    make(std::move(call));
+    Made(written);
+  }
 }
 
 void ClusterState::Made(std::optional<ClusterChange>& written) {
@@ -39,28 +151,26 @@ void ClusterState::Made(std::optional<ClusterChange>& written) {
   journal_->Wrote(*written);
 }
 
-void ClusterState::ReplaceNodes(std::vector<Node> nodes) {
-  Change([&] { return change::ReplaceNodes{nodes}; },
-         [&] {
-           nodes_.Replace(std::move(nodes));
-           pods_.LookAtClaims();
-         });
-}
-
-void ClusterState::UpsertNode(Node node) {
-  Change([&] { return change::UpsertNode{node}; },
-         [&] {
-           nodes_.Put(std::move(node));
-           pods_.LookAtClaims();
-         });
-}
-
-void ClusterState::RemoveNode(const std::string& name) {
-  Change([&] { return change::RemoveNode{name}; },
-         [&] {
-           nodes_.Remove(name);
-           pods_.LookAtClaims();
-         });
+Result<> ClusterState::Apply(const ClusterChange& change) {
+  bool same_outcome = true;
+  std::visit(
+      [&](const auto& call) {
+        if constexpr (requires { call.outcome; }) {
+          same_outcome = Make(call) == call.outcome;
+        } else {
+          Make(call);
+        }
+      },
+      change.call);
+  if (!same_outcome) {
+    return Fail(ErrorCode::kConflict,
+                fmt::format("version {}: a pod is assumed with another outcome", change.version));
+  }
+  if (const uint64_t present = version(); present != change.version) {
+    return Fail(ErrorCode::kConflict,
+                fmt::format("version {} instead of {}", present, change.version));
+  }
+  return {};
 }
 
 void ClusterState::ReplacePods(std::vector<Pod> pods) {
@@ -69,178 +179,111 @@ void ClusterState::ReplacePods(std::vector<Pod> pods) {
   }
 }
 
-void ClusterState::PutListedPods(std::vector<Pod> pods, uint64_t heard_until) {
-  const auto lock = Lock();
-  PutListed(std::move(pods), heard_until);
-}
-
 void ClusterState::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
-  ChangeHeld([&] { return change::PutListedPods{pods, heard_until}; },
-             [&] { pods_.PutListed(std::move(pods), heard_until); });
+  MakeLocked(change::PutListedPods{std::move(pods), heard_until});
 }
 
-void ClusterState::UpsertPod(Pod pod) {
-  Change([&] { return change::UpsertPod{pod}; }, [&] { pods_.Put(std::move(pod)); });
+void ClusterState::Remove(const std::string& uid) { MakeLocked(change::RemovePod{uid}); }
+
+void ClusterState::ReplaceNodes(std::vector<Node> nodes) {
+  Make(change::ReplaceNodes{std::move(nodes)});
 }
 
-void ClusterState::RemovePod(const std::string& uid) {
-  const auto lock = Lock();
-  Remove(uid);
+void ClusterState::UpsertNode(Node node) { Make(change::UpsertNode{std::move(node)}); }
+
+void ClusterState::RemoveNode(const std::string& name) { Make(change::RemoveNode{name}); }
+
+void ClusterState::PutListedPods(std::vector<Pod> pods, uint64_t heard_until) {
+  Make(change::PutListedPods{std::move(pods), heard_until});
 }
 
-void ClusterState::Remove(const std::string& uid) {
-  ChangeHeld([&] { return change::RemovePod{uid}; }, [&] { pods_.Remove(uid); });
-}
+void ClusterState::UpsertPod(Pod pod) { Make(change::UpsertPod{std::move(pod)}); }
 
-void ClusterState::RefreshPod(Pod pod) {
-  Change([&] { return change::RefreshPod{pod}; }, [&] { pods_.Refresh(std::move(pod)); });
-}
+void ClusterState::RemovePod(const std::string& uid) { Make(change::RemovePod{uid}); }
 
-void ClusterState::SetBudgets(std::vector<DisruptionBudget> budgets) {
-  budgets_ = std::make_shared<const std::vector<DisruptionBudget>>(std::move(budgets));
-  version_.Advance();
-}
+void ClusterState::RefreshPod(Pod pod) { Make(change::RefreshPod{std::move(pod)}); }
 
 void ClusterState::ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets) {
-  Change([&] { return change::ReplaceDisruptionBudgets{budgets}; },
-         [&] { SetBudgets(std::move(budgets)); });
+  Make(change::ReplaceDisruptionBudgets{std::move(budgets)});
 }
 
 void ClusterState::UpsertDisruptionBudget(DisruptionBudget budget) {
-  Change([&] { return change::UpsertDisruptionBudget{budget}; },
-         [&] {
-           std::vector<DisruptionBudget> budgets = *budgets_;
-           std::erase_if(budgets, [&](const auto& other) { return other.uid == budget.uid; });
-           budgets.push_back(std::move(budget));
-           SetBudgets(std::move(budgets));
-         });
+  Make(change::UpsertDisruptionBudget{std::move(budget)});
 }
 
 void ClusterState::RemoveDisruptionBudget(const std::string& uid) {
-  Change([&] { return change::RemoveDisruptionBudget{uid}; },
-         [&] {
-           std::vector<DisruptionBudget> budgets = *budgets_;
-           std::erase_if(budgets, [&](const auto& other) { return other.uid == uid; });
-           SetBudgets(std::move(budgets));
-         });
-}
-
-template <class ChangeThem>
-void ClusterState::ChangeLimits(ChangeThem change) {
-  auto limits = std::make_shared<NamespaceLimits>(*limits_);
-  if (!change(*limits)) return;
-  limits_ = std::move(limits);
-  version_.Advance();
+  Make(change::RemoveDisruptionBudget{uid});
 }
 
 void ClusterState::ReplaceLimitRanges(std::vector<LimitRange> ranges) {
-  Change([&] { return change::ReplaceLimitRanges{ranges}; },
-         [&] {
-           ChangeLimits([&](NamespaceLimits& limits) {
-             limits.ClearRanges();
-             for (LimitRange& range : ranges) limits.Put(std::move(range));
-             return true;
-           });
-         });
+  Make(change::ReplaceLimitRanges{std::move(ranges)});
 }
 
 void ClusterState::UpsertLimitRange(LimitRange range) {
-  Change([&] { return change::UpsertLimitRange{range}; },
-         [&] { ChangeLimits([&](auto& limits) { return limits.Put(std::move(range)); }); });
+  Make(change::UpsertLimitRange{std::move(range)});
 }
 
-void ClusterState::RemoveLimitRange(const std::string& uid) {
-  Change([&] { return change::RemoveLimitRange{uid}; },
-         [&] { ChangeLimits([&](auto& limits) { return limits.RemoveRange(uid); }); });
-}
+void ClusterState::RemoveLimitRange(const std::string& uid) { Make(change::RemoveLimitRange{uid}); }
 
 void ClusterState::ReplaceResourceQuotas(std::vector<ResourceQuota> quotas) {
-  Change([&] { return change::ReplaceResourceQuotas{quotas}; },
-         [&] {
-           ChangeLimits([&](NamespaceLimits& limits) {
-             limits.ClearQuotas();
-             for (ResourceQuota& quota : quotas) limits.Put(std::move(quota));
-             return true;
-           });
-         });
+  Make(change::ReplaceResourceQuotas{std::move(quotas)});
 }
 
 void ClusterState::UpsertResourceQuota(ResourceQuota quota) {
-  Change([&] { return change::UpsertResourceQuota{quota}; },
-         [&] { ChangeLimits([&](auto& limits) { return limits.Put(std::move(quota)); }); });
+  Make(change::UpsertResourceQuota{std::move(quota)});
 }
 
 void ClusterState::RemoveResourceQuota(const std::string& uid) {
-  Change([&] { return change::RemoveResourceQuota{uid}; },
-         [&] { ChangeLimits([&](auto& limits) { return limits.RemoveQuota(uid); }); });
+  Make(change::RemoveResourceQuota{uid});
 }
 
 void ClusterState::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
-  Change([&] { return change::Expect{pod, node, deadline}; },
-         [&] { pods_.Expect(pod, node, deadline); });
+  Make(change::Expect{pod, node, deadline});
 }
 
 AssumeOutcome ClusterState::Assume(const Pod& pod, const std::string& node, Instant deadline) {
+  return Make(change::Assume{pod, node, deadline, {}});
+}
+
+void ClusterState::Forget(const std::string& uid) { Make(change::Forget{uid}); }
+
+bool ClusterState::Reserve(const std::vector<GangPlace>& places, Instant deadline) {
+  return Make(change::Reserve{places, deadline});
+}
+
+void ClusterState::Release(const std::vector<std::string>& uids) { Make(change::Release{uids}); }
+
+void ClusterState::ReserveForReplacements(Duration hold) {
+  Make(change::ReserveForReplacements{hold});
+}
+
+void ClusterState::SettleReplacement(const std::string& uid, bool is_awaited) {
+  Make(change::SettleReplacement{uid, is_awaited});
+}
+
+void ClusterState::Extend(const std::string& uid, Instant deadline) {
+  Make(change::Extend{uid, deadline});
+}
+
+void ClusterState::DropStaleExpectations(Instant now, WallTime wall) {
+  Make(change::DropStaleExpectations{now, wall});
+}
+
+void ClusterState::KeepNews() { Make(change::KeepNews{}); }
+
+std::vector<Reservation> ClusterState::Reservations(ReservationKind kind) const {
   const auto lock = Lock();
-  AssumeOutcome outcome = pods_.Assume(pod, node, deadline);
-  std::optional<ClusterChange> written;
-  if (journal_ != nullptr) written = ClusterChange{change::Assume{pod, node, deadline, outcome}};
-  Made(written);
-  return outcome;
+  return pods_.Reservations(kind);
 }
 
-void ClusterState::Forget(const std::string& uid) {
-  Change([&] { return change::Forget{uid}; }, [&] { pods_.Forget(uid); });
-}
-
-bool ClusterState::Hold(const std::vector<GangPlace>& places, Instant deadline) {
+std::vector<Reservation> ClusterState::ReplacementsOf(const std::string& gang) const {
   const auto lock = Lock();
-  const bool held = pods_.Hold(places, deadline);
-  std::optional<ClusterChange> written;
-  if (journal_ != nullptr) written = ClusterChange{change::Hold{places, deadline, held}};
-  Made(written);
-  return held;
-}
-
-void ClusterState::Release(const std::vector<std::string>& uids) {
-  Change([&] { return change::Release{uids}; }, [&] { pods_.Release(uids); });
-}
-
-void ClusterState::HoldVacated(Duration hold) {
-  Change([&] { return change::HoldVacated{hold}; }, [&] { pods_.HoldVacated(hold); });
-}
-
-void ClusterState::SettleVacant(const std::string& uid, bool is_awaited) {
-  Change([&] { return change::SettleVacant{uid, is_awaited}; },
-         [&] { pods_.SettleVacant(uid, is_awaited); });
-}
-
-std::vector<VacantPlace> ClusterState::VacantPlaces() const {
-  const auto lock = Lock();
-  return pods_.AllVacantPlaces();
-}
-
-std::vector<VacantPlace> ClusterState::VacantPlacesOf(const std::string& gang) const {
-  const auto lock = Lock();
-  return pods_.VacantPlacesOf(gang);
+  return pods_.ReplacementsOf(gang);
 }
 
 std::vector<GangMember> ClusterState::GangMembers(const std::string& gang) const {
   const auto lock = Lock();
   return pods_.GangMembers(gang);
-}
-
-void ClusterState::Extend(const std::string& uid, Instant deadline) {
-  Change([&] { return change::Extend{uid, deadline}; }, [&] { pods_.Extend(uid, deadline); });
-}
-
-void ClusterState::DropStaleExpectations(Instant now, WallTime wall) {
-  Change([&] { return change::DropStaleExpectations{now, wall}; },
-         [&] { pods_.DropStaleExpectations(now, wall); });
-}
-
-void ClusterState::KeepNews() {
-  Change([] { return change::KeepNews{}; }, [&] { pods_.KeepNews(); });
 }
 
 ClusterNews ClusterState::TakeNews() {
@@ -271,11 +314,6 @@ std::vector<AssumedPod> ClusterState::Expired(Instant now) const {
 std::shared_ptr<const Pod> ClusterState::FindPod(const std::string& uid) const {
   const auto lock = Lock();
   return pods_.FindPod(uid);
-}
-
-std::vector<HeldPlace> ClusterState::HeldPlaces() const {
-  const auto lock = Lock();
-  return pods_.HeldPlaces();
 }
 
 size_t ClusterState::assumed_pods() const {

@@ -8,22 +8,19 @@
 //               Expect              Assume               watch: pod on a node
 //    (none) -----------> expected ---------> assumed ------------------------> bound
 //      |                                        ^
-//      | watch: kept_node                       | Assume
-//      +-------------------> kept --------------+
-//      | Hold                                   | Assume
-//      +-------------------> held --------------+
+//      | watch: kept_node, Reserve              | Assume
+//      +------------------> reserved -----------+
 //
-// Back to held if a place is held, otherwise to kept if the pod still names a kept place, otherwise
-// to (none): an expectation at its deadline or in the way of another pod's Assume, and an assumed
-// pod at Forget. Back to kept or (none): a held place at its deadline or at Release. Back to
-// (none): a kept place at kept_until or when the pod names none, and every pod that is gone or
-// terminal. From everywhere to bound: the watch, which overrides everything else.
+// Back to reserved if the pod has a reservation (that of its gang comes before the tuner's),
+// otherwise to (none): an expectation at its deadline or in the way of another pod's Assume, and an
+// assumed pod at Forget. Back to (none): a reservation of the tuner at kept_until or when the pod
+// names none, one of a gang at its deadline or at Release, and every pod that is gone or terminal.
+// From everywhere to bound: the watch, which overrides everything else.
 //
 // Expected: our ranking has recommended a node, and kube-scheduler has followed it (it assumes the
-// pod before it calls bind), so the next pod's ranking already counts it there. Kept: the tuner
-// keeps a place for it (Waiting::kept_node), which no other pod's bind can take. Held: a gang has
-// all its places (Hold), and no other pod's bind can take one. Assumed: we are binding it. Bound:
-// the API server has reported it.
+// pod before it calls bind), so the next pod's ranking already counts it there. Reserved
+// (reservation.h): the tuner has a place for it, or its gang has all its places; no other pod's
+// bind can take it. Assumed: we are binding it. Bound: the API server has reported it.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O. Ownership:
 // snapshots are shared and immutable. Failures: none but the outcomes described.
@@ -39,16 +36,16 @@
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_journal.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_version.h"
 #include "cluster/state/node_ledger.h"
 #include "cluster/state/pod_records.h"
+#include "cluster/state/reservation.h"
 #include "core/clock.h"
+#include "core/result.h"
 
 namespace synergy {
-
-class ClusterJournal;
-struct ClusterChange;
 
 // A snapshot, and the news of pods between the previous one and this, in order.
 struct ClusterNews {
@@ -84,11 +81,11 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a kept
-  // place.
+  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a
+  // reservation.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  // Returns where the pod is expected, assumed or has a kept or held place. A caller that places
-  // the pod again must ignore that share (WithoutPod).
+  // Returns where the pod is expected, reserved or assumed. A caller that places the pod again must
+  // ignore that share (WithoutPod).
   std::optional<Placement> FindPlacement(const std::string& uid) const;
 
   // Counts the pod on `node` if it fits there now: if two pods race for the last place, exactly one
@@ -102,30 +99,35 @@ class ClusterState {
   // Returns assumed pods past their deadline. They stay assumed: Forget them only after a request
   // to the API server.
   std::vector<AssumedPod> Expired(Instant now) const;
-  // Returns assumed pods, and those with a kept or held place; no expected ones.
-  std::vector<HeldPlace> HeldPlaces() const;
-  // Holds these places for members of a gang until `deadline` at most, all or none: none if one
-  // does not fit there now, or one of the pods is unknown, bound or assumed. Releases places held
-  // for them before.
-  bool Hold(const std::vector<GangPlace>& places, Instant deadline);
-  // Releases what is held for these pods.
+  std::vector<Reservation> Reservations(ReservationKind kind) const;
+  // Reserves these places for members of a gang until `deadline` at most, all or none: none if one
+  // does not fit there now, or one of the pods is unknown, bound or assumed. Releases their earlier
+  // reservations.
+  bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
+  // Releases the reservations of these members.
   void Release(const std::vector<std::string>& uids);
-  // From now on holds the place of a GPU pod that is gone for its replacement, for at most `hold`,
-  // if others of its gang run (vacant_places.h). Hold() gives it to the replacement. Zero, the
-  // default, holds none.
-  void HoldVacated(Duration hold);
+  // From now on reserves the place of a GPU pod that is gone for its replacement, for at most
+  // `hold`, if others of its gang run (replacements.h). Reserve() gives it to the replacement.
+  // Zero, the default: reserves none.
+  void ReserveForReplacements(Duration hold);
   // Takes in the API server's answer about a pod that left its place. `is_awaited`: a replacement
-  // will come. Otherwise the pod has completed, and nothing is held for it.
-  void SettleVacant(const std::string& uid, bool is_awaited);
-  std::vector<VacantPlace> VacantPlaces() const;
-  std::vector<VacantPlace> VacantPlacesOf(const std::string& gang) const;
+  // will come. Otherwise the pod has completed, and its place is released.
+  void SettleReplacement(const std::string& uid, bool is_awaited);
+  // The reservations of kind kReplacement for one gang.
+  std::vector<Reservation> ReplacementsOf(const std::string& gang) const;
   // Returns the members of the gang (gang.h) without scheduling gates, by uid.
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops expectations past their deadline (their only harm is a worse ranking), places kept until
-  // `wall` or earlier, and places held until `now` or earlier. To be called about once a second.
+  // Drops expectations past their deadline (their only harm is a worse ranking), the tuner's
+  // reservations until `wall` or earlier, and all others until `now` or earlier. To be called about
+  // once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
+
+  // Makes the call that the change describes: one of those above, or KeepNews(). Returns kConflict,
+  // with the call made, if its outcome or version is different: this state is not the one for which
+  // the journal was written.
+  Result<> Apply(const ClusterChange& change);
 
   // Returns the pod as last seen by the watch, otherwise as expected; null if unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
@@ -156,20 +158,17 @@ class ClusterState {
 
   // Fair: a thread that waits is next, even if another one takes the mutex again and again.
   std::unique_lock<std::mutex> Lock() const;
+  struct Maker;
+  // Makes a change and reports it to the journal. Returns its outcome, if it has one.
+  template <class Call>
+  auto Make(Call call);
   // Under the mutex:
+  template <class Call>
+  auto MakeLocked(Call call);
   void PutListed(std::vector<Pod> pods, uint64_t heard_until);
   void Remove(const std::string& uid);
-  // Calls make(), and reports describe() to the journal.
-  template <class Describe, class Make>
-  void Change(Describe describe, Make make);
-  template <class Describe, class Make>
-  void ChangeHeld(Describe describe, Make make);  // under the mutex
   // To be called after every change, with the change for the journal; nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);
-  void SetBudgets(std::vector<DisruptionBudget> budgets);
-  // Calls change(limits), which returns whether it has changed anything.
-  template <class ChangeThem>
-  void ChangeLimits(ChangeThem change);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
   mutable std::mutex turn_;   // for the next thread to wait in

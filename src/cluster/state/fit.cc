@@ -105,10 +105,10 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
   if (failures.Has(FitFailures::kUnschedulable)) append("node(s) were unschedulable");
   if (failures.Has(FitFailures::kGpuProduct)) append("GPUs of another product");
   if (failures.Has(FitFailures::kPlaceholder)) {
-    append("CPU and memory of the pod are not set yet: synergy-controller does that");
+    append("CPU and memory of the pod are not set yet; synergy-controller sets them");
   }
   if (failures.Has(FitFailures::kMisaligned)) {
-    append("node has just failed a pod like it (TopologyAffinityError)");
+    append("node has recently failed a similar pod (TopologyAffinityError)");
   }
   if (failures.Has(FitFailures::kTooManyPods)) append("Too many pods");
   if (failures.Has(FitFailures::kGpus)) append("Insufficient ", gpu_resource);

@@ -66,9 +66,9 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
 
-// Start of the message if a vacant place (vacant_places.h) is in the way; the key of the pod that
-// left it follows.
+// Start of the message if a place reserved for a replacement (replacements.h) is in the way; the
+// key of the lost pod follows.
 inline constexpr std::string_view kHeldForReplacement =
-    "its room is held for the pod that replaces ";
+    "its room is reserved for the pod that replaces ";
 
 }  // namespace synergy

@@ -21,11 +21,11 @@ bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholde
 
 void PodRecords::Put(Pod pod) {
   heard_until_ = std::max(heard_until_, pod.resource_version);
-  Learn(std::move(pod));
+  Observe(std::move(pod));
 }
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
-  for (Pod& pod : pods) Learn(std::move(pod));
+  for (Pod& pod : pods) Observe(std::move(pod));
   // Not the larger of both: after a restore of the API server's store, versions start lower.
   if (heard_until > 0) heard_until_ = heard_until;
 }
@@ -49,7 +49,7 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
   return unlisted;
 }
 
-void PodRecords::Learn(Pod pod) {
+void PodRecords::Observe(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
@@ -57,18 +57,18 @@ void PodRecords::Learn(Pod pod) {
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }
-    SettleVacant(pod.uid, !pod.succeeded);
+    SettleReplacement(pod.uid, !pod.succeeded);
     return;
   }
   // It is not gone after all.
-  if (!vacant_.empty()) vacant_.Drop(pod.uid);
+  if (!replacements_.empty()) replacements_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.heard_in = list_;
   // A pod never leaves its node while it lives, so such a report is older than what we have.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   LeaveGang(record);
   if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
-  if (!pod.node.empty()) record.held.reset();
+  if (!pod.node.empty()) record.of_gang.reset();
   record.seen = std::make_shared<const Pod>(std::move(pod));
   if (keeps_news_) news_.push_back({record.seen, false});
   if (Claims(*record.seen)) {
@@ -76,9 +76,8 @@ void PodRecords::Learn(Pod pod) {
   } else {
     claiming_.erase(record.seen->uid);
   }
-  if (!record.seen->node.empty() || record.standing == Standing::kWaiting ||
-      record.standing == Standing::kKept || record.standing == Standing::kHeld) {
-    SetBySight(record);
+  if (!record.seen->node.empty() || record.standing == Standing::kWaiting || IsReserved(record)) {
+    ApplyWatch(record);
   } else {
     // The watch is behind our own decision: the pod stays placed, with its new properties.
     auto placed = std::make_shared<Pod>(*record.seen);
@@ -89,7 +88,7 @@ void PodRecords::Learn(Pod pod) {
     }
     Set(record, std::move(placed), record.standing, record.deadline);
   }
-  if (record.seen->gang) LimitVacant(*record.seen->gang);
+  if (record.seen->gang) LimitReplacements(*record.seen->gang);
 }
 
 void PodRecords::Remove(const std::string& uid) {
@@ -106,15 +105,15 @@ void PodRecords::Remove(const std::string& uid) {
     nodes_.DropMisalignments(gone.place);
   }
   if (!gone.seen || !gone.seen->gang) return;
-  if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
-  LimitVacant(*gone.seen->gang);
+  if (gone.standing == Standing::kBound) ReserveForReplacement(*gone.pod, *gone.seen->gang);
+  LimitReplacements(*gone.seen->gang);
 }
 
-void PodRecords::SettleVacant(const std::string& uid, bool is_awaited) {
+void PodRecords::SettleReplacement(const std::string& uid, bool is_awaited) {
   if (is_awaited) {
-    vacant_.Settle(uid);
+    replacements_.Settle(uid);
   } else {
-    vacant_.Drop(uid);
+    replacements_.Drop(uid);
   }
 }
 
@@ -122,20 +121,20 @@ void PodRecords::Refresh(Pod pod) {
   const Record* record = Find(pod.uid);
   if (record == nullptr) return;
   if (record->seen != nullptr && record->seen->resource_version > pod.resource_version) return;
-  Learn(std::move(pod));
+  Observe(std::move(pod));
 }
 
-void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
+void PodRecords::Expect(Pod pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  // A kept place is certain. An expectation may fail, and meanwhile others could take the place.
+  // A reservation is certain. An expectation may fail, and meanwhile others could take the place.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
   if (node >= nodes_.size() || !nodes_[node].exists) return;
-  Place(pod, nodes_[node].detail->name, Standing::kExpected, deadline);
+  Place(std::move(pod), nodes_[node].detail->name, Standing::kExpected, deadline);
 }
 
-AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instant deadline) {
+AssumeOutcome PodRecords::Assume(Pod pod, const std::string& node, Instant deadline) {
   const Record* record = Find(pod.uid);
   if (record != nullptr && record->standing == Standing::kBound) {
     return {.bound_to = record->pod->node};
@@ -159,7 +158,7 @@ AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instan
     }
   }
   if (outcome.failures.none()) {
-    Place(pod, node, Standing::kAssumed, deadline);
+    Place(std::move(pod), node, Standing::kAssumed, deadline);
     outcome.assumed = true;
   } else if (record != nullptr && record->standing == Standing::kExpected) {
     Unplace(pod.uid);
@@ -190,16 +189,17 @@ void PodRecords::Extend(const std::string& uid, Instant deadline) {
 void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
   wall_ = wall;
   now_ = now;
-  vacant_.DropUntil(now);
+  replacements_.DropUntil(now);
   nodes_.DropMisalignments(wall);
   const auto stale = ProvisionalIf([&](const Record& record) {
     return (record.standing == Standing::kExpected && record.deadline <= now) ||
-           (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
+           (record.standing == Standing::kReservedByTuner &&
+            record.seen->waiting->kept_until <= wall);
   });
   for (const Record* record : stale) Unplace(std::string(record->pod->uid));
   std::vector<std::string> over;
-  for (const Record* record :
-       ProvisionalIf([&](const Record& each) { return each.held && each.held->deadline <= now; })) {
+  for (const Record* record : ProvisionalIf(
+           [&](const Record& each) { return each.of_gang && each.of_gang->deadline <= now; })) {
     over.push_back(record->pod->uid);
   }
   Release(over);
@@ -210,7 +210,7 @@ void PodRecords::LookAtClaims() {
   for (const std::string& uid : claiming_) {
     Record& record = records_.at(uid);
     if (record.standing == Standing::kExpected || record.standing == Standing::kAssumed) continue;
-    auto [pod, standing] = BySight(record);
+    auto [pod, standing] = FromWatch(record);
     if (standing == record.standing && pod->requests == record.pod->requests) continue;
     Set(record, std::move(pod), standing, Instant{});
   }
@@ -226,16 +226,22 @@ std::vector<AssumedPod> PodRecords::Expired(Instant now) const {
   return expired;
 }
 
-std::vector<HeldPlace> PodRecords::HeldPlaces() const {
-  std::vector<HeldPlace> held;
-  for (const std::string& uid : provisional_) {
-    const Standing standing = records_.at(uid).standing;
-    if (standing == Standing::kExpected) continue;
-    held.push_back({uid, standing == Standing::kKept   ? HeldPlace::Kind::kKept
-                         : standing == Standing::kHeld ? HeldPlace::Kind::kHeld
-                                                       : HeldPlace::Kind::kAssumed});
+std::vector<Reservation> PodRecords::Reservations(ReservationKind kind) const {
+  if (kind == ReservationKind::kReplacement) return replacements_.All();
+  const bool by_tuner = kind == ReservationKind::kTuner;
+  std::vector<Reservation> reservations;
+  for (const Record* record : ProvisionalIf([by_tuner](const Record& each) {
+         return each.standing ==
+                (by_tuner ? Standing::kReservedByTuner : Standing::kReservedByGang);
+       })) {
+    reservations.push_back({.kind = kind,
+                            .pod = record->pod,
+                            .gang = record->pod->gang ? record->pod->gang->name : std::string(),
+                            .until = by_tuner
+                                         ? Later(now_, record->seen->waiting->kept_until - wall_)
+                                         : record->of_gang->deadline});
   }
-  return held;
+  return reservations;
 }
 
 std::optional<Placement> PodRecords::FindPlacement(const std::string& uid) const {
@@ -295,7 +301,7 @@ bool PodRecords::TakesGpus(const Record& record) {
 }
 
 LeastPerGpu& PodRecords::LeastOf(const Pod& pod) {
-  return pod.fungible ? least_per_fungible_gpu_ : least_per_gpu_;
+  return pod.fungible ? least_per_managed_gpu_ : least_per_gpu_;
 }
 
 const PodRecords::Record* PodRecords::Find(const std::string& uid) const {
@@ -308,24 +314,24 @@ PodRecords::Record* PodRecords::Find(const std::string& uid) {
   return it == records_.end() ? nullptr : &it->second;
 }
 
-void PodRecords::Place(const Pod& pod, const std::string& node, Standing standing,
-                       Instant deadline) {
-  auto placed = std::make_shared<Pod>(pod);
+void PodRecords::Place(Pod pod, const std::string& node, Standing standing, Instant deadline) {
+  auto placed = std::make_shared<Pod>(std::move(pod));
   placed->node = node;
-  Set(records_[pod.uid], std::move(placed), standing, deadline);
+  Record& record = records_[placed->uid];
+  Set(record, std::move(placed), standing, deadline);
 }
 
 void PodRecords::Unplace(const std::string& uid) {
   Record* record = Find(uid);
   if (record == nullptr) return;
   if (record->seen) {
-    SetBySight(*record);
+    ApplyWatch(*record);
   } else {
     Remove(uid);
   }
 }
 
-PodRecords::Seat PodRecords::BySight(const Record& record) const {
+PodRecords::Counted PodRecords::FromWatch(const Record& record) const {
   const std::shared_ptr<const Pod>& seen = record.seen;
   if (!seen->node.empty()) {
     const ResourceVector growth =
@@ -338,22 +344,22 @@ PodRecords::Seat PodRecords::BySight(const Record& record) const {
     without->requests.main -= growth;
     return {std::move(without), Standing::kBound};
   }
-  if (record.held) {
+  if (record.of_gang) {
     auto placed = std::make_shared<Pod>(*seen);
-    placed->node = record.held->node;
-    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kHeld};
+    placed->node = record.of_gang->node;
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByGang};
   }
   const Waiting* waiting = seen->waiting.get();
   if (waiting != nullptr && !waiting->kept_node.empty() && waiting->kept_until > wall_) {
     auto placed = std::make_shared<Pod>(*seen);
     placed->node = waiting->kept_node;
-    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kKept};
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByTuner};
   }
   return {seen, Standing::kWaiting};
 }
 
-void PodRecords::SetBySight(Record& record) {
-  auto [pod, standing] = BySight(record);
+void PodRecords::ApplyWatch(Record& record) {
+  auto [pod, standing] = FromWatch(record);
   Set(record, std::move(pod), standing, Instant{});
 }
 
@@ -369,7 +375,7 @@ void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing st
   record.standing = standing;
   record.deadline = deadline;
   Count(record);
-  Stir(record);
+  InvalidateGang(record);
   version_.Advance();
 }
 
@@ -411,7 +417,7 @@ std::vector<std::shared_ptr<const Pod>> PodRecords::ExpectedOn(NodeIndex place,
                                                                const std::string& uid) const {
   std::vector<std::shared_ptr<const Pod>> expected;
   for (const auto& pod : nodes_[place].detail->pods) {
-    // A vacant place is counted there, but has no record.
+    // A place reserved for a replacement is counted there, but has no record.
     const Record* record = Find(pod->uid);
     if (pod->uid != uid && record != nullptr && record->standing == Standing::kExpected) {
       expected.push_back(pod);

@@ -22,7 +22,8 @@
 #include "cluster/state/cluster_version.h"
 #include "cluster/state/fit.h"
 #include "cluster/state/node_ledger.h"
-#include "cluster/state/vacant_places.h"
+#include "cluster/state/replacements.h"
+#include "cluster/state/reservation.h"
 #include "core/clock.h"
 
 namespace synergy {
@@ -60,16 +61,8 @@ struct GangPlace {
 // A pod of a gang that is neither gone nor being deleted, as the watch reported it.
 struct GangMember {
   std::shared_ptr<const Pod> pod;
-  std::string node;     // where it is bound, being bound or has a held place; empty: none
+  std::string node;     // where it is bound, being bound or has a reservation; empty: none
   bool placed = false;  // bound, or being bound
-};
-
-// Room taken by a pod that is not known to be bound.
-struct HeldPlace {
-  enum class Kind : uint8_t { kAssumed, kKept, kHeld };
-
-  std::string uid;
-  Kind kind = Kind::kAssumed;
 };
 
 // The last report of a pod: as it is, or as it was when it went or ended.
@@ -83,7 +76,7 @@ class PodRecords {
  public:
   // Both outlive this. Every change advances `version`.
   PodRecords(NodeLedger& nodes, ClusterVersion& version)
-      : nodes_(nodes), version_(version), vacant_(nodes, version) {}
+      : nodes_(nodes), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
   // A list of all pods (pod_list.h), in parts. `heard_until`: set in the last part, 0 in those
@@ -100,24 +93,23 @@ class PodRecords {
   void Remove(const std::string& uid);
   void Refresh(Pod pod);
 
-  void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
+  void Expect(Pod pod, NodeIndex node, Instant deadline);
+  AssumeOutcome Assume(Pod pod, const std::string& node, Instant deadline);
   void Forget(const std::string& uid);
   void Extend(const std::string& uid, Instant deadline);
-  bool Hold(const std::vector<GangPlace>& places, Instant deadline);
+  bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   void Release(const std::vector<std::string>& uids);
-  void HoldVacated(Duration hold) { vacated_hold_ = hold; }
-  void SettleVacant(const std::string& uid, bool is_awaited);
-  std::vector<VacantPlace> VacantPlacesOf(const std::string& gang) const {
-    return vacant_.Of(gang);
+  void ReserveForReplacements(Duration hold) { replacement_hold_ = hold; }
+  void SettleReplacement(const std::string& uid, bool is_awaited);
+  std::vector<Reservation> ReplacementsOf(const std::string& gang) const {
+    return replacements_.Of(gang);
   }
-  std::vector<VacantPlace> AllVacantPlaces() const { return vacant_.All(); }
   void DropStaleExpectations(Instant now, WallTime wall);
   // To be called when a node has changed: claims of pods may now fit, or no longer.
   void LookAtClaims();
 
   std::vector<AssumedPod> Expired(Instant now) const;
-  std::vector<HeldPlace> HeldPlaces() const;
+  std::vector<Reservation> Reservations(ReservationKind kind) const;
   std::optional<Placement> FindPlacement(const std::string& uid) const;
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
@@ -138,11 +130,18 @@ class PodRecords {
   std::map<std::string, ResourceVector> BeingGiven() const;
   // Over the pods that Synergy sizes or, without any, over the others.
   ResourceVector LeastPerGpuOfAll() const {
-    return (least_per_fungible_gpu_.empty() ? least_per_gpu_ : least_per_fungible_gpu_).Get();
+    return (least_per_managed_gpu_.empty() ? least_per_gpu_ : least_per_managed_gpu_).Get();
   }
 
  private:
-  enum class Standing : uint8_t { kWaiting, kExpected, kKept, kHeld, kAssumed, kBound };
+  enum class Standing : uint8_t {
+    kWaiting,
+    kExpected,
+    kReservedByTuner,
+    kReservedByGang,
+    kAssumed,
+    kBound
+  };
 
   struct Record {
     std::shared_ptr<const Pod> pod;  // unless kWaiting, counted on `pod->node`
@@ -152,14 +151,23 @@ class PodRecords {
     // As the watch reported it; null before that (expectations may come first).
     std::shared_ptr<const Pod> seen;
     uint64_t heard_in = 0;  // value of list_ at the last report
-    // The place of a gang's member while it is not bound.
-    struct Held {
+    // The reservation of a gang's member while it is not bound.
+    struct GangReservation {
       std::string node;
       Instant deadline{};
     };
-    std::optional<Held> held;
+    std::optional<GangReservation> of_gang;
   };
 
+  static bool IsReserved(const Record& record) {
+    return record.standing == Standing::kReservedByTuner ||
+           record.standing == Standing::kReservedByGang;
+  }
+  // Whether a gang may count on the member's place: it is bound, being bound, or reserved.
+  static bool HasGangPlace(const Record& record) {
+    return record.standing == Standing::kBound || record.standing == Standing::kAssumed ||
+           record.standing == Standing::kReservedByGang;
+  }
   // Neither without a place nor bound: listed in provisional_.
   static bool IsProvisional(const Record& record);
   // Neither placed by us nor bound, but nominated to a node by kube-scheduler.
@@ -168,36 +176,35 @@ class PodRecords {
   static bool TakesGpus(const Record& record);
   LeastPerGpu& LeastOf(const Pod& pod);
 
-  void Learn(Pod pod);
+  void Observe(Pod pod);
 
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);
-  void Place(const Pod& pod, const std::string& node, Standing standing, Instant deadline);
+  void Place(Pod pod, const std::string& node, Standing standing, Instant deadline);
   // Returns the pod to what the watch has reported. A pod that the watch has not reported is
   // dropped.
   void Unplace(const std::string& uid);
   // Whether a pod that is counted nowhere has room on the node `pod.node`.
   bool FitsNow(const Pod& pod) const;
   void LeaveGang(const Record& record);
-  // Holds the place of a bound pod that is gone, if the gang runs.
-  void Vacate(const Pod& gone, const Gang& gang);
-  // Drops vacant places that the gang no longer needs, and returns them. `filled`: the nodes on
+  // Reserves the place of a bound pod that is gone, if the gang runs.
+  void ReserveForReplacement(const Pod& gone, const Gang& gang);
+  // Drops replacements that the gang no longer needs, and returns them. `filled`: the nodes on
   // which members are about to get places.
-  std::vector<VacantPlace> LimitVacant(const Gang& gang,
-                                       const std::vector<std::string>& filled = {});
+  std::vector<Reservation> LimitReplacements(const Gang& gang,
+                                             const std::vector<std::string>& filled = {});
   // The same for members that are about to get these places.
-  std::vector<VacantPlace> FillVacant(const std::vector<GangPlace>& places);
+  std::vector<Reservation> FillReplacements(const std::vector<GangPlace>& places);
   // Marks that the members of its gang may be elsewhere from now on.
-  void Stir(const Record& record);
+  void InvalidateGang(const Record& record);
   GangSites SitesOf(const std::set<std::string>& uids) const;
-  // How a pod counts by the watch's report and by what is held for it: bound, held, kept or
-  // waiting.
-  struct Seat {
+  // How a pod counts by the watch's report and its reservations: bound, reserved or waiting.
+  struct Counted {
     std::shared_ptr<const Pod> pod;
     Standing standing;
   };
-  Seat BySight(const Record& record) const;
-  void SetBySight(Record& record);
+  Counted FromWatch(const Record& record) const;
+  void ApplyWatch(Record& record);
   // Whether the pod, counted on the node `pod.node`, is no larger than that node.
   bool FitsItsNode(const Pod& pod) const;
   void Set(Record& record, std::shared_ptr<const Pod> pod, Standing standing, Instant deadline);
@@ -216,17 +223,17 @@ class PodRecords {
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
   std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
-  std::set<std::string> stirred_gangs_;                           // since shared_gangs_ was made
+  std::set<std::string> invalid_gangs_;                           // since shared_gangs_ was made
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
   LeastPerGpu least_per_gpu_;  // of pods that others size
-  LeastPerGpu least_per_fungible_gpu_;
+  LeastPerGpu least_per_managed_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;
-  VacantPlaces vacant_;
-  Duration vacated_hold_{};  // zero: no place is held vacant
-  Instant now_{};            // as last passed in
-  WallTime wall_{};          // claims until then or earlier no longer count
+  Replacements replacements_;
+  Duration replacement_hold_{};  // zero: nothing is reserved for replacements
+  Instant now_{};                // as last passed in
+  WallTime wall_{};              // claims until then or earlier no longer count
   uint64_t heard_until_ = 0;
   uint64_t list_ = 0;  // the last one begun
   bool keeps_news_ = false;

@@ -47,9 +47,9 @@ bool GangRefusals::AnyDoubts() const {
                      [](const Refusal& refusal) { return refusal.in_doubt; });
 }
 
-void GangRefusals::Learn(std::shared_ptr<const Pod> pod, const std::string& node,
-                         const std::vector<CountedMember>& fellows,
-                         const ClusterSnapshot& snapshot) {
+void GangRefusals::Note(std::shared_ptr<const Pod> pod, const std::string& node,
+                        const std::vector<CountedMember>& fellows,
+                        const ClusterSnapshot& snapshot) {
   std::erase_if(refusals_, [&](const Refusal& known) {
     return known.pod->uid == pod->uid && known.node == node;
   });

@@ -38,8 +38,8 @@ class GangRefusals {
   void Clear() { refusals_.clear(); }
 
   // Records that kube-scheduler has refused the pod `node` while it counted these fellow members.
-  void Learn(std::shared_ptr<const Pod> pod, const std::string& node,
-             const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
+  void Note(std::shared_ptr<const Pod> pod, const std::string& node,
+            const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
   // Drops what contradicts that kube-scheduler allows the pod `allowed`.
   void Unlearn(const Pod& pod, const std::set<std::string_view>& allowed,
                const std::vector<CountedMember>& fellows);

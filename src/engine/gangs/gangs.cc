@@ -29,7 +29,7 @@ constexpr Duration kBeingBound = std::chrono::seconds(15);
 // may create all members again.
 constexpr Duration kBetweenAsks = std::chrono::seconds(30);
 constexpr Duration kSucceeded = std::chrono::seconds(5);
-constexpr std::string_view kStops = "the extender is being stopped";
+constexpr std::string_view kStops = "the extender is stopping";
 constexpr Duration kFirstRest = std::chrono::seconds(30);
 constexpr Duration kLongestRest = std::chrono::minutes(10);
 
@@ -91,31 +91,9 @@ Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource,
       began_(clock.WallNow()),
       log_(log) {}
 
-Gangs::Roll Gangs::Call(const Gang& gang, const Record& record) const {
-  Roll roll{.members = state_.GangMembers(gang.name),
-            .to_place = {},
-            .launchers = {},
-            .disagreement = {}};
-  if (!record.places.empty() || clock_.Now() < record.succeeded_until)
-    roll.succeeded = record.succeeded;
-  for (const GangMember& member : roll.members) {
-    const Gang& own = *member.pod->gang;
-    if (!own.problem.empty()) {
-      roll.disagreement = fmt::format("of pod {} {}", member.pod->name, own.problem);
-    } else if (own.size != gang.size) {
-      roll.disagreement = fmt::format("its members disagree about its size: {} and {}",
-                                      std::min(own.size, gang.size), std::max(own.size, gang.size));
-    }
-    if (!member.pod->UsesGpus()) {
-      // It exists, and kube-scheduler places it without us.
-      if (!member.placed) roll.launchers.push_back(member.pod);
-    } else if (member.placed) {
-      ++roll.running;
-    } else {
-      roll.to_place.push_back(member.pod);
-    }
-  }
-  return roll;
+GangMembership Gangs::Read(const Gang& gang, const Record& record) const {
+  const bool is_known = !record.places.empty() || clock_.Now() < record.succeeded_until;
+  return GangMembership::Read(state_, gang, is_known ? record.succeeded : 0);
 }
 
 GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
@@ -128,24 +106,23 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   record.waits_for_locality = false;
   // kube-scheduler does not filter a pod that it still counts as bound.
   record.passed.erase(pod.uid);
-  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
-  const Roll roll = Call(gang, record);
-  const size_t there = roll.members.size();
+  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has tried the pod again"});
+  const GangMembership membership = Read(gang, record);
+  const size_t there = membership.members.size();
   const auto size = static_cast<size_t>(gang.size);
-  if (!roll.disagreement.empty()) return Refused(gang.name, roll.disagreement);
+  if (!membership.disagreement.empty()) return Refused(gang.name, membership.disagreement);
   if (there > size) {
-    return Refused(gang.name,
-                   fmt::format("{} pods say that they are of it, and its size is {}", there, size));
+    return Refused(gang.name, fmt::format("{} pods belong to it, but its size is {}", there, size));
   }
-  const bool others_may_be_done = !roll.IsWhole(gang) && now >= record.succeeded_until &&
+  const bool others_may_be_done = !membership.IsWhole(gang) && now >= record.succeeded_until &&
                                   now - record.first_asked >= times_.creation;
-  if (std::string why = TooLarge(pod, roll, *state_.Snapshot()); !why.empty()) {
+  if (std::string why = TooLarge(pod, membership, *state_.Snapshot()); !why.empty()) {
     GangVerdict too_large = Refused(gang.name, why);
     too_large.incomplete = others_may_be_done;
     return too_large;
   }
-  if (!roll.IsWhole(gang)) {
-    const std::string why = fmt::format("{} of {} members are there", there, size);
+  if (!membership.IsWhole(gang)) {
+    const std::string why = fmt::format("{} of {} members exist", there, size);
     if (now - record.first_asked < times_.creation) return NotYet(gang.name, why);
     GangVerdict late = Refused(gang.name, why);
     late.incomplete = others_may_be_done;
@@ -155,16 +132,16 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   // retries.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
   const std::set<std::string_view> allowed = NamesOf(asked);
-  Learn(pod, allowed, roll, record);
+  NoteRefusals(pod, allowed, membership, record);
   GangVerdict verdict = Refused(gang.name, "");
   if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, allowed, record);
-  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, allowed, roll, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, allowed, membership, record);
   return verdict;
 }
 
-WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
+WallTime Gangs::FirstAsked(const GangMembership& membership, const Record& record) const {
   WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
-  for (const auto& member : roll.to_place) {
+  for (const auto& member : membership.to_place) {
     if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
     // Only if that was before this process began: a pod that was gated, say, may have been marked
     // before the first filter call.
@@ -173,9 +150,10 @@ WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
   return first;
 }
 
-std::vector<CountedMember> Gangs::Counted(const Roll& roll, const Record& record) const {
+std::vector<CountedMember> Gangs::Counted(const GangMembership& membership,
+                                          const Record& record) const {
   std::vector<CountedMember> counted;
-  for (const auto& member : roll.to_place) {
+  for (const auto& member : membership.to_place) {
     if (!record.passed.contains(member->uid)) continue;
     const auto place = record.places.find(member->uid);
     if (place != record.places.end()) counted.push_back({member, place->second});
@@ -188,19 +166,19 @@ GangVerdict Gangs::PlaceHeld(const Pod& pod, const std::set<std::string_view>& a
   const std::string& node = record.places.at(pod.uid);
   const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
   if (!placement || placement->pod->node != node)
-    return NotYet(pod.gang->name, "its places were given up");
+    return NotYet(pod.gang->name, "its places were released");
   if (!allowed.contains(node))
-    return Refused(pod.gang->name, "a member may not go where it was to");
+    return Refused(pod.gang->name, "a member may not go to its planned node");
   record.passed.insert(pod.uid);
   return {GangVerdict::Kind::kPlaced, node};
 }
 
-void Gangs::Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
-                  Record& record) const {
-  const auto known = std::find_if(roll.to_place.begin(), roll.to_place.end(),
+void Gangs::NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
+                         const GangMembership& membership, Record& record) const {
+  const auto known = std::find_if(membership.to_place.begin(), membership.to_place.end(),
                                   [&](const auto& member) { return member->uid == pod.uid; });
-  if (known == roll.to_place.end()) return;
-  const std::vector<CountedMember> counted = Counted(roll, record);
+  if (known == membership.to_place.end()) return;
+  const std::vector<CountedMember> counted = Counted(membership, record);
   record.refusals.Unlearn(**known, allowed, counted);
   const auto snapshot = state_.Snapshot();
   std::set<std::string> nodes;
@@ -209,17 +187,17 @@ void Gangs::Learn(const Pod& pod, const std::set<std::string_view>& allowed, con
     const auto place = snapshot->Find(node);
     if (!place || allowed.contains(node) || !MayGoByWords(**known, snapshot->node(*place)))
       continue;
-    if (!KeptOff(*known, *place, *snapshot, roll, counted))
-      record.refusals.Learn(*known, node, counted, *snapshot);
+    if (!KeptOff(*known, *place, *snapshot, membership, counted))
+      record.refusals.Note(*known, node, counted, *snapshot);
   }
 }
 
 bool Gangs::KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
-                    const ClusterSnapshot& snapshot, const Roll& roll,
+                    const ClusterSnapshot& snapshot, const GangMembership& membership,
                     const std::vector<CountedMember>& counted) {
   std::vector<std::shared_ptr<const Pod>> members = {pod};
   std::set<std::string> uids = {pod->uid};
-  for (const auto& member : roll.to_place) uids.insert(member->uid);
+  for (const auto& member : membership.to_place) uids.insert(member->uid);
   for (const CountedMember& member : counted) members.push_back(member.pod);
   MemberSeparation separation(snapshot, members, uids, MemberSeparation::Others::kAll);
   NodeState state = snapshot.node(node);
@@ -235,19 +213,20 @@ bool Gangs::KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
 }
 
 GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
-                         const Roll& roll, const Record& record, const ClusterSnapshot& snapshot,
-                         Heed heed) {
-  GangTerms terms([&pod, &allowed, &roll, &record, &snapshot, heed](size_t member, NodeIndex node) {
-    const NodeDetail& detail = *snapshot.node(node).detail;
-    const Pod& who = *roll.to_place[member];
-    if (who.uid == pod.uid) return allowed.contains(detail.name);
-    if (heed.counted && record.passed.contains(who.uid)) {
-      const auto place = record.places.find(who.uid);
-      if (place != record.places.end()) return place->second == detail.name;
-    }
-    if (heed.pods && record.refusals.Forbid(who.uid, detail.name, heed.doubts)) return false;
-    return MayGoByWords(who, snapshot.node(node));
-  });
+                         const GangMembership& membership, const Record& record,
+                         const ClusterSnapshot& snapshot, Heed heed) {
+  GangTerms terms(
+      [&pod, &allowed, &membership, &record, &snapshot, heed](size_t member, NodeIndex node) {
+        const NodeDetail& detail = *snapshot.node(node).detail;
+        const Pod& who = *membership.to_place[member];
+        if (who.uid == pod.uid) return allowed.contains(detail.name);
+        if (heed.counted && record.passed.contains(who.uid)) {
+          const auto place = record.places.find(who.uid);
+          if (place != record.places.end()) return place->second == detail.name;
+        }
+        if (heed.pods && record.refusals.Forbid(who.uid, detail.name, heed.doubts)) return false;
+        return MayGoByWords(who, snapshot.node(node));
+      });
   if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
   return terms;
 }
@@ -267,19 +246,19 @@ Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
   return planned;
 }
 
-GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
-                        Record& record) {
+GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed,
+                        const GangMembership& membership, Record& record) {
   const std::string& name = pod.gang->name;
-  const bool is_known = std::any_of(roll.to_place.begin(), roll.to_place.end(),
+  const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
   // The watch is behind kube-scheduler, or the outcome of a bind is in doubt.
-  if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
+  if (!is_known) return NotYet(name, "the extender has not seen the pod yet");
   const auto snapshot = state_.Snapshot();
-  record.refusals.Review(Counted(roll, record), *snapshot);
-  const WallTime first_asked = FirstAsked(roll, record);
+  record.refusals.Review(Counted(membership, record), *snapshot);
+  const WallTime first_asked = FirstAsked(membership, record);
   const auto plan = [&](const Heed& heed) {
-    const GangTerms terms = TermsOf(pod, allowed, roll, record, *snapshot, heed);
-    return PlanAround(*snapshot, name, roll, terms, clock_.WallNow() - first_asked);
+    const GangTerms terms = TermsOf(pod, allowed, membership, record, *snapshot, heed);
+    return PlanAround(*snapshot, name, membership, terms, clock_.WallNow() - first_asked);
   };
   Planned planned;
   if (!record.passed.empty()) planned = PlanHeeding(true, record.refusals, plan);
@@ -289,7 +268,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     heeds_nothing = planned.IsNone() && !record.refusals.empty();
     if (heeds_nothing) planned = plan({});
   } else if (planned.local.tier != SpreadTier::kNode && !record.moved_nearer &&
-             WaitsOf(locality_, SpreadOf(roll.to_place)) != LocalityWaits{}) {
+             WaitsOf(locality_, SpreadOf(membership.to_place)) != LocalityWaits{}) {
     Planned nearer = plan({.pods = true, .doubts = true, .shapes = true});
     if (!nearer.local.plan.places.empty() && nearer.local.tier < planned.local.tier) {
       record.moved_nearer = true;
@@ -310,7 +289,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   if (local.plan.places.empty()) {
     record.refusals.Clear();
     Release(record);
-    GangVerdict verdict = Refused(name, DescribeLack(roll, local.plan, *snapshot));
+    GangVerdict verdict = Refused(name, DescribeLack(membership, local.plan, *snapshot));
     verdict.short_of_room = true;
     return verdict;
   }
@@ -318,30 +297,30 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     // All other nodes have been refused. The reason may be gone: one more try shows it.
     record.refusals.Clear();
     if (std::exchange(record.started_over, true)) {
-      GiveUp(name, roll, record);
+      GiveUp(name, membership, record);
       return NotYet(name, record.why_it_rests);
     }
   }
-  if (!Take(planned, roll, *snapshot, record))
-    return NotYet(name, "its places were taken by others meanwhile");
+  if (!Take(planned, membership, *snapshot, record))
+    return NotYet(name, "other pods have taken its places meanwhile");
   record.passed.insert(pod.uid);
   return {GangVerdict::Kind::kPlaced, record.places.at(pod.uid)};
 }
 
-bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot& snapshot,
-                 Record& record) {
+bool Gangs::Take(const Planned& planned, const GangMembership& membership,
+                 const ClusterSnapshot& snapshot, Record& record) {
   const LocalPlan& local = planned.local;
   const bool begins = record.places.empty();
   Places places;
   std::vector<GangPlace> all;
-  for (size_t member = 0; member < roll.to_place.size(); ++member) {
+  for (size_t member = 0; member < membership.to_place.size(); ++member) {
     const std::string& node = snapshot.node(local.plan.places[member]).detail->name;
-    all.push_back({roll.to_place[member]->uid, node});
+    all.push_back({membership.to_place[member]->uid, node});
     places[all.back().uid] = node;
   }
-  for (const std::string& uid : planned.yielding) state_.SettleVacant(uid, false);
-  Yield(planned.yielding_gangs, roll.to_place.front()->gang->name);
-  if (!Hold(all, roll, snapshot, record)) {
+  for (const std::string& uid : planned.yielding) state_.SettleReplacement(uid, false);
+  Yield(planned.yielding_gangs, membership.to_place.front()->gang->name);
+  if (!Reserve(all, membership, snapshot, record)) {
     Release(record);
     return false;
   }
@@ -353,51 +332,52 @@ bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot
     if (now == record.places.end()) left.push_back(uid);
     record.passed.erase(uid);
     record.let_go.erase(uid);
-    End(record, uid, {ErrorCode::kConflict, "its place is on another node by now"});
+    End(record, uid, {ErrorCode::kConflict, "its place is now on another node"});
   }
   state_.Release(left);
   record.allocation.reset();
   if (!begins) return true;
   record.held_since = clock_.Now();
   ++placed_.at(static_cast<size_t>(local.tier));
-  log_.Info("gang has its places", {{"gang", roll.to_place.front()->gang->name},
-                                    {"members", roll.members.size()},
+  log_.Info("gang has its places", {{"gang", membership.to_place.front()->gang->name},
+                                    {"members", membership.members.size()},
                                     {"held", all.size()},
                                     {"within", ToString(local.tier)}});
   return true;
 }
 
-bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
-                 const ClusterSnapshot& snapshot, Record& record) {
+bool Gangs::Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
+                    const ClusterSnapshot& snapshot, Record& record) {
   state_.Release(std::exchange(record.launchers, {}));
   // Longer than the gang is given, so that Look() ends the hold and logs it.
   const Instant until = clock_.Now() + 2 * times_.hold;
-  const std::vector<GangPlace> launchers = KnownPlaces(snapshot, roll.launchers);
+  const std::vector<GangPlace> launchers = KnownPlaces(snapshot, membership.launchers);
   if (!launchers.empty()) {
     std::vector<GangPlace> all = places;
     all.insert(all.end(), launchers.begin(), launchers.end());
-    if (state_.Hold(all, until)) {
+    if (state_.Reserve(all, until)) {
       for (const GangPlace& launcher : launchers) record.launchers.push_back(launcher.uid);
       return true;
     }
   }
-  return state_.Hold(places, until);
+  return state_.Reserve(places, until);
 }
 
 Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
-                                 const Roll& roll, const GangTerms& terms, Duration waited) const {
-  const std::vector<NodeIndex> beside = NodesOfPlaced(roll.members, snapshot);
+                                 const GangMembership& membership, const GangTerms& terms,
+                                 Duration waited) const {
+  const std::vector<NodeIndex> beside = NodesOfPlaced(membership.members, snapshot);
   const auto placed = [&](GangPlan plan) {
     std::vector<NodeIndex> all = beside;
     all.insert(all.end(), plan.places.begin(), plan.places.end());
     const SpreadTier tier = TierOf(snapshot, all, locality_.rack_label);
     return LocalPlan{std::move(plan), tier, {}};
   };
-  std::set<std::string> vacant;
+  std::set<std::string> passable;
   std::set<std::string_view> nodes;
-  const std::vector<VacantPlace> places = state_.VacantPlacesOf(gang);
-  for (const VacantPlace& place : places) {
-    vacant.insert(place.pod->uid);
+  const std::vector<Reservation> places = state_.ReplacementsOf(gang);
+  for (const Reservation& place : places) {
+    passable.insert(place.pod->uid);
     nodes.insert(place.pod->node);
   }
   if (!places.empty()) {
@@ -405,32 +385,32 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
     replacing.may_go = [&](size_t member, NodeIndex node) {
       return nodes.contains(snapshot.node(node).detail->name) && terms.may_go(member, node);
     };
-    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, replacing, vacant);
+    GangPlan plan = PlanGang(snapshot, membership.to_place, reserve_, replacing, passable);
     if (!plan.places.empty()) return {placed(std::move(plan)), {}, {}};
   }
-  LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, terms, locality_,
-                                    SpreadOf(roll.to_place), waited, beside, vacant);
+  LocalPlan local = PlanGangLocally(snapshot, membership.to_place, reserve_, terms, locality_,
+                                    SpreadOf(membership.to_place), waited, beside, passable);
   if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}, {}};
-  // Places that gangs of lower priority have left vacant do not block this one.
+  // Places reserved for replacements in gangs of lower priority do not block this one.
   const auto is_lower = [&](const Pod& left) {
-    return std::all_of(roll.to_place.begin(), roll.to_place.end(),
+    return std::all_of(membership.to_place.begin(), membership.to_place.end(),
                        [&](const auto& member) { return left.priority < member->priority; });
   };
   std::vector<std::string> yielding;
-  for (const VacantPlace& place : state_.VacantPlaces()) {
+  for (const Reservation& place : state_.Reservations(ReservationKind::kReplacement)) {
     if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
   }
-  vacant.insert(yielding.begin(), yielding.end());
+  passable.insert(yielding.begin(), yielding.end());
   GangPlan higher;
   const auto fits_without = [&](const std::vector<std::string>& gangs) {
     std::set<std::string> but = HeldFor(gangs);
-    but.insert(vacant.begin(), vacant.end());
-    higher = PlanGang(snapshot, roll.to_place, reserve_, terms, but);
+    but.insert(passable.begin(), passable.end());
+    higher = PlanGang(snapshot, membership.to_place, reserve_, terms, but);
     return !higher.places.empty();
   };
   if (!yielding.empty() && fits_without({})) return {placed(std::move(higher)), yielding, {}};
   int32_t priority = std::numeric_limits<int32_t>::max();
-  for (const auto& member : roll.to_place) priority = std::min(priority, member->priority);
+  for (const auto& member : membership.to_place) priority = std::min(priority, member->priority);
   const std::vector<std::string> gangs = Fewest(GangsBelow(priority, gang), fits_without);
   if (gangs.empty() || !fits_without(gangs)) return {std::move(local), {}, {}};
   return {placed(std::move(higher)), std::move(yielding), gangs};
@@ -483,7 +463,7 @@ std::set<std::string> Gangs::HeldFor(const std::vector<std::string>& gangs) cons
 
 void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) {
   for (const std::string& gang : gangs) {
-    log_.Info("gang's places are given to a higher priority", {{"gang", gang}, {"to", to}});
+    log_.Info("gang's places are given to a gang of higher priority", {{"gang", gang}, {"to", to}});
     Release(records_.at(gang));
   }
 }
@@ -506,14 +486,14 @@ bool Gangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
   return !gangs.empty();
 }
 
-std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
+std::string Gangs::TooLarge(const Pod& pod, const GangMembership& membership,
                             const ClusterSnapshot& snapshot) const {
   Gpus needed;
-  for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
+  for (const auto& member : membership.to_place) needed += member->requests.main.gpus;
   // Missing members are assumed to be like this one.
   const auto missing = static_cast<int64_t>(pod.gang->size) -
-                       static_cast<int64_t>(roll.members.size() + roll.succeeded);
-  if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
+                       static_cast<int64_t>(membership.members.size() + membership.succeeded);
+  if (membership.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
   const auto takes_some = [&](const NodeState& node) {
     return node.exists && !node.deleting && (!node.unschedulable || pod.tolerates_unschedulable);
   };
@@ -522,21 +502,21 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
     if (takes_some(snapshot.node(node))) has += snapshot.node(node).allocatable.gpus;
   }
   // Running members keep their GPUs.
-  for (const GangMember& member : roll.members) {
+  for (const GangMember& member : membership.members) {
     const auto node = member.placed ? snapshot.Find(member.node) : std::nullopt;
     if (node && takes_some(snapshot.node(*node))) has -= member.pod->requests.main.gpus;
   }
   if (needed <= has) return {};
   return fmt::format("it needs {} {}{}, the cluster has {}", needed.count(), gpu_resource_,
-                     roll.running > 0 ? " more" : "", has.count());
+                     membership.running > 0 ? " more" : "", has.count());
 }
 
-std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,
+std::string Gangs::DescribeLack(const GangMembership& membership, const GangPlan& plan,
                                 const ClusterSnapshot& snapshot) const {
   std::string text = fmt::format("{} of {} members fit beside each other",
-                                 plan.fitting + roll.running, roll.members.size());
+                                 plan.fitting + membership.running, membership.members.size());
   if (!plan.lacking || !plan.lacking_on) return text;
-  const Resources requests = roll.to_place.front()->requests;
+  const Resources requests = membership.to_place.front()->requests;
   return text + ", the next: " +
          DescribeFailures(*plan.lacking, requests, &snapshot.node(*plan.lacking_on), gpu_resource_);
 }
@@ -558,20 +538,19 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
     bind->outcome = Fail(code, fmt::format("gang {}: {}", gang.name, why));
     return bind;
   };
-  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were released");
   Record& record = found->second;
   if (stopped_) return fail(ErrorCode::kUnavailable, kStops);
   const auto place = record.places.find(uid);
-  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were given up");
-  if (place->second != node)
-    return fail(ErrorCode::kConflict, "its place is on another node by now");
-  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod anew"});
+  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were released");
+  if (place->second != node) return fail(ErrorCode::kConflict, "its place is now on another node");
+  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod again"});
   if (record.let_go.contains(uid) && record.allocation) {
     bind->outcome = GangBindOutcome(*record.allocation);
     return bind;
   }
   if (record.binds.empty() && ExpectedBinds() + record.places.size() > kMostWaitingBinds)
-    return fail(ErrorCode::kOverloaded, "too many binds wait for others already");
+    return fail(ErrorCode::kOverloaded, "too many binds wait already");
   record.passed.insert(uid);
   record.binds[uid] = bind;
   LetGo(record, gang);
@@ -592,12 +571,12 @@ std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
 void Gangs::LetGo(Record& record, const Gang& gang) {
   if (record.binds.empty()) return;
   // Counts again: a member may have gone since.
-  const Roll roll = Call(gang, record);
+  const GangMembership membership = Read(gang, record);
   const bool all_wait =
-      std::all_of(roll.to_place.begin(), roll.to_place.end(), [&](const auto& member) {
+      std::all_of(membership.to_place.begin(), membership.to_place.end(), [&](const auto& member) {
         return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
       });
-  if (!all_wait || !roll.IsWhole(gang) || !roll.disagreement.empty()) return;
+  if (!all_wait || !membership.IsWhole(gang) || !membership.disagreement.empty()) return;
   if (!record.allocation)
     record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
   for (const auto& [uid, bind] : std::exchange(record.binds, {})) {
@@ -628,7 +607,7 @@ void Gangs::Release(Record& record) {
   std::vector<std::string> uids;
   for (const auto& [uid, node] : std::exchange(record.places, {})) uids.push_back(uid);
   for (const auto& [uid, bind] : std::map(record.binds))
-    End(record, uid, {ErrorCode::kConflict, "its places were given up"});
+    End(record, uid, {ErrorCode::kConflict, "its places were released"});
   state_.Release(uids);
   state_.Release(std::exchange(record.launchers, {}));
   record.passed.clear();
@@ -637,32 +616,32 @@ void Gangs::Release(Record& record) {
   record.started_over = record.moved_nearer = false;
 }
 
-void Gangs::GiveUp(const std::string& name, const Roll& roll, Record& record) {
+void Gangs::GiveUp(const std::string& name, const GangMembership& membership, Record& record) {
   constexpr size_t kNamed = 3;
   std::vector<std::string> late;
-  for (const auto& member : roll.to_place) {
+  for (const auto& member : membership.to_place) {
     if (!record.passed.contains(member->uid) && late.size() < kNamed) late.push_back(member->name);
   }
   const Instant now = clock_.Now();
   record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
   record.rests_until = now + record.rest;
   record.why_it_rests = fmt::format(
-      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
+      "its places were held for {} s, but {} of {} members were not bound{}{}; tried again after "
       "{} s",
       std::chrono::duration_cast<std::chrono::seconds>(now - record.held_since).count(),
-      roll.to_place.size(), roll.members.size(),
+      membership.to_place.size(), membership.members.size(),
       late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
       std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
-  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
+  log_.Warn("gang's places are released", {{"gang", name}, {"why", record.why_it_rests}});
   Release(record);
   record.refusals.Clear();
 }
 
-bool Gangs::LearnSucceeded(const Pod& pod, size_t members) {
+bool Gangs::NoteSucceeded(const Pod& pod, size_t members) {
   Record& record = records_[pod.gang->name];
   record.succeeded = members;
   record.succeeded_until = clock_.Now() + (members == 0 ? kBetweenAsks : kSucceeded);
-  return Call(*pod.gang, record).IsWhole(*pod.gang);
+  return Read(*pod.gang, record).IsWhole(*pod.gang);
 }
 
 void Gangs::Stop() {
@@ -689,16 +668,17 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
   const std::vector<GangMember> members = state_.GangMembers(name);
   if (members.empty()) return Release(record);
   const Gang& gang = *members.front().pod->gang;
-  const Roll roll = Call(gang, record);
-  if (roll.to_place.empty()) {
-    if (roll.running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
+  const GangMembership membership = Read(gang, record);
+  if (membership.to_place.empty()) {
+    if (membership.running > 0)
+      log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
     Release(record);
     // The next filter call begins a new wait.
     record = Record{.last_asked = record.last_asked};
     return;
   }
-  if (!roll.IsWhole(gang)) {
-    log_.Info("gang has lost a member: its places are given back",
+  if (!membership.IsWhole(gang)) {
+    log_.Info("gang has lost a member: its places are released",
               {{"gang", name}, {"members", members.size()}, {"size", gang.size}});
     Release(record);
     record.first_asked = now;
@@ -707,7 +687,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
   // Another scheduler may have bound members.
   LetGo(record, gang);
   if (!record.let_go.empty() && now - record.let_go_at < kBeingBound) return;
-  if (now - record.held_since >= times_.hold) GiveUp(name, roll, record);
+  if (now - record.held_since >= times_.hold) GiveUp(name, membership, record);
 }
 
 GangCounts Gangs::Count() const {

@@ -22,8 +22,8 @@
 //
 // A gang with a running member (because another one failed, or the extender was away) need not be
 // whole: the members that exist are placed together around the running ones, first in places that
-// members have left vacant (cluster/state/vacant_places.h). All state is in memory: after a restart
-// bound members count, and the others are planned again.
+// are reserved for replacements (cluster/state/replacements.h). All state is in memory: after a
+// restart bound members count, and the others are planned again.
 //
 // Threading: one owner.
 
@@ -49,6 +49,7 @@
 #include "core/log.h"
 #include "core/resources.h"
 #include "core/result.h"
+#include "engine/gangs/gang_membership.h"
 #include "engine/gangs/gang_refusals.h"
 
 namespace synergy {
@@ -115,7 +116,7 @@ class Gangs {
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
   // Records that this number of members has Succeeded. That holds for a few seconds, and while
   // places are held. Returns whether the gang is whole with them.
-  bool LearnSucceeded(const Pod& pod, size_t members);
+  bool NoteSucceeded(const Pod& pod, size_t members);
   // Does the periodic work. To be called about once a second.
   void Look();
   // Ends all waiting binds, and fails those that come later.
@@ -150,25 +151,10 @@ class Gangs {
     size_t succeeded = 0;
     Instant succeeded_until{};
   };
-  // The members of a gang, counted.
-  struct Roll {
-    std::vector<GangMember> members;
-    std::vector<std::shared_ptr<const Pod>> to_place;   // with GPUs, neither bound nor being bound
-    std::vector<std::shared_ptr<const Pod>> launchers;  // without GPUs, and not bound
-    size_t running = 0;  // members with GPUs that are bound or being bound
-    std::string disagreement;
-
-    size_t succeeded = 0;  // as far as this has been looked up
-
-    bool IsWhole(const Gang& gang) const {
-      return running > 0 || members.size() == static_cast<size_t>(gang.size) ||
-             (succeeded > 0 && members.size() + succeeded >= static_cast<size_t>(gang.size));
-    }
-  };
   // A plan, and the places of other gangs that it needs.
   struct Planned {
     LocalPlan local;
-    std::vector<std::string> yielding;        // uids of vacant places
+    std::vector<std::string> yielding;        // uids of lost pods whose places it takes
     std::vector<std::string> yielding_gangs;  // gangs that hold places
 
     // Whether it neither places the gang nor waits for a better place.
@@ -184,38 +170,40 @@ class Gangs {
 
   // Returns when kube-scheduler first requested the gang: before this process began, from what
   // kube-scheduler wrote on its pods.
-  WallTime FirstAsked(const Roll& roll, const Record& record) const;
-  Roll Call(const Gang& gang, const Record& record) const;
+  WallTime FirstAsked(const GangMembership& membership, const Record& record) const;
+  // Counts the members, with those that are known to have Succeeded.
+  GangMembership Read(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
   // Records that kube-scheduler allows the pod only `allowed` of the gang's nodes.
-  void Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
-             Record& record) const;
-  GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
-                   Record& record);
+  void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
+                    const GangMembership& membership, Record& record) const;
+  GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed,
+                   const GangMembership& membership, Record& record);
   // Calls `plan` with all constraints, then with fewer and fewer until it finds a plan.
   static Planned PlanHeeding(bool counted, const GangRefusals& refusals,
                              const std::function<Planned(const Heed&)>& plan);
   static GangTerms TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
-                           const Roll& roll, const Record& record, const ClusterSnapshot& snapshot,
-                           Heed heed);
+                           const GangMembership& membership, const Record& record,
+                           const ClusterSnapshot& snapshot, Heed heed);
   // Whether the refusal has a visible reason: the node has no room for the pod, or the separation
   // of members forbids it, with the counted members on their nodes.
   static bool KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
-                      const ClusterSnapshot& snapshot, const Roll& roll,
+                      const ClusterSnapshot& snapshot, const GangMembership& membership,
                       const std::vector<CountedMember>& counted);
   // Members that kube-scheduler counts although they are not bound.
-  std::vector<CountedMember> Counted(const Roll& roll, const Record& record) const;
+  std::vector<CountedMember> Counted(const GangMembership& membership, const Record& record) const;
   // Holds the planned places. Returns false if they are no longer free.
-  bool Take(const Planned& planned, const Roll& roll, const ClusterSnapshot& snapshot,
-            Record& record);
-  // Holds these places, and room for the launchers whose node is known if there is enough.
-  bool Hold(const std::vector<GangPlace>& places, const Roll& roll, const ClusterSnapshot& snapshot,
-            Record& record);
-  // Plans the gang first in the places that its members have left vacant, then anywhere that is
-  // allowed after waiting for `waited`, then also in places that gangs of lower priority have left
-  // vacant or hold.
-  Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang, const Roll& roll,
-                     const GangTerms& terms, Duration waited) const;
+  bool Take(const Planned& planned, const GangMembership& membership,
+            const ClusterSnapshot& snapshot, Record& record);
+  // Reserves these places, and room for the launchers whose node is known if there is enough.
+  bool Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
+               const ClusterSnapshot& snapshot, Record& record);
+  // Plans the gang first in the places that are reserved for its replacements, then anywhere that
+  // is allowed after waiting for `waited`, then also in places that are reserved for gangs of lower
+  // priority.
+  Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
+                     const GangMembership& membership, const GangTerms& terms,
+                     Duration waited) const;
   // Gangs that hold places and yield to a pod of this priority, lowest first.
   std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
   // Returns the fewest of `gangs` that have to yield so that it `fits`; empty if all of them are
@@ -226,8 +214,9 @@ class Gangs {
   void Yield(const std::vector<std::string>& gangs, const std::string& to);
   std::set<std::string> HeldFor(const std::vector<std::string>& gangs) const;
   // Why the gang could not run even in an empty cluster; empty if it could.
-  std::string TooLarge(const Pod& pod, const Roll& roll, const ClusterSnapshot& snapshot) const;
-  std::string DescribeLack(const Roll& roll, const GangPlan& plan,
+  std::string TooLarge(const Pod& pod, const GangMembership& membership,
+                       const ClusterSnapshot& snapshot) const;
+  std::string DescribeLack(const GangMembership& membership, const GangPlan& plan,
                            const ClusterSnapshot& snapshot) const;
   // If all binds wait, lets them go on.
   void LetGo(Record& record, const Gang& gang);
@@ -237,7 +226,7 @@ class Gangs {
   // Releases the places.
   void Release(Record& record);
   // Releases the places, and backs off before the gang is tried again.
-  void GiveUp(const std::string& name, const Roll& roll, Record& record);
+  void GiveUp(const std::string& name, const GangMembership& membership, Record& record);
   void Look(const std::string& name, Record& record, Instant now);
 
   ClusterState& state_;

@@ -64,7 +64,7 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
   std::map<std::string_view, WaitingGang> gangs;
   std::set<std::string_view> not_yet;
   for (const auto& pod : waiting) {
-    if (!pod->gang || !pod->gang->problem.empty()) continue;
+    if (!pod->IsOfGang()) continue;
     const std::string_view name = pod->gang->name;
     if (!WaitsLongEnough(*pod, rules, now)) not_yet.insert(name);
     WaitingGang& gang = gangs[name];

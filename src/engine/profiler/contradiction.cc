@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
+#include "engine/profiler/progress_intake.h"
 
 namespace synergy {
 namespace {
@@ -70,7 +70,7 @@ std::optional<Seen> WhatIsSeen(const ComparedPod& pod, const WindowReading& read
                                MilliCpu node_cpu) {
   const auto point = PointOf(pod.watched, reading);
   if (!point) return std::nullopt;
-  const Fungible& fungible = *pod.watched.pod->fungible;
+  const ManagedContainer& fungible = *pod.watched.pod->fungible;
   const Bytes memory = fungible.requested.memory;
   const Bytes most_memory = std::max(memory, pod.curve->memories().back());
   const MilliCpu most = point->bound || point->quota ? point->cpu : std::max(point->cpu, node_cpu);
@@ -124,7 +124,7 @@ std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
 std::string MessageOf(const SeenAmount& less, const SeenAmount& more) {
   return fmt::format(
       "with {} of CPU pods are {:.2f} times as fast as with {} ({:.3g} and {:.3g} iterations a "
-      "second), and the profile says {:.2f} times. Measure it again, or let pods do without it: "
+      "second), but the profile says {:.2f} times. Measure it again, or remove it from the pods: "
       "then Synergy measures them",
       ToQuantityText(more.cpu), more.rate / less.rate, ToQuantityText(less.cpu), more.rate,
       less.rate, more.said / less.said);
@@ -208,7 +208,7 @@ ComparedPod& Take(const ProfilerSettings& settings, ContradictionMemory& memory,
 
 }  // namespace
 
-std::optional<ProfileVerdict> ContradictionFinder::Hear(
+std::optional<ProfileVerdict> ContradictionFinder::Observe(
     ContradictionMemory& memory, const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
     const std::string& gpu_product, const GivenProfile& given, const PodProgress& progress,
     WallTime since, Moment at) const {

@@ -114,10 +114,11 @@ class ContradictionFinder {
   // Takes in a report of the agent of the pod's node, which started at `since`, about a running
   // managed pod with a given profile. `node_cpu` and `gpu_product` are the node's. Returns the
   // verdict about the profile if this has changed it.
-  std::optional<ProfileVerdict> Hear(ContradictionMemory& memory,
-                                     const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
-                                     const std::string& gpu_product, const GivenProfile& given,
-                                     const PodProgress& progress, WallTime since, Moment at) const;
+  std::optional<ProfileVerdict> Observe(ContradictionMemory& memory,
+                                        const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
+                                        const std::string& gpu_product, const GivenProfile& given,
+                                        const PodProgress& progress, WallTime since,
+                                        Moment at) const;
 
  private:
   ProfilerSettings settings_;

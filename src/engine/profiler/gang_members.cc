@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
+#include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"
 
 namespace synergy {
@@ -47,8 +47,8 @@ void MakeHead(ProfilerMemory& memory, GangRoll& gang, const std::string& uid) {
   measurement.pods.insert(uid);
 }
 
-void Begin(ProfilerTurn& turn, const std::string& name, GangRoll& gang) {
-  ProfilerMemory& memory = turn.memory;
+void Begin(ProfilerPass& pass, const std::string& name, GangRoll& gang) {
+  ProfilerMemory& memory = pass.memory;
   std::optional<MilliCpu> most;
   MilliCpu fair_share;
   for (const auto& [uid, member] : gang.there) {
@@ -59,13 +59,13 @@ void Begin(ProfilerTurn& turn, const std::string& name, GangRoll& gang) {
     watched.key = *member.key;
     watched.gang = name;
     memory.pods.insert_or_assign(uid, std::move(watched));
-    const MilliCpu of_node = MostOf(turn.cluster.node(member.node), *member.pod);
+    const MilliCpu of_node = MostOf(pass.cluster.node(member.node), *member.pod);
     most = std::min(most.value_or(of_node), of_node);
     fair_share = std::max(fair_share, member.pod->fungible->fair_share.cpu);
     gang.head = uid;
   }
   const MeasurementKey& key = memory.pods.at(gang.head).key;
-  Measurement& measurement = Recalled(turn, key);
+  Measurement& measurement = Recalled(pass, key);
   NoteIdentities(measurement, memory.pods.at(gang.head).pod->fungible->alike);
   measurement.node_cpu = std::max(measurement.node_cpu, *most);
   measurement.fair_share = std::max(measurement.fair_share, fair_share);
@@ -73,14 +73,14 @@ void Begin(ProfilerTurn& turn, const std::string& name, GangRoll& gang) {
   memory.news.insert(key);
 }
 
-void End(ProfilerTurn& turn, GangRoll& gang) {
+void End(ProfilerPass& pass, GangRoll& gang) {
   if (gang.head.empty()) return;
-  ProfilerMemory& memory = turn.memory;
+  ProfilerMemory& memory = pass.memory;
   const WatchedPod& head = memory.pods.at(gang.head);
   const MeasurementKey key = head.key;
   Measurement& measurement = memory.measurements.at(key);
   if (measurement.probe && measurement.probe->uid == gang.head)
-    AbandonProbe(turn, measurement, "not all pods of its gang run any more");
+    AbandonProbe(pass, measurement, "some pods of its gang no longer run");
   measurement.pods.erase(gang.head);
   measurement.closely.erase(gang.head);
   memory.news.insert(key);
@@ -101,13 +101,13 @@ bool SameQuota(const std::optional<ProbeReading>& a, const std::optional<ProbeRe
 
 }  // namespace
 
-void SeeMember(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& pod,
+void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key) {
-  ProfilerMemory& memory = turn.memory;
+  ProfilerMemory& memory = pass.memory;
   const std::string& name = pod->gang->name;
   if (const auto of = memory.gang_of.find(pod->uid);
       of != memory.gang_of.end() && of->second != name) {
-    LoseMember(turn, memory.gangs.at(of->second).there.at(pod->uid).node, pod->uid);
+    LoseMember(pass, memory.gangs.at(of->second).there.at(pod->uid).node, pod->uid);
   }
   memory.gang_of.insert_or_assign(pod->uid, name);
   GangRoll& gang = memory.gangs[name];
@@ -116,38 +116,38 @@ void SeeMember(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const 
                     GangSizeOf(*member.pod) == GangSizeOf(*pod);
   member = {pod, index, key};
   if (!same) {
-    End(turn, gang);
-    if (AllAreThere(gang)) Begin(turn, name, gang);
+    End(pass, gang);
+    if (AllAreThere(gang)) Begin(pass, name, gang);
     return;
   }
   // Not found if it has no GPUs, or if other members are missing.
   const auto known = memory.pods.find(pod->uid);
   if (known == memory.pods.end() || known->second.pod == pod) return;
   WatchedPod& watched = known->second;
-  if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(turn.settings, memory, watched);
+  if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(pass.settings, memory, watched);
   watched.pod = pod;
   memory.news.insert(watched.key);
 }
 
-void LoseMember(ProfilerTurn& turn, NodeIndex index, const std::string& uid) {
-  ProfilerMemory& memory = turn.memory;
+void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid) {
+  ProfilerMemory& memory = pass.memory;
   const auto of = memory.gang_of.find(uid);
   if (of == memory.gang_of.end()) return;
   const auto found = memory.gangs.find(of->second);
   GangRoll& gang = found->second;
   if (gang.there.at(uid).node != index) return;
-  End(turn, gang);
+  End(pass, gang);
   gang.there.erase(uid);
   memory.gang_of.erase(of);
   if (gang.there.empty()) {
     memory.gangs.erase(found);
   } else if (AllAreThere(gang)) {
-    Begin(turn, found->first, gang);
+    Begin(pass, found->first, gang);
   }
 }
 
-bool HearMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
-                const PodProgress& progress, Moment at) {
+bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
+                   const PodProgress& progress, Moment at) {
   GangRoll& gang = memory.gangs.at(pod.gang);
   WatchedPod& head = memory.pods.at(gang.head);
   const bool has_restarted = pod.cpu && progress.cpu && progress.cpu->used < pod.cpu->used;

@@ -18,20 +18,20 @@
 #include <vector>
 
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
 // Takes in that a pod of a gang is on that node. `key`: what it is to be measured as.
-void SeeMember(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& pod,
+void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key);
 // Takes in that the pod has left the node. Does nothing if it is not known there.
-void LoseMember(ProfilerTurn& turn, NodeIndex index, const std::string& uid);
+void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid);
 
 // Takes in a report about a member. Returns whether the member is the head and has reported its
 // progress.
-bool HearMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
-                const PodProgress& progress, Moment at);
+bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
+                   const PodProgress& progress, Moment at);
 // Returns the CPU time of the other members, as last reported; nullopt if any is unknown.
 std::optional<std::vector<CpuUse>> CpuOfOthers(const ProfilerMemory& memory,
                                                const WatchedPod& head);

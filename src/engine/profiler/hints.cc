@@ -72,7 +72,7 @@ void NoteIdentities(Measurement& measurement, const LooserIdentities& alike) {
   if (measurement.alike.empty()) measurement.alike = alike;
 }
 
-void TryHints(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
+void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
   if (measurement.complete) return;
   measurement.taken.reset();
   if (measurement.drifted || measurement.estimate || measurement.probe ||
@@ -82,23 +82,23 @@ void TryHints(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measur
   for (const LooserIdentity by : kLooserIdentities) {
     const std::string& identity = measurement.alike.Of(by);
     if (identity.empty() || measurement.tried_hints.size() >= kMostTried) continue;
-    const auto hint = turn.book.FindHint(key.profile_namespace, identity, key.gpus, key.gpu_product,
+    const auto hint = pass.book.FindHint(key.profile_namespace, identity, key.gpus, key.gpu_product,
                                          key.gang_size);
     if (hint == nullptr || !MayHint(*hint) || hint->workload == key.workload) continue;
     const std::pair<std::string, int64_t> name(MeasuredName(*hint), hint->revision);
     if (measurement.tried_hints.contains(name)) continue;
-    const HintVerdict verdict = Judge(measurement, *hint, turn.settings.drift);
+    const HintVerdict verdict = Judge(measurement, *hint, pass.settings.drift);
     if (verdict == HintVerdict::kUnknown) continue;
     measurement.tried_hints.insert(name);
     if (verdict == HintVerdict::kAgrees) return TakeOver(measurement, *hint, by);
   }
 }
 
-bool TakesLead(ProfilerTurn& turn, const MeasurementKey& key, const Measurement& measurement) {
+bool TakesLead(ProfilerPass& pass, const MeasurementKey& key, const Measurement& measurement) {
   if (measurement.alike.arguments.empty()) return true;
-  AlikeLead& lead = turn.memory.leads[LeadKeyOf(key, measurement)];
-  if (lead.leader != key && turn.at.now < lead.until) return false;
-  lead = {key, turn.at.now + kLead};
+  AlikeLead& lead = pass.memory.leads[LeadKeyOf(key, measurement)];
+  if (lead.leader != key && pass.at.now < lead.until) return false;
+  lead = {key, pass.at.now + kLead};
   return true;
 }
 

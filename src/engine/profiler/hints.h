@@ -12,7 +12,7 @@
 // Threading: pure.
 
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
@@ -21,10 +21,10 @@ void NoteIdentities(Measurement& measurement, const LooserIdentities& alike);
 
 // Takes over the points of a workload alike if the measured ones agree with them. Does nothing once
 // the measurement is complete, or before it has a point.
-void TryHints(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement);
+void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 // Returns whether the workload may be probed now. If so, those alike wait for it from now on.
-bool TakesLead(ProfilerTurn& turn, const MeasurementKey& key, const Measurement& measurement);
+bool TakesLead(ProfilerPass& pass, const MeasurementKey& key, const Measurement& measurement);
 // To be called when the measurement ends: others need not wait for it any longer.
 void GiveUpLead(ProfilerMemory& memory, const MeasurementKey& key, const Measurement& measurement);
 

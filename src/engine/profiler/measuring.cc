@@ -54,12 +54,12 @@ bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
       memory, pod, [most](const WatchedPod& each) { return InCores(AmountOf(*each.pod)) <= most; });
 }
 
-bool WantsACloseLook(const ProfilerTurn& turn, const Measurement& measurement,
+bool WantsACloseLook(const ProfilerPass& pass, const Measurement& measurement,
                      const WatchedPod& pod) {
-  const ProfilerSettings& settings = turn.settings;
-  const Moment at = turn.at;
+  const ProfilerSettings& settings = pass.settings;
+  const Moment at = pass.at;
   if (!pod.TellsOfProgress()) return false;
-  if (!measurement.complete || IsUnexplored(turn.memory, measurement, pod)) return true;
+  if (!measurement.complete || IsUnexplored(pass.memory, measurement, pod)) return true;
   if (at.now < measurement.on_trial_until) return true;
   return pod.off_since && at.now - *pod.off_since >= settings.drift_time / 2;
 }
@@ -108,37 +108,37 @@ bool IsExplained(const Measurement& measurement, const WatchedPod& pod, const Cu
 
 // Compares a settled window of a pod with the known curve. `seen`: the window; `point`: the same as
 // a point of the curve.
-void Compare(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod,
+void Compare(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod,
              const CurvePoint& seen, const CurvePoint& point) {
-  const auto expected = Expected(turn.memory, measurement, pod, seen.cpu);
+  const auto expected = Expected(pass.memory, measurement, pod, seen.cpu);
   if (!expected) return;
-  if (IsExplained(measurement, pod, seen, *expected, turn.settings.agreement)) {
+  if (IsExplained(measurement, pod, seen, *expected, pass.settings.agreement)) {
     pod.off_since.reset();
     return;
   }
-  if (IsUnexplored(turn.memory, measurement, pod) ||
-      (IsCensored(measurement.points, turn.settings.agreement) &&
-       point.throughput > *expected * (1 + turn.settings.agreement))) {
-    Add(measurement, point, turn.settings.agreement);
+  if (IsUnexplored(pass.memory, measurement, pod) ||
+      (IsCensored(measurement.points, pass.settings.agreement) &&
+       point.throughput > *expected * (1 + pass.settings.agreement))) {
+    Add(measurement, point, pass.settings.agreement);
     measurement.complete = false;
     pod.off_since.reset();
     return;
   }
-  if (std::abs(point.throughput - *expected) <= turn.settings.drift * *expected) {
+  if (std::abs(point.throughput - *expected) <= pass.settings.drift * *expected) {
     pod.off_since.reset();
     return;
   }
-  if (turn.at.now < measurement.on_trial_until) {
+  if (pass.at.now < measurement.on_trial_until) {
     // A different speed at a known amount contradicts the curve; anything else extends it.
-    Add(measurement, point, turn.settings.agreement);
+    Add(measurement, point, pass.settings.agreement);
     measurement.complete = false;
     pod.off_since.reset();
     return;
   }
-  if (!pod.off_since) pod.off_since = turn.at.now;
-  if (turn.at.now - *pod.off_since < turn.settings.drift_time) return;
-  StartOver(turn.memory, measurement);
-  Add(measurement, point, turn.settings.agreement);
+  if (!pod.off_since) pod.off_since = pass.at.now;
+  if (pass.at.now - *pod.off_since < pass.settings.drift_time) return;
+  StartOver(pass.memory, measurement);
+  Add(measurement, point, pass.settings.agreement);
   pod.off_since.reset();
 }
 
@@ -156,9 +156,9 @@ void MarkEstimate(CurvePoint& point) {
 }
 
 // Processes the window of one pod.
-void ReadPod(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod) {
-  const WindowRules rules{turn.settings.window, turn.settings.longest_window,
-                          turn.settings.agreement};
+void ReadPod(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod) {
+  const WindowRules rules{pass.settings.window, pass.settings.longest_window,
+                          pass.settings.agreement};
   const WindowReading reading = ReadWindow(pod.samples, rules);
   if (reading.state == WindowState::kOpen) return;
   if (reading.state == WindowState::kUnsettled) {
@@ -169,7 +169,7 @@ void ReadPod(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod
   }
   const std::vector<WindowReading> windows = ReadWindows(pod.samples, rules);
   pod.samples.erase(pod.samples.begin(), pod.samples.end() - 1);
-  auto point = PointOf(turn.memory, pod, windows);
+  auto point = PointOf(pass.memory, pod, windows);
   if (!point) {
     measurement.note = kNoCpu;
     return;
@@ -180,18 +180,18 @@ void ReadPod(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod
   if (measurement.estimate) MarkEstimate(*point);
   if (measurement.note == kNoCpu) measurement.note.clear();
   auto window = windows.begin();
-  ForEachTogether(turn.memory, pod, [&window](WatchedPod& each) { each.window = *window++; });
+  ForEachTogether(pass.memory, pod, [&window](WatchedPod& each) { each.window = *window++; });
   pod.fastest = std::max(pod.fastest, reading.rate);
-  measurement.node = turn.cluster.node(pod.node).detail->name;
+  measurement.node = pass.cluster.node(pod.node).detail->name;
   if (measurement.complete) {
-    Compare(turn, measurement, pod, seen, *point);
+    Compare(pass, measurement, pod, seen, *point);
   } else {
-    Add(measurement, *point, turn.settings.agreement);
+    Add(measurement, *point, pass.settings.agreement);
   }
 }
 
 // Combines the points of two pods that train together, from the same time.
-CurvePoint Joined(const CurvePoint& a, const CurvePoint& b) {
+CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   if (a.bound != b.bound) return a.bound ? a : b;
   const CurvePoint& less = b.cpu < a.cpu ? b : a;
   if (a.bound) return less;
@@ -264,7 +264,7 @@ std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod
   for (size_t i = 0; i < head.others.size(); ++i) {
     const auto other = PointOf(memory.pods.at(head.others[i]), windows[i + 1]);
     if (!point || !other) return std::nullopt;
-    *point = Joined(*point, *other);
+    *point = Combined(*point, *other);
   }
   if (point && point->bound) {
     point->uneven = std::any_of(windows.begin(), windows.end(), [&](const WindowReading& each) {
@@ -339,11 +339,11 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
   }
 }
 
-void Measure(ProfilerTurn& turn, Measurement& measurement) {
+void Measure(ProfilerPass& pass, Measurement& measurement) {
   // Choose the pods that are measured closely.
   for (const std::string& uid : measurement.pods) {
-    WatchedPod& pod = turn.memory.pods.at(uid);
-    const bool wanted = WantsACloseLook(turn, measurement, pod);
+    WatchedPod& pod = pass.memory.pods.at(uid);
+    const bool wanted = WantsACloseLook(pass, measurement, pod);
     if (wanted == pod.closely) continue;
     if (wanted && measurement.closely.size() >= kMeasuredAtOnce) continue;
     pod.closely = wanted;
@@ -357,16 +357,16 @@ void Measure(ProfilerTurn& turn, Measurement& measurement) {
   }
 
   for (const std::string& uid : measurement.closely) {
-    WatchedPod& pod = turn.memory.pods.at(uid);
-    if (turn.at.now < measurement.let_be_until) pod.samples.clear();
+    WatchedPod& pod = pass.memory.pods.at(uid);
+    if (pass.at.now < measurement.let_be_until) pod.samples.clear();
     const bool any_probed = AnyTogether(
-        turn.memory, pod, [](const WatchedPod& each) { return each.probe.has_value(); });
+        pass.memory, pod, [](const WatchedPod& each) { return each.probe.has_value(); });
     if (any_probed || (measurement.probe && measurement.probe->uid == uid)) continue;
-    ReadPod(turn, measurement, pod);
+    ReadPod(pass, measurement, pod);
   }
-  LearnMemory(turn.memory, measurement);
-  if (IsContradictory(measurement.points, turn.settings.agreement))
-    LeaveAlone(measurement, turn.at);
+  LearnMemory(pass.memory, measurement);
+  if (IsContradictory(measurement.points, pass.settings.agreement))
+    LeaveAlone(measurement, pass.at);
   if (measurement.note == kUnsettledNote && SettledAgain(measurement)) measurement.note.clear();
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 #include "profile/measured/rate_window.h"
 
 namespace synergy {
@@ -52,6 +52,6 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at);
 
 // Processes the windows of the pods that are measured.
-void Measure(ProfilerTurn& turn, Measurement& measurement);
+void Measure(ProfilerPass& pass, Measurement& measurement);
 
 }  // namespace synergy

@@ -37,7 +37,7 @@ bool MemoryChangedWithin(const Pod& pod, WallTime now, Duration watch) {
 std::optional<MemoryHarm> HarmAfterChange(const Pod& pod, WallTime now, Duration watch) {
   const std::optional<WallTime> changed = MemoryChanged(pod);
   if (!changed) return std::nullopt;
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   if (fungible.oom_killed && Follows(*fungible.oom_killed, *changed, watch)) {
     return MemoryHarm::kOomKilled;
   }

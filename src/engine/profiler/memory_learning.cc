@@ -21,7 +21,8 @@ void LearnMemory(const ProfilerMemory& memory, Measurement& measurement) {
   const bool was_known = measurement.memory.has_value();
   for (const std::string& uid : measurement.pods) {
     const auto seen = MemoryOf(memory.pods.at(uid).memory);
-    if (seen) measurement.memory = measurement.memory ? Joined(*measurement.memory, *seen) : *seen;
+    if (seen)
+      measurement.memory = measurement.memory ? Combined(*measurement.memory, *seen) : *seen;
   }
   if (was_known || !measurement.memory || measurement.memory->data_set <= Bytes(0)) return;
   for (CurvePoint& point : std::exchange(measurement.points, {})) {

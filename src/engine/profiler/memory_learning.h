@@ -3,7 +3,7 @@
 // The part of the profiler that finds out what memory does for a workload
 // (profile/measured/memory_study.h).
 //
-// Threading: as ProfilerTurn.
+// Threading: as ProfilerPass.
 
 #include "engine/profiler/profiler_memory.h"
 

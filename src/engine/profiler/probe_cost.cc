@@ -35,25 +35,25 @@ ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod) {
   return cost;
 }
 
-ProbeCost CostUntilItsEnd(const ProfilerTurn& turn, const RunningProbe& probe,
+ProbeCost CostUntilItsEnd(const ProfilerPass& pass, const RunningProbe& probe,
                           const WatchedPod& pod, Duration later) {
   const ProbeCost told = CostSoFar(probe, pod);
   double rate = probe.expected;
   if (told.seconds > 0) rate = std::min(rate, told.iterations / told.seconds);
-  const Duration since = pod.last ? turn.at.wall - *pod.last : Duration::zero();
+  const Duration since = pod.last ? pass.at.wall - *pod.last : Duration::zero();
   const Duration left = std::clamp(since, Duration::zero(), kLongestProbe) + later + kTail;
   const double seconds = Seconds(left).count();
   return {.best = probe.best, .used = probe.used, .seconds = seconds, .iterations = rate * seconds};
 }
 
-double Budget(const ProfilerTurn& turn, const Measurement& measurement, const WatchedPod& pod) {
-  return turn.settings.most_loss * Seconds(kHour).count() * pod.MeanSpeed() - measurement.Lost();
+double Budget(const ProfilerPass& pass, const Measurement& measurement, const WatchedPod& pod) {
+  return pass.settings.most_loss * Seconds(kHour).count() * pod.MeanSpeed() - measurement.Lost();
 }
 
-void CountHours(const ProfilerTurn& turn, Measurement& measurement) {
-  const bool over = measurement.hour_from && turn.at.now >= *measurement.hour_from + kHour;
+void CountHours(const ProfilerPass& pass, Measurement& measurement) {
+  const bool over = measurement.hour_from && pass.at.now >= *measurement.hour_from + kHour;
   if (measurement.hour_from && !(over && measurement.drifted)) return;
-  measurement.hour_from = turn.at.now;
+  measurement.hour_from = pass.at.now;
   measurement.lost_before += measurement.Lost();
   measurement.costs.clear();
   if (measurement.note == kTooDearNote) measurement.note.clear();

@@ -9,7 +9,7 @@
 
 #include "core/clock.h"
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
@@ -28,13 +28,13 @@ double LostTo(const ProbeCost& cost, double least_cost);
 ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod);
 // ... and what it costs from then until the quota is off, if its end is requested `later` from now.
 // Assumes the worse of the expected and the observed rate.
-ProbeCost CostUntilItsEnd(const ProfilerTurn& turn, const RunningProbe& probe,
+ProbeCost CostUntilItsEnd(const ProfilerPass& pass, const RunningProbe& probe,
                           const WatchedPod& pod, Duration later = Duration::zero());
 
 // Returns the iterations that probes may still cost, based on an hour of the pod at its speed so
 // far.
-double Budget(const ProfilerTurn& turn, const Measurement& measurement, const WatchedPod& pod);
+double Budget(const ProfilerPass& pass, const Measurement& measurement, const WatchedPod& pod);
 // Grants a new budget if the measurement starts over more than an hour after its first probe.
-void CountHours(const ProfilerTurn& turn, Measurement& measurement);
+void CountHours(const ProfilerPass& pass, Measurement& measurement);
 
 }  // namespace synergy

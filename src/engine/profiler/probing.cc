@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/gang_members.h"
@@ -42,16 +43,16 @@ constexpr double kHalf = 0.5;
 constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
 constexpr double kLeaves = 1.15;                      // times what it uses: well more than that
 
-bool IsWaitedFor(const ProfilerTurn& turn, NodeIndex index) {
-  const NodeState& node = turn.cluster.node(index);
-  return std::any_of(turn.memory.waiting.begin(), turn.memory.waiting.end(), [&](const auto& pod) {
+bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
+  const NodeState& node = pass.cluster.node(index);
+  return std::any_of(pass.memory.waiting.begin(), pass.memory.waiting.end(), [&](const auto& pod) {
     return pod->requests.main.gpus <= node.Free().gpus && MayGoTo(*pod, node);
   });
 }
 
 // Whether the pod is being changed, or has been changed by hand.
 bool IsBeingChanged(const Pod& pod) {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
          fungible.resize != ResizeState::kNone;
 }
@@ -68,11 +69,11 @@ bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
   return InCores(plan.cpu) >= kLeaves * pod.window->cpu.value_or(0);
 }
 
-void Complete(const ProfilerTurn& turn, Measurement& measurement) {
+void Complete(const ProfilerPass& pass, Measurement& measurement) {
   measurement.complete = true;
-  measurement.on_trial_until = turn.at.now + kTrial;
+  measurement.on_trial_until = pass.at.now + kTrial;
   measurement.confirmed =
-      measurement.told > 0 && Explain(measurement.points, turn.settings.agreement).has_value();
+      measurement.told > 0 && Explain(measurement.points, pass.settings.agreement).has_value();
 }
 
 bool MayNotBeProbed(const WatchedPod& pod) {
@@ -114,19 +115,19 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
 }
 
 // Chooses the pod on the quietest node that may be probed now.
-WatchedPod* Choose(ProfilerTurn& turn, Measurement& measurement) {
+WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
   WatchedPod* chosen = nullptr;
   double most_free = -1;
   for (const std::string& uid : measurement.closely) {
-    WatchedPod& pod = turn.memory.pods.at(uid);
-    if (AnyTogether(turn.memory, pod, MayNotBeProbed)) continue;
+    WatchedPod& pod = pass.memory.pods.at(uid);
+    if (AnyTogether(pass.memory, pod, MayNotBeProbed)) continue;
     if (pod.memory.waits) continue;  // the probe would measure its storage
-    const auto point = PointOf(turn.memory, pod, WindowsOf(turn.memory, pod));
-    if (point && HasFewerWorkers(*point, measurement.points, turn.settings.agreement)) continue;
-    const NodeState& node = turn.cluster.node(pod.node);
-    if (turn.memory.probed.contains(pod.node) || AnyProbed(node, turn.at.wall)) continue;
+    const auto point = PointOf(pass.memory, pod, WindowsOf(pass.memory, pod));
+    if (point && HasFewerWorkers(*point, measurement.points, pass.settings.agreement)) continue;
+    const NodeState& node = pass.cluster.node(pod.node);
+    if (pass.memory.probed.contains(pod.node) || AnyProbed(node, pass.at.wall)) continue;
     const double free = InCores(node.Free().cpu) / std::max(InCores(node.allocatable.cpu), 1e-3);
-    if (free <= most_free || IsWaitedFor(turn, pod.node)) continue;
+    if (free <= most_free || IsWaitedFor(pass, pod.node)) continue;
     most_free = std::max(free, 0.0);
     chosen = &pod;
   }
@@ -135,16 +136,16 @@ WatchedPod* Choose(ProfilerTurn& turn, Measurement& measurement) {
 
 enum class Outcome : uint8_t { kTold, kNothing, kInterrupted };
 
-void End(ProfilerTurn& turn, Measurement& measurement, Outcome outcome, std::string why) {
+void End(ProfilerPass& pass, Measurement& measurement, Outcome outcome, std::string why) {
   RunningProbe& probe = *measurement.probe;
   ProfilerAction action;
   action.kind = ProfilerActionKind::kEndProbe;
   action.pod = probe.pod;
   action.probe = probe.probe;
   action.why = std::move(why);
-  turn.Do(std::move(action));
-  measurement.costs.push_back(CostUntilItsEnd(turn, probe, turn.memory.pods.at(probe.uid)));
-  measurement.next_probe = turn.at.now;
+  pass.Do(std::move(action));
+  measurement.costs.push_back(CostUntilItsEnd(pass, probe, pass.memory.pods.at(probe.uid)));
+  measurement.next_probe = pass.at.now;
   switch (outcome) {
     case Outcome::kTold:
       measurement.failures = 0;
@@ -158,13 +159,13 @@ void End(ProfilerTurn& turn, Measurement& measurement, Outcome outcome, std::str
       measurement.next_probe += kTryAgain;
       break;
   }
-  DropProbe(turn.memory, measurement);
+  DropProbe(pass.memory, measurement);
 }
 
 // Returns the result of the window under the probe; nullopt if it does not count, or not yet.
-std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& measurement,
+std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& measurement,
                                const WatchedPod& pod) {
-  const ProfilerSettings& settings = turn.settings;
+  const ProfilerSettings& settings = pass.settings;
   const WindowRules rules{settings.probe_window, settings.longest_window, settings.agreement};
   const WindowReading reading = ReadWindow(pod.samples, rules);
   if (reading.state != WindowState::kSettled || !reading.cpu) return std::nullopt;
@@ -192,7 +193,7 @@ std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& meas
                                                  (1 - 2 * settings.agreement);
   // If the CPU keeps another pod of the gang back, the speed is that pod's.
   for (size_t i = 0; i < pod.others.size(); ++i) {
-    const auto other = PointOf(turn.memory.pods.at(pod.others[i]), windows[i + 1]);
+    const auto other = PointOf(pass.memory.pods.at(pod.others[i]), windows[i + 1]);
     if (!other || (!point.bound && other->bound)) return std::nullopt;
   }
   const bool workers = !point.bound && IsWholeNumberOfCores(*reading.cpu);
@@ -203,8 +204,8 @@ std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& meas
 
 }  // namespace
 
-void AbandonProbe(ProfilerTurn& turn, Measurement& measurement, std::string why) {
-  End(turn, measurement, Outcome::kInterrupted, std::move(why));
+void AbandonProbe(ProfilerPass& pass, Measurement& measurement, std::string why) {
+  End(pass, measurement, Outcome::kInterrupted, std::move(why));
 }
 
 void DropProbe(ProfilerMemory& memory, Measurement& measurement) {
@@ -217,25 +218,25 @@ void DropProbe(ProfilerMemory& memory, Measurement& measurement) {
   measurement.probe.reset();
 }
 
-void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
+void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
   if (measurement.probe || measurement.complete || measurement.points.empty()) return;
-  if (turn.at.now < measurement.next_probe ||
-      turn.memory.probed.size() >= turn.settings.probes_at_once) {
+  if (pass.at.now < measurement.next_probe ||
+      pass.memory.probed.size() >= pass.settings.probes_at_once) {
     return;
   }
   if (measurement.note == kUnsettledNote) return;
-  if (measurement.estimate) return Complete(turn, measurement);
-  WatchedPod* const pod = Choose(turn, measurement);
+  if (measurement.estimate) return Complete(pass, measurement);
+  WatchedPod* const pod = Choose(pass, measurement);
   if (pod == nullptr) return;
-  if (!TakesLead(turn, key, measurement)) return;
-  const auto [range, scale] = RangeOf(turn.memory, *pod);
-  auto plan = NextProbe(measurement.points, range, turn.settings.agreement);
+  if (!TakesLead(pass, key, measurement)) return;
+  const auto [range, scale] = RangeOf(pass.memory, *pod);
+  auto plan = NextProbe(measurement.points, range, pass.settings.agreement);
   if (plan) plan->cpu = std::max(FromCores(InCores(plan->cpu) / scale), kLeastProbe);
-  if (!plan || !IsLowEnough(*plan, *pod) || measurement.probes >= turn.settings.most_probes) {
-    Complete(turn, measurement);
+  if (!plan || !IsLowEnough(*plan, *pod) || measurement.probes >= pass.settings.most_probes) {
+    Complete(pass, measurement);
     return;
   }
-  CountHours(turn, measurement);
+  CountHours(pass, measurement);
   const double best = std::max(pod->window->rate, pod->fastest);
   const double used = range.bound ? range.used : 0;
   // In proportion at worst: the pod may have less to spare than the points suggest.
@@ -244,94 +245,94 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
   // After a probe that did not settle, the next is not expected to be short.
   const Duration least = measurement.failures > 0
                              ? kLongestProbe
-                             : turn.settings.probe_lead + 2 * turn.settings.probe_window + kSlack;
+                             : pass.settings.probe_lead + 2 * pass.settings.probe_window + kSlack;
   // Its end is written with it, so it costs no more than this even if this process dies.
-  const double affordable = Budget(turn, measurement, *pod);
+  const double affordable = Budget(pass, measurement, *pod);
   if (loss * Seconds(least).count() > affordable) {
     measurement.note = kTooDearNote;
-    Complete(turn, measurement);
+    Complete(pass, measurement);
     return;
   }
   const Duration time = loss * Seconds(kLongestProbe).count() > affordable
                             ? ToDuration(Seconds(affordable / loss))
                             : kLongestProbe;
   if (measurement.failures >= kMostFailures) {
-    measurement.note = "probes have told nothing";
-    Complete(turn, measurement);
+    measurement.note = "probes have had no result";
+    Complete(pass, measurement);
     return;
   }
   ++measurement.probes;
   RunningProbe probe{.uid = pod->pod->uid,
                      .pod = pod->pod,
                      .node = pod->node,
-                     .probe = {plan->cpu, turn.at.wall + time},
+                     .probe = {plan->cpu, pass.at.wall + time},
                      .expected = worst,
                      .best = best,
                      .used = used,
                      .scale = scale,
                      .queue = std::max(kLeastQueue, kQueuePerCore * *pod->window->cpu),
-                     .begun = turn.at.now,
-                     .give_up = turn.at.now + kPatience};
-  turn.memory.probed.emplace(pod->node, key);
+                     .begun = pass.at.now,
+                     .give_up = pass.at.now + kPatience};
+  pass.memory.probed.emplace(pod->node, key);
   ProfilerAction action;
   action.kind = ProfilerActionKind::kProbe;
   action.pod = probe.pod;
   action.probe = probe.probe;
-  action.why = fmt::format("to see how fast it is with {} of CPU", ToQuantityText(plan->cpu));
-  turn.Do(std::move(action));
+  action.why = fmt::format("to measure its speed with {} of CPU", ToQuantityText(plan->cpu));
+  pass.Do(std::move(action));
   measurement.probe = std::move(probe);
 }
 
-void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
+void FollowProbe(ProfilerPass& pass, Measurement& measurement) {
   if (!measurement.probe || !measurement.probe->written) return;
   RunningProbe& probe = *measurement.probe;
-  const WatchedPod& pod = turn.memory.pods.at(probe.uid);
+  const WatchedPod& pod = pass.memory.pods.at(probe.uid);
   probe.pod = pod.pod;
-  if (IsWaitedFor(turn, probe.node)) {
-    End(turn, measurement, Outcome::kInterrupted, "a pod waits for the node");
+  if (IsWaitedFor(pass, probe.node)) {
+    End(pass, measurement, Outcome::kInterrupted, "a pod waits for the node");
     return;
   }
   const auto is_being_changed = [](const WatchedPod& each) { return IsBeingChanged(*each.pod); };
-  if (AnyTogether(turn.memory, pod, is_being_changed)) {
-    End(turn, measurement, Outcome::kInterrupted, "the pod is being changed");
+  if (AnyTogether(pass.memory, pod, is_being_changed)) {
+    End(pass, measurement, Outcome::kInterrupted, "the pod is being changed");
     return;
   }
   const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
   if (!is_on) {
-    if (probe.since || turn.at.now >= probe.give_up)
-      End(turn, measurement, Outcome::kNothing, "the agent of the node does not keep it");
+    if (probe.since || pass.at.now >= probe.give_up)
+      End(pass, measurement, Outcome::kNothing, "the node's agent does not apply it");
     return;
   }
   probe.since = pod.probe->since;
   if (pod.probe->wiped) {
-    End(turn, measurement, Outcome::kNothing, "somebody else has changed the quota");
+    End(pass, measurement, Outcome::kNothing, "another program has changed the quota");
     return;
   }
-  if (const auto point = Read(turn, measurement, pod)) {
+  if (const auto point = Read(pass, measurement, pod)) {
     const double rate = point->throughput;
     NoteCost(measurement, *point);
-    Add(measurement, *point, turn.settings.agreement);
+    Add(measurement, *point, pass.settings.agreement);
     // As fast with less CPU. That holds no matter how much further the pod could go down, as for
     // one that waits busily.
-    if (rate >= (1 - turn.settings.agreement) * BestOf(measurement.points) &&
-        !IsCensored(measurement.points, turn.settings.agreement) &&
-        Explain(measurement.points, turn.settings.agreement)) {
+    if (rate >= (1 - pass.settings.agreement) * BestOf(measurement.points) &&
+        !IsCensored(measurement.points, pass.settings.agreement) &&
+        Explain(measurement.points, pass.settings.agreement)) {
       measurement.confirmed = true;
     }
-    End(turn, measurement, Outcome::kTold, fmt::format("{:.3g} iterations a second", rate));
+    End(pass, measurement, Outcome::kTold, fmt::format("{:.3g} iterations a second", rate));
     return;
   }
   // Until it is ended at the next look, and that has been reported.
   const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
-                      LostTo(CostUntilItsEnd(turn, probe, pod, kLook), measurement.least_cost);
-  if (lost > Budget(turn, measurement, pod)) {
+                      LostTo(CostUntilItsEnd(pass, probe, pod, kLook), measurement.least_cost);
+  if (lost > Budget(pass, measurement, pod)) {
     measurement.note = kTooDearNote;
-    End(turn, measurement, Outcome::kNothing, "it costs too much");
-    Complete(turn, measurement);
+    End(pass, measurement, Outcome::kNothing, "it costs too much");
+    Complete(pass, measurement);
     return;
   }
-  if (turn.at.wall >= probe.probe.until - kLastMoment)
-    End(turn, measurement, Outcome::kNothing, "its speed does not settle");
+  if (pass.at.wall >= probe.probe.until - kLastMoment)
+    End(pass, measurement, Outcome::kNothing, "its speed does not settle");
 }
 
 }  // namespace synergy

@@ -13,16 +13,16 @@
 #include <string>
 
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
 // Begins a probe if one is worth it and the rules allow it, or marks the measurement complete.
-void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement);
+void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 // Ends the running probe once it has a result or has to end.
-void FollowProbe(ProfilerTurn& turn, Measurement& measurement);
+void FollowProbe(ProfilerPass& pass, Measurement& measurement);
 // Ends the running probe without a result and without counting it as a failure.
-void AbandonProbe(ProfilerTurn& turn, Measurement& measurement, std::string why);
+void AbandonProbe(ProfilerPass& pass, Measurement& measurement, std::string why);
 // Removes the probe and counts its cost. The pod may be gone.
 void DropProbe(ProfilerMemory& memory, Measurement& measurement);
 

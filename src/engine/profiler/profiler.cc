@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "engine/profiler/gang_members.h"
-#include "engine/profiler/hearing.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
+#include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"
 
 namespace synergy {
@@ -51,24 +51,24 @@ void Leave(ProfilerMemory& memory, const std::string& uid) {
   memory.pods.erase(watched);
 }
 
-void See(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& pod,
+void See(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
          const MeasurementKey& key) {
-  ProfilerMemory& memory = turn.memory;
+  ProfilerMemory& memory = pass.memory;
   if (const auto found = memory.pods.find(pod->uid); found != memory.pods.end()) {
     WatchedPod& watched = found->second;
     if (watched.node == index && watched.key == key) {
       if (watched.pod == pod) return;
-      if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(turn.settings, memory, watched);
+      if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(pass.settings, memory, watched);
       watched.pod = pod;
       memory.news.insert(key);
       return;
     }
     Leave(memory, pod->uid);
   }
-  Measurement& known = Recalled(turn, key);
+  Measurement& known = Recalled(pass, key);
   NoteIdentities(known, pod->fungible->alike);
   known.pods.insert(pod->uid);
-  known.node_cpu = std::max(known.node_cpu, MostOf(turn.cluster.node(index), *pod));
+  known.node_cpu = std::max(known.node_cpu, MostOf(pass.cluster.node(index), *pod));
   known.fair_share = std::max(known.fair_share, pod->fungible->fair_share.cpu);
   WatchedPod watched;
   watched.pod = pod;
@@ -78,8 +78,8 @@ void See(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& 
   memory.news.insert(key);
 }
 
-void SeeNode(ProfilerTurn& turn, NodeIndex index) {
-  const NodeState& node = turn.cluster.node(index);
+void SeeNode(ProfilerPass& pass, NodeIndex index) {
+  const NodeState& node = pass.cluster.node(index);
   std::vector<std::string> now;
   for (const auto& pod : node.detail->pods) {
     if (pod->deleting || pod->terminal || pod->waiting) continue;
@@ -88,57 +88,57 @@ void SeeNode(ProfilerTurn& turn, NodeIndex index) {
     now.push_back(pod->uid);
     if (pod->gang) {
       // It trained alone until now.
-      const auto known = turn.memory.pods.find(pod->uid);
-      if (known != turn.memory.pods.end() && known->second.gang.empty())
-        Leave(turn.memory, pod->uid);
-      SeeMember(turn, index, pod, key);
+      const auto known = pass.memory.pods.find(pod->uid);
+      if (known != pass.memory.pods.end() && known->second.gang.empty())
+        Leave(pass.memory, pod->uid);
+      SeeMember(pass, index, pod, key);
     } else {
-      LoseMember(turn, index, pod->uid);
-      See(turn, index, pod, *key);
+      LoseMember(pass, index, pod->uid);
+      See(pass, index, pod, *key);
     }
   }
-  const auto before = turn.memory.on_node.find(index);
-  if (before != turn.memory.on_node.end()) {
+  const auto before = pass.memory.on_node.find(index);
+  if (before != pass.memory.on_node.end()) {
     for (const std::string& uid : before->second) {
       if (std::find(now.begin(), now.end(), uid) != now.end()) continue;
-      LoseMember(turn, index, uid);
-      const auto known = turn.memory.pods.find(uid);
-      if (known != turn.memory.pods.end() && known->second.node == index) Leave(turn.memory, uid);
+      LoseMember(pass, index, uid);
+      const auto known = pass.memory.pods.find(uid);
+      if (known != pass.memory.pods.end() && known->second.node == index) Leave(pass.memory, uid);
     }
   }
   if (!now.empty()) {
-    turn.memory.on_node.insert_or_assign(index, std::move(now));
-  } else if (before != turn.memory.on_node.end()) {
-    turn.memory.on_node.erase(before);
+    pass.memory.on_node.insert_or_assign(index, std::move(now));
+  } else if (before != pass.memory.on_node.end()) {
+    pass.memory.on_node.erase(before);
   }
 }
 
-void SeeCluster(ProfilerTurn& turn) {
-  for (NodeIndex index = 0; index < turn.cluster.size(); ++index) {
-    if (turn.cluster.node(index).changed > turn.memory.seen) SeeNode(turn, index);
+void SeeCluster(ProfilerPass& pass) {
+  for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
+    if (pass.cluster.node(index).changed > pass.memory.seen) SeeNode(pass, index);
   }
-  turn.memory.seen = turn.cluster.version();
+  pass.memory.seen = pass.cluster.version();
 }
 
 // Whether the published profile was deleted, which makes its measurement start over.
-bool IsRemoved(const ProfilerTurn& turn, const MeasurementKey& key,
+bool IsRemoved(const ProfilerPass& pass, const MeasurementKey& key,
                const Measurement& measurement) {
   return measurement.published && !measurement.publishing &&
-         turn.at.now >= measurement.next_publish + kLookUp &&
-         !turn.book.Find(key.profile_namespace, NameOf(key));
+         pass.at.now >= measurement.next_publish + kLookUp &&
+         !pass.book.Find(key.profile_namespace, NameOf(key));
 }
 
-void Advance(ProfilerTurn& turn, const MeasurementKey& key) {
-  const auto it = turn.memory.measurements.find(key);
-  if (it == turn.memory.measurements.end()) return;
+void Advance(ProfilerPass& pass, const MeasurementKey& key) {
+  const auto it = pass.memory.measurements.find(key);
+  if (it == pass.memory.measurements.end()) return;
   Measurement& measurement = it->second;
   if (measurement.pods.empty() && !measurement.publishing) {
-    LookAgain(turn.memory, key, measurement, std::nullopt);
-    GiveUpLead(turn.memory, key, measurement);
-    turn.memory.measurements.erase(it);
+    LookAgain(pass.memory, key, measurement, std::nullopt);
+    GiveUpLead(pass.memory, key, measurement);
+    pass.memory.measurements.erase(it);
     return;
   }
-  if (!measurement.probe && IsRemoved(turn, key, measurement)) {
+  if (!measurement.probe && IsRemoved(pass, key, measurement)) {
     Measurement anew;
     anew.pods = std::move(measurement.pods);
     anew.closely = std::move(measurement.closely);
@@ -148,13 +148,13 @@ void Advance(ProfilerTurn& turn, const MeasurementKey& key) {
     anew.alike = measurement.alike;
     measurement = std::move(anew);
   }
-  FollowProbe(turn, measurement);
-  Measure(turn, measurement);
-  TryHints(turn, key, measurement);
-  BeginProbe(turn, key, measurement);
-  Publish(turn, key, measurement);
+  FollowProbe(pass, measurement);
+  Measure(pass, measurement);
+  TryHints(pass, key, measurement);
+  BeginProbe(pass, key, measurement);
+  Publish(pass, key, measurement);
   const bool busy = measurement.probe || !measurement.closely.empty();
-  LookAgain(turn.memory, key, measurement, turn.at.now + (busy ? kLookAgain : kLookUp));
+  LookAgain(pass.memory, key, measurement, pass.at.now + (busy ? kLookAgain : kLookUp));
 }
 
 void Keep(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
@@ -174,20 +174,20 @@ void Keep(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& 
 Profiler::Profiler(ProfilerSettings settings, const MeasuredBook& book)
     : settings_(settings), book_(book) {}
 
-void Profiler::Hear(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
-                    Moment at) const {
+void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
+                       Moment at) const {
   const auto found = memory.pods.find(progress.uid);
   if (found == memory.pods.end()) return;
   WatchedPod& pod = found->second;
   // GPUs of a gang are busy with waiting for each other.
   const auto estimated = pod.gang.empty() ? EstimatedProgress(progress) : std::nullopt;
-  Hear(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
+  Observe(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
 }
 
-void Profiler::Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
-                    WallTime since, Moment at, bool estimates) const {
+void Profiler::Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
+                       WallTime since, Moment at, bool estimates) const {
   const bool tells = pod.gang.empty() ? !progress.format.empty() && progress.last
-                                      : HearMember(settings_, memory, pod, progress, at);
+                                      : ObserveMember(settings_, memory, pod, progress, at);
   if (!tells) return;
   pod.estimates = estimates;
   if (!Counts(memory, pod)) return;
@@ -200,19 +200,19 @@ void Profiler::Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& 
   Keep(settings_, memory, pod, *sample, at);
 }
 
-void Profiler::HearWaiting(ProfilerMemory& memory,
-                           std::vector<std::shared_ptr<const Pod>> waiting) const {
+void Profiler::ObserveWaiting(ProfilerMemory& memory,
+                              std::vector<std::shared_ptr<const Pod>> waiting) const {
   std::erase_if(waiting, [](const auto& pod) {
     return !pod->waiting || !pod->waiting->unschedulable || !pod->waiting->selection;
   });
   memory.waiting = std::move(waiting);
 }
 
-ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory& memory,
-                                  Moment at) const {
-  ProfilerDecision decision;
-  ProfilerTurn turn{settings_, book_, cluster, at, memory, decision};
-  SeeCluster(turn);
+ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory,
+                            Moment at) const {
+  ProfilerPlan plan;
+  ProfilerPass pass{settings_, book_, cluster, at, memory, plan};
+  SeeCluster(pass);
   std::set<MeasurementKey> now = std::exchange(memory.news, {});
   // A probe ends as soon as a pod waits for its node.
   for (const auto& [node, key] : memory.probed) now.insert(key);
@@ -220,13 +220,13 @@ ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory
     if (when > at.now) break;
     now.insert(key);
   }
-  for (const MeasurementKey& key : now) Advance(turn, key);
-  decision.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
-  return decision;
+  for (const MeasurementKey& key : now) Advance(pass, key);
+  plan.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
+  return plan;
 }
 
-void Profiler::Learn(ProfilerMemory& memory, const ProfilerAction& action, bool done,
-                     Moment at) const {
+void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done,
+                        Moment at) const {
   if (action.kind == ProfilerActionKind::kEndProbe) return;  // it also ends by itself
   if (action.kind == ProfilerActionKind::kPublish) {
     const MeasurementKey key{action.profile_namespace, action.measured.workload,

@@ -25,11 +25,11 @@
 //
 // The owner of the memory drives it in a loop:
 //
-//   pass on progress ...  ->  pass on all waiting pods  ->  Decide
-//     ->  carry out each action, Learn(action, done)  ->  ...
+//   Observe() progress ... --> ObserveWaiting() pods --> Plan()
+//     --> carry out each action, OnResult() --> ...
 //
-// What runs where is read from the snapshot; a node that has not changed since the last decision
-// costs nothing but that check. The rest of a decision takes time for what is new or due.
+// What runs where is read from the snapshot; a node that has not changed since the last plan costs
+// nothing but that check. The rest of a plan takes time for what is new or due.
 //
 // Threading: pure; one owner of the memory.
 
@@ -38,7 +38,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
@@ -87,9 +87,9 @@ struct ProfilerAction {
   std::string why;  // for events and logs: "to see how fast it is with 75m of CPU"
 };
 
-struct ProfilerDecision {
+struct ProfilerPlan {
   std::vector<ProfilerAction> actions;
-  Instant wake{};  // when to decide again without news
+  Instant wake{};  // when to plan again without news
 };
 
 // Finds what was published before. It outlives the process.
@@ -116,20 +116,22 @@ class Profiler {
   Profiler(ProfilerSettings settings, const MeasuredBook& book);
 
   // Takes in a report about a managed pod from a node's agent that started at `since`. `at`: the
-  // time of the report, not of this call. Ignores pods that no decision has covered yet.
-  void Hear(ProfilerMemory& memory, const PodProgress& progress, WallTime since, Moment at) const;
+  // time of the report, not of this call. Ignores pods that no plan has covered yet.
+  void Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
+               Moment at) const;
   // Takes in the pods without a node, as returned by ClusterState::WaitingPods().
-  void HearWaiting(ProfilerMemory& memory, std::vector<std::shared_ptr<const Pod>> waiting) const;
-  ProfilerDecision Decide(const ClusterSnapshot& cluster, ProfilerMemory& memory, Moment at) const;
+  void ObserveWaiting(ProfilerMemory& memory,
+                      std::vector<std::shared_ptr<const Pod>> waiting) const;
+  ProfilerPlan Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.
-  void Learn(ProfilerMemory& memory, const ProfilerAction& action, bool done, Moment at) const;
+  void OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done, Moment at) const;
 
   const ProfilerSettings& settings() const { return settings_; }
 
  private:
   // `estimates`: the iterations are GPU busy seconds.
-  void Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, WallTime since,
-            Moment at, bool estimates) const;
+  void Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, WallTime since,
+               Moment at, bool estimates) const;
 
   ProfilerSettings settings_;
   const MeasuredBook& book_;

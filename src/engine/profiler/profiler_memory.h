@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"

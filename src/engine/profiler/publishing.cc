@@ -59,16 +59,16 @@ MilliCpu MostThatHelps(const Measurement& measurement) {
                   FromCores(InCores(most.cpu) / std::max(most.throughput, 1e-3)));
 }
 
-void Ask(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement,
+void Ask(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement,
          MeasuredProfile measured, std::string why) {
   measured.revision = measurement.published ? measurement.published->revision + 1 : 1;
-  measured.at = turn.at.wall;
+  measured.at = pass.at.wall;
   measurement.publishing = true;
   ProfilerAction action;
   action.profile_namespace = key.profile_namespace;
   action.measured = std::move(measured);
   action.why = std::move(why);
-  turn.Do(std::move(action));
+  pass.Do(std::move(action));
 }
 
 // Continues from what was published before.
@@ -130,24 +130,24 @@ void Published(Measurement& measurement, const MeasuredProfile& measured) {
   measurement.curve = CurveOf(measured);
 }
 
-Measurement& Recalled(ProfilerTurn& turn, const MeasurementKey& key) {
-  const auto [measurement, is_new] = turn.memory.measurements.try_emplace(key);
+Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key) {
+  const auto [measurement, is_new] = pass.memory.measurements.try_emplace(key);
   if (is_new) {
-    const auto published = turn.book.Find(key.profile_namespace, NameOf(key));
-    if (published) Recall(measurement->second, *published, turn.at.now);
+    const auto published = pass.book.Find(key.profile_namespace, NameOf(key));
+    if (published) Recall(measurement->second, *published, pass.at.now);
   }
   return measurement->second;
 }
 
-void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
-  if (measurement.publishing || turn.at.now < measurement.next_publish) return;
+void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
+  if (measurement.publishing || pass.at.now < measurement.next_publish) return;
   if (measurement.drifted && !measurement.complete) {
     if (!measurement.published || measurement.published->drifted) return;
     MeasuredProfile marked = *measurement.published;
     marked.drifted = true;
     marked.confirmed = false;
-    Ask(turn, key, measurement, std::move(marked),
-        "its speed does not follow the curve any more; it is measured again");
+    Ask(pass, key, measurement, std::move(marked),
+        "its speed no longer follows the curve; it is measured again");
     return;
   }
   if (measurement.note == kUnsettledNote) {
@@ -157,7 +157,7 @@ void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measure
     marked.note = measurement.note;
     marked.confirmed = false;
     if (HasGuessAbove(marked) && marked.points.size() > 1) marked.points.pop_back();
-    Ask(turn, key, measurement, std::move(marked), measurement.note);
+    Ask(pass, key, measurement, std::move(marked), measurement.note);
     return;
   }
   measurement.drifted = false;
@@ -171,7 +171,7 @@ void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measure
   measured.node = measurement.node;
   measured.points = Claim(measurement.points, {.node = MostThatHelps(measurement),
                                                .fair_share = measurement.fair_share,
-                                               .agreement = turn.settings.agreement,
+                                               .agreement = pass.settings.agreement,
                                                .confirmed = measurement.confirmed,
                                                .estimate = measurement.estimate});
   if (measured.points.empty()) return;
@@ -179,20 +179,20 @@ void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measure
   measured.confirmed = measurement.confirmed;
   measured.estimate = measurement.estimate;
   measured.censored =
-      measurement.estimate || IsCensored(measurement.points, turn.settings.agreement);
+      measurement.estimate || IsCensored(measurement.points, pass.settings.agreement);
   measured.probes = measurement.probes;
   measured.lost_iterations = measurement.lost_before + measurement.Lost();
   measured.memory = measurement.memory;
   measured.note = measurement.note;
   const auto curve = CurveOf(measured);
-  if (!curve || !IsNews(measurement, measured, *curve, turn.settings.agreement)) return;
+  if (!curve || !IsNews(measurement, measured, *curve, pass.settings.agreement)) return;
   const std::string why =
       measured.taken       ? fmt::format("a window agrees with profile {}, found by {}",
                                          measured.taken->profile, ToText(measured.taken->by))
       : measured.confirmed ? fmt::format("{} probes", measured.probes)
                            : std::string(measured.estimate ? "estimated by GPU busy time"
                                                            : "by progress and CPU time alone");
-  Ask(turn, key, measurement, std::move(measured), why);
+  Ask(pass, key, measurement, std::move(measured), why);
 }
 
 }  // namespace synergy

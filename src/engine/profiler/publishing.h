@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/profiler/profiler_memory.h"
-#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
@@ -18,7 +18,7 @@ inline constexpr std::string_view kUnsettledNote = "its speed changes too much t
 bool HasGuessAbove(const MeasuredProfile& measured);
 
 // Returns the measurement for `key`. A new one starts from what was published.
-Measurement& Recalled(ProfilerTurn& turn, const MeasurementKey& key);
+Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
 // Takes in that it has been published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
@@ -26,6 +26,6 @@ void Published(Measurement& measurement, const MeasuredProfile& measured);
 void TakePoints(Measurement& measurement, const MeasuredProfile& published);
 
 // Publishes what is known if it is news.
-void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement);
+void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 }  // namespace synergy

@@ -6,31 +6,31 @@
 #include <utility>
 
 #include "allocation/surplus.h"
-#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/gang_shares.h"
 
 namespace synergy {
 namespace {
 
 class SitesBuilder {
  public:
-  SitesBuilder(const ClusterSnapshot& cluster, const TenancyRules& rules,
+  SitesBuilder(const ClusterSnapshot& cluster, const ShareRules& rules,
                const std::function<NodeUse(const std::string&)>& use)
       : cluster_(cluster), rules_(rules), use_(use) {}
 
   DivisionSites Build(const NodeState& node, const std::set<std::string>& settled) {
-    Tenancy tenancy = TenancyOf(node, TenancyUse::kDivide, rules_);
+    NodeShares node_shares = SharesOn(node, SharePurpose::kDivide, rules_);
     std::set<std::string> gangs;
-    for (const auto& pod : tenancy.pods) {
+    for (const auto& pod : node_shares.pods) {
       if (pod->gang && !settled.contains(pod->gang->name)) gangs.insert(pod->gang->name);
     }
-    tenancies_.emplace(node.detail->name, std::move(tenancy));
+    node_shares_.emplace(node.detail->name, std::move(node_shares));
     order_.push_back(&node);
     for (const std::string& gang : gangs) {
       if (MayBeDivided(gang)) Add(gang);
       if (sites_.has_to_wait) return std::move(sites_);
     }
     for (const NodeState* const site : order_) {
-      Tenancy& of_site = tenancies_.at(site->detail->name);
+      NodeShares& of_site = node_shares_.at(site->detail->name);
       Join(of_site);
       sites_.sites.push_back({site, std::move(of_site)});
     }
@@ -38,9 +38,9 @@ class SitesBuilder {
   }
 
  private:
-  Tenancy& TenancyAt(const NodeState& node) {
-    const auto [found, is_new] = tenancies_.try_emplace(node.detail->name);
-    if (is_new) found->second = TenancyOf(node, TenancyUse::kDivide, rules_);
+  NodeShares& SharesAt(const NodeState& node) {
+    const auto [found, is_new] = node_shares_.try_emplace(node.detail->name);
+    if (is_new) found->second = SharesOn(node, SharePurpose::kDivide, rules_);
     return found->second;
   }
 
@@ -60,16 +60,16 @@ class SitesBuilder {
       all_idle &= node.exists && use == NodeUse::kIdle;
     }
     if (!all_idle) return false;
-    size_t tenants = 0;
+    size_t shares = 0;
     for (const NodeIndex index : sites->nodes) {
-      const Tenancy& tenancy = TenancyAt(cluster_.node(index));
-      for (size_t i = 0; i < tenancy.pods.size(); ++i) {
-        if (!tenancy.pods[i]->gang || tenancy.pods[i]->gang->name != gang) continue;
-        if (tenancy.keeps[i]) return false;
-        ++tenants;
+      const NodeShares& node_shares = SharesAt(cluster_.node(index));
+      for (size_t i = 0; i < node_shares.pods.size(); ++i) {
+        if (!node_shares.pods[i]->gang || node_shares.pods[i]->gang->name != gang) continue;
+        if (node_shares.keeps[i]) return false;
+        ++shares;
       }
     }
-    return tenants == RunningMembers(cluster_, gang).size();
+    return shares == RunningMembers(cluster_, gang).size();
   }
 
   void Add(const std::string& gang) {
@@ -80,36 +80,36 @@ class SitesBuilder {
     }
   }
 
-  void Join(Tenancy& tenancy) {
-    for (size_t i = 0; i < tenancy.pods.size(); ++i) {
-      const Pod& pod = *tenancy.pods[i];
+  void Join(NodeShares& node_shares) {
+    for (size_t i = 0; i < node_shares.pods.size(); ++i) {
+      const Pod& pod = *node_shares.pods[i];
       if (!pod.gang) continue;
-      Tenant& tenant = tenancy.tenants[i];
+      PodShare& share = node_shares.shares[i];
       const auto gang = std::find(sites_.gangs.begin(), sites_.gangs.end(), pod.gang->name);
       if (gang == sites_.gangs.end()) {
-        tenant.least = tenant.most = tenant.current;
+        share.least = share.most = share.current;
         continue;
       }
       const auto members = RunningMembers(cluster_, *gang);
-      tenant.gang = InGang{.number = static_cast<size_t>(gang - sites_.gangs.begin()),
-                           .gpus = GpusOfGang(members),
-                           .needs = LeastOfGang(members, pod)};
-      const ResourceVector most = MostAllowedForEach(pod, tenant.most, members.size(), rules_);
-      tenancy.held_by_limits |= LargerOf(most, tenant.most) != most;
-      tenant.most = LesserOf(tenant.most, LargerOf(most, tenant.current));
-      tenant.most.cpu = tenant.Step(tenant.most.cpu);
+      share.gang = InGang{.number = static_cast<size_t>(gang - sites_.gangs.begin()),
+                          .gpus = GpusOfGang(members),
+                          .needs = LeastOfGang(members, pod)};
+      const ResourceVector most = MostAllowedForEach(pod, share.most, members.size(), rules_);
+      node_shares.held_by_limits |= LargerOf(most, share.most) != most;
+      share.most = LesserOf(share.most, LargerOf(most, share.current));
+      share.most.cpu = share.Step(share.most.cpu);
     }
   }
 
   const ClusterSnapshot& cluster_;
-  const TenancyRules& rules_;
+  const ShareRules& rules_;
   const std::function<NodeUse(const std::string&)>& use_;
-  std::map<std::string, Tenancy> tenancies_;  // by node
+  std::map<std::string, NodeShares> node_shares_;  // by node
   std::vector<const NodeState*> order_;
   DivisionSites sites_;
 };
 
-std::vector<ResourceVector> Joined(NodeAmounts amounts) {
+std::vector<ResourceVector> AmountsOf(NodeAmounts amounts) {
   std::vector<ResourceVector> all;
   for (const auto& of_node : amounts) all.insert(all.end(), of_node.begin(), of_node.end());
   return all;
@@ -118,33 +118,33 @@ std::vector<ResourceVector> Joined(NodeAmounts amounts) {
 std::vector<DividedNode> NodesOf(const DivisionSites& sites, const ResourceVector& headroom) {
   std::vector<DividedNode> nodes;
   for (const DivisionSites::Site& site : sites.sites) {
-    nodes.push_back({site.tenancy.tenants, WithNominated(*site.node).Free() - headroom});
+    nodes.push_back({site.node_shares.shares, WithNominated(*site.node).Free() - headroom});
   }
   return nodes;
 }
 
 }  // namespace
 
-std::vector<Tenant> DivisionSites::Tenants() const {
-  std::vector<Tenant> tenants;
+std::vector<PodShare> DivisionSites::Shares() const {
+  std::vector<PodShare> shares;
   for (const Site& site : sites) {
-    tenants.insert(tenants.end(), site.tenancy.tenants.begin(), site.tenancy.tenants.end());
+    shares.insert(shares.end(), site.node_shares.shares.begin(), site.node_shares.shares.end());
   }
-  return tenants;
+  return shares;
 }
 
 std::vector<ResourceVector> DivisionSites::Regrown(const ResourceVector& headroom) const {
   const std::vector<DividedNode> nodes = NodesOf(*this, headroom);
-  if (gangs.empty()) return Regrow(nodes.front().tenants, nodes.front().spare);
-  return Joined(RegrowTogether(nodes));
+  if (gangs.empty()) return Regrow(nodes.front().shares, nodes.front().spare);
+  return AmountsOf(RegrowTogether(nodes));
 }
 
 std::vector<ResourceVector> DivisionSites::Levelled() const {
-  return Joined(synergy::Levelled(NodesOf(*this, {})));
+  return AmountsOf(synergy::Levelled(NodesOf(*this, {})));
 }
 
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
-                      const TenancyRules& rules, const std::set<std::string>& settled,
+                      const ShareRules& rules, const std::set<std::string>& settled,
                       const std::function<NodeUse(const std::string&)>& use) {
   return SitesBuilder(cluster, rules, use).Build(node, settled);
 }

@@ -12,7 +12,7 @@
 
 #include "allocation/gangs/gang_division.h"
 #include "cluster/state/cluster_snapshot.h"
-#include "engine/tuner/tenancy.h"
+#include "engine/tuner/node_shares.h"
 
 namespace synergy {
 
@@ -28,7 +28,7 @@ enum class NodeUse {
 struct DivisionSites {
   struct Site {
     const NodeState* node = nullptr;
-    Tenancy tenancy;
+    NodeShares node_shares;
   };
   std::vector<Site> sites;         // the node itself first
   std::vector<std::string> gangs;  // gangs to divide; a gang's number is its index here
@@ -36,16 +36,16 @@ struct DivisionSites {
   // A gang here has a waiting pod. If that pod goes, no node changes.
   bool has_incomplete_gang = false;
 
-  // The tenants of all sites, one site after the other.
-  std::vector<Tenant> Tenants() const;
-  // Returns new amounts for the tenants, and what levelling alone makes of them (gang_division.h).
+  // The shares of all sites, one site after the other.
+  std::vector<PodShare> Shares() const;
+  // Returns new amounts for the shares, and what levelling alone makes of them (gang_division.h).
   std::vector<ResourceVector> Regrown(const ResourceVector& headroom) const;
   std::vector<ResourceVector> Levelled() const;
 };
 
 // `settled`: gangs that are not to be considered again.
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
-                      const TenancyRules& rules, const std::set<std::string>& settled,
+                      const ShareRules& rules, const std::set<std::string>& settled,
                       const std::function<NodeUse(const std::string&)>& use);
 
 }  // namespace synergy

@@ -20,7 +20,7 @@ using Members = std::vector<std::shared_ptr<const Pod>>;
 class GangRoomSearch {
  public:
   GangRoomSearch(const ClusterSnapshot& snapshot, const Members& members,
-                 const ResourceVector& headroom, const TenancyRules& rules, const MayGo& may_go,
+                 const ResourceVector& headroom, const ShareRules& rules, const MayGo& may_go,
                  const std::set<std::string>& but)
       : snapshot_(snapshot), members_(members), rules_(rules), but_(but) {
     reserve_.headroom = headroom;
@@ -43,10 +43,10 @@ class GangRoomSearch {
     if (room.places.empty()) return std::nullopt;
     SpareOthers(room.places);
     for (const auto& [node, lacking] : CutsFor(room.places)) {
-      RoomPlan plan{.node = node, .tenancy = std::move(tenancies_.at(node))};
-      auto reclaimed = Reclaim(plan.tenancy.tenants, lacking);
+      RoomPlan plan{.node = node, .node_shares = std::move(node_shares_.at(node))};
+      auto reclaimed = Reclaim(plan.node_shares.shares, lacking);
       if (!reclaimed) return std::nullopt;
-      plan.cost = CostOf(plan.tenancy.tenants, *reclaimed);
+      plan.cost = CostOf(plan.node_shares.shares, *reclaimed);
       plan.amounts = *std::move(reclaimed);
       room.cuts.push_back(std::move(plan));
     }
@@ -103,7 +103,7 @@ class GangRoomSearch {
     }
   }
 
-  // Returns the node with all its tenants cut as far as they may be now.
+  // Returns the node with all its shares cut as far as they may be now.
   NodeState AfterCuts(NodeIndex index) {
     NodeState node = snapshot_.node(index);
     if (!node.exists) return node;
@@ -111,10 +111,10 @@ class GangRoomSearch {
       if (but_.contains(pod->uid)) node = WithoutPod(node, *pod);
     }
     if (node.Free().gpus < fewest_gpus_) return node;
-    const auto known = tenancies_.try_emplace(index);
-    Tenancy& tenancy = known.first->second;
-    if (known.second) tenancy = TenancyOf(snapshot_.node(index), TenancyUse::kReclaim, rules_);
-    for (const Tenant& tenant : tenancy.tenants) node.requested -= tenant.current - tenant.least;
+    const auto known = node_shares_.try_emplace(index);
+    NodeShares& node_shares = known.first->second;
+    if (known.second) node_shares = SharesOn(snapshot_.node(index), SharePurpose::kReclaim, rules_);
+    for (const PodShare& share : node_shares.shares) node.requested -= share.current - share.least;
     return node;
   }
 
@@ -136,20 +136,20 @@ class GangRoomSearch {
 
   const ClusterSnapshot& snapshot_;
   const Members& members_;
-  const TenancyRules& rules_;
+  const ShareRules& rules_;
   const std::set<std::string>& but_;
   ReserveRule reserve_;
   GangTerms terms_;
   Gpus fewest_gpus_ = Gpus(std::numeric_limits<int64_t>::max());
   int32_t priority_ = std::numeric_limits<int32_t>::max();
   std::vector<NodeIndex> all_;
-  std::map<NodeIndex, Tenancy> tenancies_;
+  std::map<NodeIndex, NodeShares> node_shares_;
 };
 
 }  // namespace
 
 std::optional<GangRoom> RoomForGang(const ClusterSnapshot& snapshot, const Members& members,
-                                    const ResourceVector& headroom, const TenancyRules& rules,
+                                    const ResourceVector& headroom, const ShareRules& rules,
                                     const MayGo& may_go, const std::set<std::string>& but) {
   return GangRoomSearch(snapshot, members, headroom, rules, may_go, but).Search();
 }

@@ -15,14 +15,14 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
+#include "engine/tuner/node_shares.h"
 #include "engine/tuner/room.h"
-#include "engine/tuner/tenancy.h"
 
 namespace synergy {
 
 struct GangRoom {
   std::vector<NodeIndex> places;  // in the order of the members
-  // The nodes on which tenants have to be cut, each once. Empty if there is room already.
+  // The nodes on which shares have to be cut, each once. Empty if there is room already.
   std::vector<RoomPlan> cuts;
 };
 
@@ -31,7 +31,7 @@ struct GangRoom {
 // make room for all members.
 std::optional<GangRoom> RoomForGang(const ClusterSnapshot& snapshot,
                                     const std::vector<std::shared_ptr<const Pod>>& members,
-                                    const ResourceVector& headroom, const TenancyRules& rules,
+                                    const ResourceVector& headroom, const ShareRules& rules,
                                     const MayGo& may_go, const std::set<std::string>& but = {});
 
 }  // namespace synergy

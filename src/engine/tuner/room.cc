@@ -33,16 +33,16 @@ bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
 
 }  // namespace
 
-double CostOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts) {
-  const std::vector<double> before = ThroughputsOf(tenants, CurrentOf(tenants));
-  const std::vector<double> after = ThroughputsOf(tenants, amounts);
+double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts) {
+  const std::vector<double> before = ThroughputsOf(shares, CurrentOf(shares));
+  const std::vector<double> after = ThroughputsOf(shares, amounts);
   double cost = 0;
   for (size_t i = 0; i < amounts.size(); ++i) cost += before[i] - after[i];
   return cost;
 }
 
 std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod,
-                                     const TenancyRules& rules,
+                                     const ShareRules& rules,
                                      const std::function<bool(const NodeState&)>& considers) {
   struct Candidate {
     NodeIndex node;
@@ -78,15 +78,15 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
     const NodeState& node = snapshot.node(candidate.node);
     RoomPlan plan;
     plan.node = candidate.node;
-    plan.tenancy = TenancyOf(node, TenancyUse::kReclaim, rules);
+    plan.node_shares = SharesOn(node, SharePurpose::kReclaim, rules);
     const ResourceVector& lacking = candidate.lacking;
     ResourceVector surplus;
-    for (const Tenant& tenant : plan.tenancy.tenants) surplus += tenant.current - tenant.least;
+    for (const PodShare& share : plan.node_shares.shares) surplus += share.current - share.least;
     if (!Covers(surplus, lacking)) continue;
     ++weighed;
-    auto amounts = Reclaim(plan.tenancy.tenants, lacking);
+    auto amounts = Reclaim(plan.node_shares.shares, lacking);
     if (!amounts) continue;
-    plan.cost = CostOf(plan.tenancy.tenants, *amounts);
+    plan.cost = CostOf(plan.node_shares.shares, *amounts);
     plan.amounts = *std::move(amounts);
     if (!best || plan.cost < best->cost) best = std::move(plan);
   }

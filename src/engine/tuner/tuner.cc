@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "cluster/node_selection.h"
-#include "engine/tuner/making_room.h"
-#include "engine/tuner/pod_changes.h"
-#include "engine/tuner/re_dividing.h"
-#include "engine/tuner/turn.h"
+#include "engine/tuner/reclaim.h"
+#include "engine/tuner/regrow.h"
+#include "engine/tuner/resizes.h"
+#include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
 namespace {
@@ -29,10 +30,8 @@ bool Alike(const Pod& a, const Pod& b) {
   return SameSelection(a, b);
 }
 
-bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
-
-void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
-  if (IsOfGang(*waiting.pod)) {
+void Enqueue(TunerMemory& memory, const WaitingPod& waiting) {
+  if (waiting.pod->IsOfGang()) {
     memory.gangs[waiting.pod->gang->name].uids.insert(waiting.pod->uid);
     return;
   }
@@ -40,19 +39,19 @@ void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
     return Alike(*known.model, *waiting.pod);
   });
   if (kind == memory.kinds.end()) kind = memory.kinds.insert(kind, {waiting.pod, {}, 0});
-  kind->turns.insert({waiting.pod->priority, waiting.since, waiting.pod->uid});
+  kind->queue.insert({waiting.pod->priority, waiting.since, waiting.pod->uid});
 }
 
-void LeaveTurn(TunerMemory& memory, const WaitingPod& waiting) {
-  if (IsOfGang(*waiting.pod)) {
+void Dequeue(TunerMemory& memory, const WaitingPod& waiting) {
+  if (waiting.pod->IsOfGang()) {
     const auto gang = memory.gangs.find(waiting.pod->gang->name);
     if (gang != memory.gangs.end()) gang->second.uids.erase(waiting.pod->uid);
     return;
   }
-  const WaitingKind::Turn turn{waiting.pod->priority, waiting.since, waiting.pod->uid};
+  const WaitingKind::Rank rank{waiting.pod->priority, waiting.since, waiting.pod->uid};
   for (auto kind = memory.kinds.begin(); kind != memory.kinds.end(); ++kind) {
-    if (kind->turns.erase(turn) == 0) continue;
-    if (kind->turns.empty()) memory.kinds.erase(kind);
+    if (kind->queue.erase(rank) == 0) continue;
+    if (kind->queue.empty()) memory.kinds.erase(kind);
     return;
   }
 }
@@ -108,7 +107,7 @@ bool HasLooked(const WaitingPod& before, const Pod& pod) {
 void StopWaiting(TunerMemory& memory, const std::string& uid) {
   const auto it = memory.waiting.find(uid);
   if (it == memory.waiting.end()) return;
-  LeaveTurn(memory, it->second);
+  Dequeue(memory, it->second);
   memory.waiting.erase(it);
 }
 
@@ -123,7 +122,7 @@ TunerMemory Tuner::StartOver(Moment at) {
   return memory;
 }
 
-void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
+void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   const Pod& pod = *news.pod;
   if (const auto change = memory.changes.find(pod.uid); change != memory.changes.end()) {
     change->second.pod = news.pod;
@@ -148,7 +147,7 @@ void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
     return;
   }
   WaitingPod& waiting = memory.waiting[pod.uid];
-  if (waiting.pod) LeaveTurn(memory, waiting);
+  if (waiting.pod) Dequeue(memory, waiting);
   if (waiting.pod && !waiting.refused.empty() && !SameForKubeScheduler(*waiting.pod, pod)) {
     waiting.refused.clear();
     waiting.looked_at = 0;
@@ -162,7 +161,7 @@ void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
     waiting.unnamed_since = at.now;
   }
   if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;
-  TakeTurn(memory, waiting);
+  Enqueue(memory, waiting);
   // Kept by a previous process.
   if (!memory.begun && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > at.wall &&
       !memory.places.contains(pod.uid)) {
@@ -172,27 +171,27 @@ void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
   }
 }
 
-TunerDecision Tuner::Decide(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
+TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
   memory.begun = true;
-  TunerDecision decision;
-  decision.actions = std::exchange(memory.next, {});
-  decision.wake = Instant::max();
-  Turn turn{settings_, profiles_, cluster, at, memory, decision};
-  AdvanceChanges(turn);
-  AdvancePlaces(turn);
-  MakeRoom(turn);
-  DivideNodes(turn);
-  for (const TunerAction& action : decision.actions) {
+  TunerPlan plan;
+  plan.actions = std::exchange(memory.next, {});
+  plan.wake = Instant::max();
+  TunerPass pass{settings_, profiles_, cluster, at, memory, plan};
+  AdvanceChanges(pass);
+  AdvancePlaces(pass);
+  MakeRoom(pass);
+  DivideNodes(pass);
+  for (const TunerAction& action : plan.actions) {
     Asked& asked = memory.asked[action.pod->uid];
     asked.node = action.pod->node;
     ++asked.actions;
   }
-  memory.actions_asked += decision.actions.size();
-  decision.wake = std::max(decision.wake, at.now);
-  return decision;
+  memory.actions_asked += plan.actions.size();
+  plan.wake = std::max(plan.wake, at.now);
+  return plan;
 }
 
-void Tuner::Learn(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const {
+void Tuner::OnResult(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const {
   if (const auto asked = memory.asked.find(action.pod->uid); asked != memory.asked.end()) {
     --memory.actions_asked;
     if (--asked->second.actions == 0) {
@@ -201,22 +200,12 @@ void Tuner::Learn(TunerMemory& memory, const TunerAction& action, bool done, Mom
       memory.asked.erase(asked);
     }
   }
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-      LearnOfPlace(memory, action, done);
-      return;
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kResize:
-      LearnOfChange(settings_, memory, action, done, at);
-      return;
-    case TunerActionKind::kEndPlace:
-    case TunerActionKind::kRemind:
-    case TunerActionKind::kRecord:
-    case TunerActionKind::kWithdraw:
-    case TunerActionKind::kPutBack:
-    case TunerActionKind::kTell:
-      return;  // a failure shows on the pod later
-  }
+  if (std::holds_alternative<tuner_action::KeepPlace>(action.what)) {
+    OnPlaceResult(memory, *action.pod, done);
+  } else if (std::holds_alternative<tuner_action::Announce>(action.what) ||
+             std::holds_alternative<tuner_action::Resize>(action.what)) {
+    OnChangeResult(settings_, memory, action, done, at);
+  }  // any other failure shows on the pod later
 }
 
 }  // namespace synergy

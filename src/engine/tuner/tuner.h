@@ -20,10 +20,10 @@
 //
 // The owner of the memory drives it in a loop:
 //
-//   pass on news -> Decide -> carry out each action, Learn(action, done) -> pass on news -> ...
+//   Observe() news --> Plan() --> carry out each action, OnResult() --> Observe() news --> ...
 //
-// until Decide returns no more actions. There is nothing to decide before TunerDecision::wake
-// unless there is news.
+// until Plan() returns no more actions. Before TunerPlan::wake there is nothing to plan without
+// news.
 //
 // Threading: pure; one owner of the memory.
 
@@ -78,9 +78,9 @@ struct TunerSettings {
   ResourceVector headroom;
 };
 
-struct TunerDecision {
+struct TunerPlan {
   std::vector<TunerAction> actions;
-  Instant wake{};      // when to decide again without news
+  Instant wake{};      // when to plan again without news
   bool round = false;  // a round began
 };
 
@@ -92,10 +92,10 @@ class Tuner {
   // Returns the memory of a new process, which begins with a round. Its first news must be all
   // pods.
   static TunerMemory StartOver(Moment at);
-  void Hear(TunerMemory& memory, const PodNews& news, Moment at) const;
-  TunerDecision Decide(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;
+  void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
+  TunerPlan Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.
-  void Learn(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const;
+  void OnResult(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const;
 
   const TunerSettings& settings() const { return settings_; }
 

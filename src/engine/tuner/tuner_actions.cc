@@ -1,5 +1,7 @@
 #include "engine/tuner/tuner_actions.h"
 
+#include "core/overloaded.h"
+
 namespace synergy {
 
 std::string_view ToString(PlaceEnd end) {
@@ -44,46 +46,17 @@ std::string_view ToString(Respected reason) {
   return "unknown";
 }
 
-std::string_view ToString(TunerActionKind kind) {
-  switch (kind) {
-    case TunerActionKind::kKeepPlace:
-      return "keep_place";
-    case TunerActionKind::kEndPlace:
-      return "end_place";
-    case TunerActionKind::kRemind:
-      return "remind";
-    case TunerActionKind::kAnnounce:
-      return "announce";
-    case TunerActionKind::kResize:
-      return "resize";
-    case TunerActionKind::kRecord:
-      return "record";
-    case TunerActionKind::kWithdraw:
-      return "withdraw";
-    case TunerActionKind::kPutBack:
-      return "put_back";
-    case TunerActionKind::kTell:
-      return "tell";
-  }
-  return "unknown";
-}
-
 bool IsUrgent(const TunerAction& action) {
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-    case TunerActionKind::kEndPlace:
-    case TunerActionKind::kRemind:
-    case TunerActionKind::kWithdraw:
-    case TunerActionKind::kPutBack:
-      return true;
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kResize:
-    case TunerActionKind::kRecord:
-      return action.change.kind == ChangeKind::kReclaimed;
-    case TunerActionKind::kTell:
-      return false;
-  }
-  return false;
+  return std::visit(Overloaded{[](const tuner_action::KeepPlace&) { return true; },
+                               [](const tuner_action::EndPlace&) { return true; },
+                               [](const tuner_action::Remind&) { return true; },
+                               [](const tuner_action::ChangeStep& step) {
+                                 return step.change.kind == ChangeKind::kReclaimed;
+                               },
+                               [](const tuner_action::Withdraw&) { return true; },
+                               [](const tuner_action::PutBack&) { return true; },
+                               [](const tuner_action::Notify&) { return false; }},
+                    action.what);
 }
 
 }  // namespace synergy

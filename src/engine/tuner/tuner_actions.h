@@ -10,8 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 
@@ -40,44 +41,71 @@ enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevice
 // "by_hand", "profile_changed", "profile_gone", "devices"
 std::string_view ToString(Respected reason);
 
-enum class TunerActionKind : uint8_t {
-  kKeepPlace,  // write on the waiting pod that `node` is kept for it until `until`
-  kEndPlace,   // remove that (not for kPodGone), and count `place_end`
-  kRemind,     // write on the waiting pod that there is room, so that kube-scheduler retries it
-  kAnnounce,   // write `change` on the pod before it is made
-  kResize,     // request change.to
-  kRecord,     // write `change` on the pod after it was made; repeated so that the kubelet looks
-  kWithdraw,   // read the pod from the API server; if it announces `change`, write `before`
-  kPutBack,    // write `change` (kUndone), then request change.to; counts `failure`
-               // (both writes only for the dimensions in which change.to and change.from differ)
-  kTell,       // an event on the pod: `respected`, `message`
-};
-std::string_view ToString(TunerActionKind kind);  // for logs: "keep_place", ...
+namespace tuner_action {
 
-struct TunerAction {
-  TunerActionKind kind = TunerActionKind::kRecord;
-  std::shared_ptr<const Pod> pod;  // as the decision saw it
-
-  // kKeepPlace, kEndPlace
+// Writes on the waiting pod that `node` is kept for it until `until`.
+struct KeepPlace {
   std::string node;
   WallTime until{};
   Duration waited{};  // since the pod was seen Unschedulable
   double cost = 0;  // throughput that the place costs others, in units of one GPU at its fair share
-  PlaceEnd place_end = PlaceEnd::kBound;
+};
 
-  // kAnnounce, kResize, kRecord, kWithdraw, kPutBack
+// Removes what KeepPlace has written, unless the pod is gone, and counts `end`.
+struct EndPlace {
+  std::string node;
+  PlaceEnd end = PlaceEnd::kBound;
+};
+
+// Writes on the waiting pod that there is room, so that kube-scheduler retries it.
+struct Remind {};
+
+struct ChangeStep {
   ChangeRecord change;
-  ChangeRecord before;  // kWithdraw
   // Write only if the pod has not changed in any way since: it may have been bound, and the kubelet
   // may start it with the amounts of its bind.
   bool unchanged = false;
-  // kWithdraw, kPutBack: the pod must not be cut before.
-  std::optional<WallTime> unshrinkable_until;
-  std::optional<ChangeFailure> failure;
+};
 
-  // kTell
-  Respected respected = Respected::kByHand;
+// Writes `change` on the pod before it is made.
+struct Announce : ChangeStep {};
+
+// Requests change.to.
+struct Resize : ChangeStep {};
+
+// Writes `change` on the pod after it was made; repeated so that the kubelet looks.
+struct Record : ChangeStep {};
+
+// Reads the pod from the API server; if it announces `change`, writes `before`.
+struct Withdraw : ChangeStep {
+  ChangeRecord before;
+  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before
+  std::optional<ChangeFailure> failure;        // to count
+};
+
+// Writes `change` (kUndone), then requests change.to, both only for the dimensions in which
+// change.to and change.from differ; counts `failure`.
+struct PutBack {
+  ChangeRecord change;
+  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before
+  ChangeFailure failure = ChangeFailure::kRefused;
+};
+
+// Records an event on the pod.
+struct Notify {
+  Respected reason = Respected::kByHand;
   std::string message;
+};
+
+}  // namespace tuner_action
+
+struct TunerAction {
+  using What = std::variant<tuner_action::KeepPlace, tuner_action::EndPlace, tuner_action::Remind,
+                            tuner_action::Announce, tuner_action::Resize, tuner_action::Record,
+                            tuner_action::Withdraw, tuner_action::PutBack, tuner_action::Notify>;
+
+  std::shared_ptr<const Pod> pod;  // as the plan saw it
+  What what;
 };
 
 // Whether a pod waits for the effect of the action. Such actions go before those that only make

@@ -19,8 +19,8 @@
 #include <tuple>
 #include <vector>
 
-#include "cluster/fungible.h"
 #include "cluster/labels.h"
+#include "cluster/managed_container.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
@@ -130,18 +130,18 @@ inline constexpr size_t kMostRefusals = 64;
 // Waiting pods that are alike: if there is no room for one, there is none for the others.
 struct WaitingKind {
   // Higher priority first, then the longer wait.
-  struct Turn {
+  struct Rank {
     int64_t priority;
     Instant since;
     std::string uid;
-    auto operator<=>(const Turn& other) const {
+    auto operator<=>(const Rank& other) const {
       return std::tie(other.priority, since, uid) <=> std::tie(priority, other.since, other.uid);
     }
-    bool operator==(const Turn&) const = default;
+    bool operator==(const Rank&) const = default;
   };
 
   std::shared_ptr<const Pod> model;
-  std::set<Turn> turns;
+  std::set<Rank> queue;
   // Nodes that have not changed since this version of the cluster have no room.
   uint64_t looked_at = 0;
   Instant next_look{};
@@ -194,7 +194,7 @@ struct TunerMemory {
   std::map<std::string, uint64_t> divided;  // node to the version at which nothing could be gained
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
-  std::set<std::string> told;
+  std::set<std::string> notified;           // which notices were sent
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod

@@ -12,8 +12,7 @@
 namespace synergy {
 namespace {
 
-// What a deadline asks for, as part of the job's best throughput: more than 1 is out of the
-// question.
+// The throughput that a deadline requires, relative to the job's best; more than 1 is impossible.
 struct Deadline {
   size_t job;
   double part;
@@ -31,7 +30,7 @@ class DeadlineProgram {
                   const std::vector<Deadline>& deadlines)
       : problem_(problem), gains_(gains), deadlines_(deadlines) {}
 
-  // All deadlines kept; no values: they cannot be.
+  // Keeps all deadlines; the solution has no values if that is impossible.
   Choice KeepAll() const {
     SharesProgram program = WithGains();
     for (const Deadline& deadline : deadlines_) program.AddRow(Kept(program, deadline));
@@ -40,7 +39,7 @@ class DeadlineProgram {
     return choice;
   }
 
-  // The fewest dropped.
+  // Drops as few deadlines as possible.
   Choice DropFewest() const {
     SharesProgram counting(problem_);
     const std::vector<size_t> counted = AddDrops(counting, -1);
@@ -78,7 +77,7 @@ class DeadlineProgram {
     return {.lower = deadline.part, .terms = program.Throughput(deadline.job, scale)};
   }
 
-  // A variable for each deadline, 1 where it is dropped.
+  // Adds a variable for each deadline: 1 if it is dropped.
   std::vector<size_t> AddDrops(SharesProgram& program, double objective) const {
     std::vector<size_t> drops;
     for (const Deadline& deadline : deadlines_) {
@@ -95,7 +94,7 @@ class DeadlineProgram {
   const std::vector<Deadline>& deadlines_;
 };
 
-// Without pairs, with all deadlines kept, by prices. Nothing where they cannot be.
+// Solves by prices, without pairs, with all deadlines kept. Returns nullopt if they cannot be.
 std::optional<GavelShares> ByPrices(const GavelProblem& problem, const std::vector<double>& gains,
                                     const std::vector<Deadline>& deadlines, PriceMemory& reach,
                                     PriceMemory& sum) {
@@ -170,7 +169,7 @@ Result<GavelAnswer> TotalThroughput::Allocate(const GavelProblem& problem) {
     const GavelJob& each = seen.jobs[job];
     if (!each.deadline || *each.steps_left <= 0) continue;
     const double most = BestThroughput(each) * *each.deadline;
-    // In a pair a job is no faster than alone on what anybody measured, but may be said to be.
+    // A pair makes no job faster than alone in any measurement, but the input may say so.
     const bool possible = most >= *each.steps_left || (most > 0 && !seen.pairs.empty());
     if (possible) {
       deadlines.push_back({job, *each.steps_left / most});
@@ -192,7 +191,7 @@ Result<GavelAnswer> TotalThroughput::Allocate(const GavelProblem& problem) {
   }
   if (!choice.solution) return Fail(choice.solution.error());
   if (!DeadlineProgram::Solved(choice)) {
-    return Fail(ErrorCode::kUnavailable, "the solver found no allocation in its time");
+    return Fail(ErrorCode::kUnavailable, "the solver found no allocation within its time limit");
   }
   for (const size_t dropped : choice.dropped) answer.missed.push_back(deadlines[dropped].job);
   std::sort(answer.missed.begin(), answer.missed.end());

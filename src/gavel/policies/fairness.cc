@@ -10,9 +10,9 @@
 namespace synergy {
 namespace {
 
-constexpr double kNoPrice = 1e-7;  // of 1, that all jobs have together
+constexpr double kNoPrice = 1e-7;  // relative to the total of all jobs, 1
 
-// v_m.
+// Returns v_m.
 std::vector<double> Weights(const GavelProblem& problem, bool hierarchical,
                             const std::vector<bool>& frozen) {
   std::vector<double> weights(problem.jobs.size(), 0);
@@ -35,7 +35,7 @@ std::vector<double> Weights(const GavelProblem& problem, bool hierarchical,
   return weights;
 }
 
-// At least one is.
+// Freezes at least one job.
 void Freeze(const std::vector<double>& prices, std::vector<bool>& frozen) {
   const auto dearest = std::max_element(prices.begin(), prices.end());
   frozen[static_cast<size_t>(dearest - prices.begin())] = true;
@@ -44,10 +44,10 @@ void Freeze(const std::vector<double>& prices, std::vector<bool>& frozen) {
   }
 }
 
-constexpr double kFinishProof = 1e-9;  // by how much another x could do better
+constexpr double kFinishProof = 1e-9;  // possible gain of any other x
 constexpr int kMostSteps = 60;
 
-// The objective, of the jobs that have iterations left.
+// Returns the objective, over the jobs with iterations left.
 double Rho(const GavelProblem& problem, std::span<const double> alone, const GavelShares& shares) {
   const std::vector<double> throughputs = ThroughputsOf(problem, shares);
   double rho = 0;
@@ -126,7 +126,7 @@ Result<GavelAnswer> WaterFilling::Allocate(const GavelProblem& problem) {
     const Result<MaxMinAnswer> level = MaxMin(seen, floors, rise, answer.shares, &memory);
     if (!level) return Fail(level.error());
     if (!answer.objective) answer.objective = level->level;
-    // No more than what was reached: the solver may have rounded in the jobs' favour.
+    // Uses only what was reached: the solver may have rounded up.
     const double risen = std::max(level->level, 0.0);
     const std::vector<double> reached = ThroughputsOf(seen, level->shares);
     for (size_t job = 0; job < rise.size(); ++job)
@@ -174,7 +174,7 @@ Result<GavelAnswer> FinishTimeFairness::Allocate(const GavelProblem& problem) {
     best = better->shares;
   }
   const std::vector<double> floors =
-      rho > 0 ? NeededThroughputs(seen, alone, rho) : none;  // 0: nobody has anything to do
+      rho > 0 ? NeededThroughputs(seen, alone, rho) : none;  // 0: no job has work left
   Result<GavelShares> shares = GreatestSum(seen, floors, best, &sum_memory_);
   if (!shares) return Fail(shares.error());
   return GavelAnswer{.objective = rho, .shares = std::move(*shares)};

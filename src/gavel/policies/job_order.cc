@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// What is free of each type. `problem` outlives it.
+// The free GPUs of each type. REQUIRES: `problem` outlives it.
 class WholeTypes {
  public:
   explicit WholeTypes(const GavelProblem& problem) : problem_(problem), free_(problem.gpus) {}
@@ -20,8 +20,9 @@ class WholeTypes {
     return false;
   }
 
-  // The type with room for the job on which it is fastest, or, where throughput does not count, the
-  // one with the most free GPUs; of equals the first. None: it runs on no type that has room.
+  // Returns the type with room for the job on which it is fastest, or, if throughput does not
+  // count, the one with the most free GPUs; the first on a tie. nullopt if the job runs on no type
+  // with room.
   std::optional<size_t> Best(size_t job, bool by_throughput) const {
     std::optional<size_t> best;
     for (size_t type = 0; type < free_.size(); ++type) {
@@ -42,7 +43,7 @@ class WholeTypes {
 
 constexpr double kWorthPacking = 1.5;  // the authors' threshold
 
-// The throughputs of the pair, each as part of the job's alone.
+// Returns the sum of the pair's throughputs, each relative to the job's own when alone.
 double NormalisedSum(const GavelProblem& problem, const GavelPair& pair, size_t type) {
   double sum = 0;
   const auto add = [&](size_t job, double together) {
@@ -54,7 +55,7 @@ double NormalisedSum(const GavelProblem& problem, const GavelPair& pair, size_t 
   return sum;
 }
 
-// Joins `job` to the single job with which it does best.
+// Joins `job` to the single job with which it gains most.
 void Pack(const GavelProblem& problem, size_t job, std::vector<std::optional<size_t>>& alone_on,
           GavelShares& shares) {
   std::optional<size_t> best;

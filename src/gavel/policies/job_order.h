@@ -5,37 +5,36 @@
 //
 // Threading: any; no state.
 
-#include "gavel/policies/policy.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 
-// First in, first out (FIFO): jobs in their order, each on the fastest type
-// that has GPUs enough for it (of equals the first by name); the queue stops at the first job that
-// fits nowhere. What is scheduled depends on the jobs of the moment alone. A job that runs on none
-// of the types that have room is passed over.
+// First in, first out (FIFO): jobs in their order, each on the fastest type with enough free GPUs
+// for it (the first by name on a tie); the queue stops at the first job that fits nowhere. The
+// answer depends only on the present jobs. A job that runs on none of the types with room is
+// skipped.
 //
-// Packed: the jobs that are left then join, in their order, the single job of as many GPUs with
-// which the sum of normalised throughputs is greatest, if it is above 1.5.
-// Agnostic: on the type with the most free GPUs.
+// Packed: the remaining jobs then join, in their order, the single job with equally many GPUs for
+// which the sum of normalised throughputs is greatest, if it is above 1.5. Agnostic: on the type
+// with the most free GPUs.
 class GavelFifo final : public GavelPolicy {
  public:
   explicit GavelFifo(GavelView view) : view_(view) {}
 
-  // Without an objective.
+  // The answer has no objective.
   Result<GavelAnswer> Allocate(const GavelProblem& problem) override;
 
  private:
   GavelView view_;
 };
 
-// Shortest job first: the job that can be done soonest is done as
-// soon as can be,
+// Shortest job first: finishes the shortest job as soon as possible,
 //
 //   minimize over x   min over m of   R_m / thr_m
 //
-// which gives that job its fastest type, and then the same of the jobs and GPUs that are left. A
-// job that fits nowhere is passed over. Agnostic: by the reference type's throughputs, each on the
-// type with the most free GPUs.
+// which gives that job its fastest type, and then repeats this with the remaining jobs and GPUs. A
+// job that fits nowhere is skipped. Agnostic: by the reference type's throughputs, each on the type
+// with the most free GPUs.
 class ShortestFirst final : public GavelPolicy {
  public:
   explicit ShortestFirst(GavelView view) : view_(view) {}

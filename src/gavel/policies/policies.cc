@@ -83,7 +83,7 @@ Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name) {
   const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
                                          [&](const Entry& each) { return each.name == name; });
   if (entry != kEntries.end()) return entry->make(entry->view);
-  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known: {}", name,
+  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known policies: {}", name,
                                                fmt::join(GavelPolicyNames(), ", ")));
 }
 

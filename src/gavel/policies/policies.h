@@ -1,23 +1,37 @@
 #pragma once
 
-// Gavel's policies by name. The names are those of the authors' programs: what a policy makes best,
-// then what it knows of the GPU types: "_perf" each job's throughput on each, "_packed" that of
-// pairs of jobs too, neither: all types as one.
+// Gavel's policies: the part of its time that each job spends on each GPU type (problem.h); and the
+// table of the authors' names. type_policies.h has the product's names.
 //
-// Threading: any.
+// An authors' name is the objective, then the view of the GPU types: "_perf" for each job's
+// throughput on each type, "_packed" for the throughput of pairs as well, no suffix if all types
+// are alike.
+//
+// Threading: a policy has one caller at a time, because some keep state between calls; the rest
+// from any thread.
+// Failures: kInvalid names the field of the problem that the policy requires or does not support;
+// kUnavailable if the solver gave up.
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
-#include "gavel/policies/policy.h"
+#include "gavel/problem.h"
 
 namespace synergy {
 
+class GavelPolicy {
+ public:
+  virtual ~GavelPolicy() = default;
+
+  // REQUIRES: `problem` has at least one job, and GPUs.
+  virtual Result<GavelAnswer> Allocate(const GavelProblem& problem) = 0;
+};
+
 std::vector<std::string_view> GavelPolicyNames();
 
-// kInvalid with all names for one that is not known.
+// kInvalid lists all names.
 Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name);
 
 }  // namespace synergy

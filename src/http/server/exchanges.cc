@@ -200,12 +200,12 @@ class Exchanges::Library final : private httplib::Server {
     exchange.body = ReadBodyHeaders(request);
     exchange.head_read = true;
     if (!exchange.body.valid) {
-      Refuse(request, 400, "the body's length is not clear", response);
+      Refuse(request, 400, "the body's length is ambiguous", response);
       return false;
     }
     const auto path = routes_.find(request.path);
     if (path == routes_.end()) {
-      Refuse(request, 404, "there is nothing here", response);
+      Refuse(request, 404, "no such path", response);
       return false;
     }
     const auto method = path->second.find(request.method == "HEAD" ? "GET" : request.method);
@@ -219,7 +219,7 @@ class Exchanges::Library final : private httplib::Server {
       return false;
     }
     if (request.is_multipart_form_data()) {
-      Refuse(request, 415, "forms are not taken here", response);  // the library would parse them
+      Refuse(request, 415, "forms are not accepted", response);  // the library would parse them
       return false;
     }
     if (exchange.body.length.value_or(0) > options_.max_body_bytes) {

@@ -139,7 +139,7 @@ void RealServer::AcceptLoop() {
     if (options_.exempt_loopback && IsLoopback(address)) address.clear();
     const Added added = threads_.Add(std::move(connection), std::move(address));
     if (added == Added::kClosed && !refusing && !stopping_)
-      Report("connections are closed unanswered: there are too many");
+      Report("closing connections without an answer: there are too many");
     refusing = added == Added::kClosed;
   }
 }
@@ -260,12 +260,12 @@ void RealServer::Stop(milliseconds grace) {
 
 Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.certificate_file.empty() != options.key_file.empty()) {
-    return Fail(ErrorCode::kInvalid, "a certificate needs its key, and the other way round");
+    return Fail(ErrorCode::kInvalid, "set both the certificate and its key, or neither");
   }
   if (options.client_ca_file.empty() != options.client_name.empty() ||
       (!options.client_ca_file.empty() && options.certificate_file.empty())) {
     return Fail(ErrorCode::kInvalid,
-                "clients are known by an authority and a name, and only to a server with TLS");
+                "client authentication needs an authority, a client name and TLS");
   }
   // A peer that goes away must cost its connection, not the process; OpenSSL writes without
   // MSG_NOSIGNAL.

@@ -6,6 +6,8 @@
 // Threading: from any thread.
 // Failures: as in ApiClient, without any part of a token. kDenied: the program itself has no right
 // to request reviews.
+//
+// Apart because a test replaces one seam at a time.
 
 #include <memory>
 #include <optional>

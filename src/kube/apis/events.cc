@@ -19,7 +19,7 @@
 
 #include "core/backoff.h"
 #include "core/random.h"
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/objects/event_about_pod.h"
 
 namespace synergy::kube {
@@ -271,10 +271,10 @@ class QueuedEventRecorder final : public EventRecorder {
     // Log a continuing failure once; the counter has the rest.
     if (error.message == last_failure_) return;
     last_failure_ = error.message;
-    log_.Warn("an event could not be written", {{"namespace", event.pod_namespace},
-                                                {"object", event.pod_name},
-                                                {"reason", event.reason},
-                                                {"error", error.message}});
+    log_.Warn("cannot write an event", {{"namespace", event.pod_namespace},
+                                        {"object", event.pod_name},
+                                        {"reason", event.reason},
+                                        {"error", error.message}});
   }
 
   ApiClient& client_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 
 namespace synergy::kube {
 namespace {

@@ -3,6 +3,8 @@
 // The parts of its own Node that the device plugin reads and writes.
 //
 // Threading: from any thread. Failures: as in ApiClient.
+//
+// Apart because a test replaces one seam at a time.
 
 #include <memory>
 #include <stop_token>

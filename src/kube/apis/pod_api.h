@@ -74,4 +74,19 @@ std::unique_ptr<PodApi> MakePodApi(ApiClient& client, wire::ObjectReader reader)
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop);
 
+// Evictions by the API that respects PodDisruptionBudgets (policy/v1). kOverloaded if a budget
+// forbids it; kConflict if the name now belongs to another pod; kNotFound if the pod is gone.
+class EvictionApi {
+ public:
+  virtual ~EvictionApi() = default;
+
+  // Whether the eviction would be allowed now; does nothing.
+  virtual Result<> TryEvict(const PodIdentity& pod, std::stop_token stop) = 0;
+  // Starts the pod's grace period.
+  virtual Result<> Evict(const PodIdentity& pod, std::stop_token stop) = 0;
+};
+
+// The client outlives the result.
+std::unique_ptr<EvictionApi> MakeEvictionApi(ApiClient& client);
+
 }  // namespace synergy::kube

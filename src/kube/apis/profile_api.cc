@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/training_profile.h"
 
 namespace synergy::kube {

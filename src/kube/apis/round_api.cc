@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/query.h"
+#include "kube/listing.h"
 #include "wire/kueue/kueue.h"
 #include "wire/kueue/queued_job.h"
 #include "wire/kueue/round_policy.h"
@@ -39,7 +39,7 @@ class HttpRoundApi final : public RoundApi {
                 wire::WriteCheckAnswer(workload, check, answer), std::move(stop));
   }
 
-  Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) override {
+  Result<> ActivateCheck(const AdmissionCheck& check, WallTime at, std::stop_token stop) override {
     return Merge(fmt::format("{}admissionchecks/{}/status", kKueuePath, Escape(check.name)),
                  wire::WriteCheckActive(check, at), std::move(stop));
   }

@@ -16,9 +16,7 @@
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/round_policy.h"
-#include "queues/type_check.h"
 
 namespace synergy::kube {
 
@@ -42,7 +40,8 @@ class RoundApi {
   // See wire/kueue/type_check.h.
   virtual Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                                std::stop_token stop) = 0;
-  virtual Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) = 0;
+  virtual Result<> ActivateCheck(const AdmissionCheck& check, WallTime at,
+                                 std::stop_token stop) = 0;
   virtual Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                                std::stop_token stop) = 0;
 };

@@ -113,7 +113,7 @@ std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study) {
   return memory;
 }
 
-MeasuredMemory Joined(const MeasuredMemory& known, const MeasuredMemory& seen) {
+MeasuredMemory Combined(const MeasuredMemory& known, const MeasuredMemory& seen) {
   MeasuredMemory joined = known.data_set > Bytes(0) ? known : seen;
   joined.process = std::max(known.process, seen.process);
   joined.data_set = std::max(known.data_set, seen.data_set);

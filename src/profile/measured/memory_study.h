@@ -55,7 +55,7 @@ void Note(MemoryStudy& study, const PodProgress& progress);
 std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study);
 
 // Returns the larger of each value. `seen` is of another pod or a later time than `known`.
-MeasuredMemory Joined(const MeasuredMemory& known, const MeasuredMemory& seen);
+MeasuredMemory Combined(const MeasuredMemory& known, const MeasuredMemory& seen);
 
 // Whether they differ by more than repeated measurements do.
 bool Differ(const MeasuredMemory& a, const MeasuredMemory& b, double agreement);

@@ -30,7 +30,7 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
                       const ProfileCheckpoints& checkpoints) {
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints)) return job.problem;
   return fmt::format(
-      "annotation {} of its pod template: set it to \"true\", once the training goes on from its "
+      "annotation {} of its pod template: set it to \"true\" if the training continues from its "
       "checkpoint",
       kCheckpointAnnotation);
 }
@@ -98,7 +98,7 @@ std::vector<WorkersWrite> ElasticJobs::Due(const std::string& name, const Queued
     write.service = workload.round.service;
     if (workload.iteration) write.service->left_at = workload.iteration;
     write.notice = {workload.object, "SynergyWorkersChanged",
-                    fmt::format("from {} to {} workers: {}; it goes on from its checkpoint",
+                    fmt::format("from {} to {} workers: {}; it continues from its checkpoint",
                                 change->from, change->to, change->why)};
   }
   // A job that shrinks makes room for those that grow.

@@ -62,15 +62,14 @@ TypeAnswer Answer(const Checked& checked, CheckWord word, WallTime now, std::str
 // Returns the answer that has a running workload evicted.
 TypeAnswer TakeType(const Checked& running, WallTime now) {
   const GpuTypeTurn& turn = *running.turn;
-  std::string why = fmt::format("its turn on {} goes to others", turn.on);
+  std::string why = fmt::format("its turn on {} ends: another job is next", turn.on);
   std::string message = fmt::format(
-      "from {} to none: others have their turn there; it goes on from its checkpoint later",
-      turn.on);
+      "loses its turn on {}: another job is next; it continues from its checkpoint later", turn.on);
   if (!turn.product.empty()) {
-    why = fmt::format("its turn on {} is over and goes on on {}; speeds: {}", turn.on, turn.product,
-                      turn.speeds);
-    message = fmt::format("from {} to {}; speeds: {}; it goes on from its checkpoint", turn.on,
-                          turn.product, turn.speeds);
+    why =
+        fmt::format("its turn moves from {} to {}; speeds: {}", turn.on, turn.product, turn.speeds);
+    message = fmt::format("moves from {} to {}; speeds: {}; it continues from its checkpoint",
+                          turn.on, turn.product, turn.speeds);
   }
   TypeAnswer answer = Answer(running, CheckWord::kRetry, now, std::move(why));
   // A workload that has lost its band already has an event about that.
@@ -86,7 +85,7 @@ void SortByPlace(std::vector<Checked>& workloads) {
 
 // Admits held workloads to types that have room, and evicts started ones from types on which others
 // wait for room.
-void GiveTypes(const QueueObjects& objects, const GpuTypePlanner& types, std::vector<Checked> held,
+void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vector<Checked> held,
                std::vector<Checked> started, WallTime now, std::vector<TypeAnswer>& answers) {
   SortByPlace(held);
   SortByPlace(started);
@@ -106,7 +105,7 @@ void GiveTypes(const QueueObjects& objects, const GpuTypePlanner& types, std::ve
     answers.push_back(
         Answer(waiting, CheckWord::kReady, now,
                fmt::format("its turn is on {}; speeds: {}{}", product, waiting.turn->speeds,
-                           waiting.turn->missed ? "; its deadline is in danger" : ""),
+                           waiting.turn->missed ? "; it may miss its deadline" : ""),
                product));
   }
   for (const Checked& running : started) {
@@ -139,7 +138,7 @@ bool IsHeld(const QueueObjects& objects, const Workload& workload) {
   return check && IsHeldBy(workload, workload.checks[*check]);
 }
 
-std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now) {
   const std::set<std::string> with_types = QueuesWithTypes(objects);
   std::vector<TypeAnswer> answers;
@@ -171,7 +170,7 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTy
         held.push_back(std::move(checked));
       } else if ((silent || types != nullptr) && now - state.since >= patience) {
         answers.push_back(Answer(checked, CheckWord::kReady, now,
-                                 "nobody has said which GPU type it is to have: it takes any"));
+                                 "no GPU type was chosen in time: it may use any"));
       }
     } else if (state.state == ToString(CheckWord::kReady) && checked.turn != nullptr) {
       started.push_back(std::move(checked));

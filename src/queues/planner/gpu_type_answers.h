@@ -1,7 +1,7 @@
 #pragma once
 
 // Plans the answers to the admission check with which workloads wait for their GPU type
-// (queues/type_check.h, docs/gavel.md). The check fails closed: without an answer a workload does
+// (queues/kueue.h, docs/gavel.md). The check fails closed: without an answer a workload does
 // not start. So
 //   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
 //     a workload about which no replica has decided for `patience`
@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "queues/kueue.h"
 #include "queues/planner/queued_workload.h"
+#include "queues/planner/type_chooser.h"
 #include "queues/queue_objects.h"
-#include "queues/type_check.h"
-#include "queues/types/gpu_type_planner.h"
 
 namespace synergy {
 
@@ -41,7 +41,7 @@ inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
 
 // `types`: the decision just made; null if this replica does not lead or could not decide.
 // `silent`: no replica has decided for `patience`.
-std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now);
 
 }  // namespace synergy

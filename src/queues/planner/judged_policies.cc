@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "queues/kueue.h"
 #include "queues/planner/policy_forms.h"
-#include "queues/type_check.h"
 
 namespace synergy {
 namespace {
@@ -30,8 +30,8 @@ std::string ProblemWithTypes(const QueueObjects& objects, const ClusterQueue& qu
   const auto flavor = objects.flavors.Find(queue.flavors.front());
   if (flavor && !flavor->product.empty()) {
     return fmt::format(
-        "flavor {} names the GPU product {} (nodeLabels), so there is no type to choose: take that "
-        "label away, or take gpuTypes away from the RoundPolicy",
+        "flavor {} names the GPU product {} (nodeLabels), so there is no type to choose: remove "
+        "that label, or remove gpuTypes from the RoundPolicy",
         flavor->name, flavor->product);
   }
   for (const std::string& name : queue.checks) {
@@ -39,8 +39,8 @@ std::string ProblemWithTypes(const QueueObjects& objects, const ClusterQueue& qu
     if (check && check->controller == kTypeCheckController) return {};
   }
   return fmt::format(
-      "it has no admission check of {}, by which jobs are given their GPU type: add synergy-rounds "
-      "to admissionChecksStrategy.admissionChecks",
+      "it has no admission check of {}, which assigns GPU types: add synergy-rounds to "
+      "admissionChecksStrategy.admissionChecks",
       kTypeCheckController);
 }
 
@@ -48,12 +48,12 @@ std::string ProblemOf(const QueueObjects& objects, const ClusterQueue& queue,
                       const QueueNames& own) {
   if (queue.flavors.empty()) return "it has no quota of GPUs";
   if (queue.flavors.size() > 1)
-    return "its GPUs are of several flavors, and which one a workload gets is not told by priority";
+    return "its GPUs are of several flavors, and priority does not determine a workload's flavor";
   const auto flavor = objects.flavors.Find(queue.flavors.front());
   if (flavor && !flavor->topology.empty()) {
     return fmt::format(
-        "flavor {} has a topology (topology-aware scheduling), which may keep out "
-        "whose turn it is",
+        "flavor {} has a topology (topology-aware scheduling), which may exclude the job whose "
+        "turn it is",
         flavor->name);
   }
   for (const std::string& name : queue.checks) {
@@ -61,21 +61,21 @@ std::string ProblemOf(const QueueObjects& objects, const ClusterQueue& queue,
     if (check && check->controller == kMultiKueue)
       return fmt::format("admission check {} is MultiKueue's: its workloads run elsewhere", name);
   }
-  if (queue.by_usage)
-    return "admissionScope orders it by usage; take that away to have it ordered by priority";
+  if (queue.by_usage) return "admissionScope orders it by usage; remove it to order by priority";
   if (queue.preemption == "LowerOrNewerEqualPriority") {
-    return "preemption.withinClusterQueue is LowerOrNewerEqualPriority, by which workloads of one "
-           "band evict each other; set LowerPriority";
+    return "preemption.withinClusterQueue is LowerOrNewerEqualPriority, which lets workloads of "
+           "one band evict each other; set LowerPriority";
   }
   if (queue.cohort.empty()) return {};
   const std::string foreign = ForeignQueue(objects, queue.cohort, own);
   if (!foreign.empty()) {
-    return fmt::format("cohort {} has cluster queue {} too, which is not in this policy",
+    return fmt::format("cohort {} also has cluster queue {}, which is not in this policy",
                        queue.cohort, foreign);
   }
   const auto cohort = objects.cohorts.Find(queue.cohort);
   if (cohort && !cohort->parent.empty()) {
-    return fmt::format("cohort {} is part of {}, which others share", queue.cohort, cohort->parent);
+    return fmt::format("cohort {} is part of {}, which has other members", queue.cohort,
+                       cohort->parent);
   }
   return {};
 }
@@ -93,8 +93,8 @@ JudgedQueue Judge(const QueueObjects& objects, const std::string& name, const Qu
     judged.problem = ProblemWithTypes(objects, *judged.queue);
   if (judged.problem.empty() && !judged.queue->TakesTurns()) {
     judged.hint =
-        "nobody loses a turn, only who starts next is told: preemption.withinClusterQueue is not "
-        "LowerPriority";
+        "running jobs are not preempted; this policy only orders the waiting ones "
+        "(preemption.withinClusterQueue is not LowerPriority)";
   }
   return judged;
 }
@@ -122,9 +122,8 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     }
     if (rounds && rounds->IsElastic() && !objects.elastic) {
       judged.problem =
-          "spec.workers: Elastic changes the workers of Jobs, which the controller has no right "
-          "to; "
-          "install the chart with kueue.elastic=true, or take another policy";
+          "spec.workers: Elastic changes the workers of Jobs, for which the controller has no "
+          "permission; install the chart with kueue.elastic=true, or use another policy";
     }
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
@@ -132,8 +131,8 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
       // Such a policy divides all GPUs that have a product, so there can be only one.
       if (judged.problem.empty() && !chooses_types.empty()) {
         judged.problem = fmt::format(
-            "spec.gpuTypes: RoundPolicy {} chooses GPU types already; only "
-            "one may, for all of its queues together",
+            "spec.gpuTypes: RoundPolicy {} chooses GPU types already; only one policy may, for all "
+            "of its queues together",
             chooses_types);
       }
       if (judged.problem.empty()) chooses_types = policy->name;

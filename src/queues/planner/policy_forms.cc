@@ -15,13 +15,6 @@ namespace {
 // The order in which elastic jobs get their least number of workers.
 constexpr std::string_view kElasticOrder = "fifo";
 
-std::string NeedsOf(const PolicyName& policy) {
-  if (policy.by_remaining) return "remaining times (progress)";
-  if (policy.name == "2d-las") return "queueLimits, promote";
-  if (policy.name == "2d-gittins") return "queueLimits, promote, sizeHistory";
-  return {};
-}
-
 std::vector<std::string> WordsOf(bool (*is_valid)(const PolicyForm&)) {
   std::vector<std::string> words;
   for (const PolicyForm& form : PolicyForms()) {
@@ -38,7 +31,7 @@ std::vector<PolicyForm> PolicyForms() {
     PolicyForm& form = forms.emplace_back();
     form.policy = policy.name;
     form.meaning = policy.meaning;
-    form.needs = NeedsOf(policy);
+    form.needs = policy.needs;
     form.alone = true;
     form.elastic = policy.name == kElasticOrder;
   }
@@ -61,7 +54,7 @@ Result<> CheckForm(const RoundSettings& settings) {
     return known.policy == settings.policy;
   });
   const auto refuse = [&](std::string_view where, const std::vector<std::string>& words) {
-    return Fail(ErrorCode::kInvalid, fmt::format("policy: no policy '{}'{}: one of {}",
+    return Fail(ErrorCode::kInvalid, fmt::format("policy: unknown policy '{}'{}: use one of {}",
                                                  settings.policy, where, fmt::join(words, ", ")));
   };
   if (settings.gpu_types != GpuTypes::kNone && settings.elastic) {

@@ -19,11 +19,12 @@ namespace {
 // Most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
+constexpr size_t kMostFailedWrites = 3;
 // A round that could not be written begins again for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
-constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
+constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
 
 // Returns the name of `workload` for an event that users of `reader`'s namespace see. Names of jobs
 // in other namespaces are not disclosed.
@@ -65,7 +66,7 @@ void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
   status.reason = !judged.rounds ? "Invalid" : status.ready ? "Ordered" : "QueueRefused";
   status.message = judged.problem;
   if (const std::string& former = judged.policy->former_name; !former.empty()) {
-    status.warning = fmt::format("policy {} is now called: policy: {}", former,
+    status.warning = fmt::format("policy {} has a new name: set policy: {}", former,
                                  DescribePolicy(judged.policy->settings));
   }
   if (judged.rounds && refused != nullptr)
@@ -94,12 +95,30 @@ bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& wri
   return true;
 }
 
-QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints,
-                           GpuTypeSpeeds& speeds)
-    : progress_(std::move(progress)),
-      checkpoints_(std::move(checkpoints)),
-      speeds_(speeds),
-      types_(speeds) {}
+std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer) {
+  const std::vector<WorkloadWrite>& writes = plan.writes;
+  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
+  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
+  size_t failed = 0;
+  for (size_t index = 0; index < writes.size(); ++index) {
+    const WorkloadWrite& write = writes[index];
+    if (writer.IsUnseen(write)) {
+      outcomes[index] = WriteOutcome::kUnseen;
+      continue;
+    }
+    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
+    if (failed == kMostFailedWrites || !writer.MayWrite()) continue;
+    const WriteOutcome outcome = outcomes[index] = writer.Write(write);
+    if (outcome == WriteOutcome::kWritten) continue;
+    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
+    // The watch delivers an outdated workload again.
+    if (outcome != WriteOutcome::kOutdated) ++failed;
+  }
+  return outcomes;
+}
+
+QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types)
+    : progress_(std::move(progress)), checkpoints_(std::move(checkpoints)), types_(types) {}
 
 void QueuePlanner::StartOver() {
   ledger_.StartOver();
@@ -229,7 +248,7 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
       if (own != pass.pods.end()) {
         ours.insert(own->second.uids.begin(), own->second.uids.end());
         workload.rate = own->second.rate;
-        if (!own->second.node.empty()) workload.on = speeds_.ProductOf(own->second.node);
+        if (!own->second.node.empty()) workload.on = types_.ProductOf(own->second.node);
       }
       const auto check = OurCheck(pass.objects, object);
       if (workload.on.empty() && check) workload.on = object.checks[*check].product;
@@ -347,12 +366,12 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
   }
   if (takers.empty()) takers.emplace_back("others");
   const auto had = std::chrono::floor<std::chrono::seconds>(now - loser.quota_since);
-  std::string message = fmt::format("its turn goes to {}", fmt::join(takers, ", "));
+  std::string message = fmt::format("its turn ends; next: {}", fmt::join(takers, ", "));
   if (more > 0) message += fmt::format(" and {} more", more);
   message += fmt::format("; it had {} GPUs for {} s", loser.gpus.count(), had.count());
   if (const auto& iteration = ledger_.Of(loser).iteration)
     message += fmt::format(" and is at iteration {}", *iteration);
-  message += ", and goes on from its last checkpoint in its next turn";
+  message += ", and continues from its last checkpoint in its next turn";
   return {queue[index].object, "SynergyTurnLost", std::move(message)};
 }
 

@@ -7,7 +7,7 @@
 //   QueueObjects --> Plan() --> QueuePlan --> the caller writes it --> QueueOutcome --> OnResult()
 //
 // The planner observes every workload (workload_ledger.h). rounds.h decides which have their turn;
-// for a policy of GPU types gpu_type_planner.h decides the order, and for an elastic queue
+// for a policy of GPU types a TypeChooser decides the order, and for an elastic queue
 // elastic_jobs.h decides the number of workers of each job.
 //
 // The priority that a workload had before, and what it has been served, are kept on the Workload
@@ -31,10 +31,10 @@
 #include "queues/planner/elastic_jobs.h"
 #include "queues/planner/judged_policies.h"
 #include "queues/planner/queued_workload.h"
+#include "queues/planner/type_chooser.h"
 #include "queues/planner/workload_ledger.h"
 #include "queues/queue_objects.h"
 #include "queues/rounds.h"
-#include "queues/types/gpu_type_planner.h"
 
 namespace synergy {
 
@@ -98,10 +98,25 @@ struct QueueOutcome {
 // Returns whether every write except the notes has reached the API server.
 bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
 
+// Carries out single writes for WriteInOrder().
+class WorkloadWriter {
+ public:
+  virtual ~WorkloadWriter() = default;
+  // Whether an earlier write of the same object has not been observed yet.
+  virtual bool IsUnseen(const WorkloadWrite& write) = 0;
+  // Whether another write may be made now.
+  virtual bool MayWrite() = 0;
+  virtual WriteOutcome Write(const WorkloadWrite& write) = 0;
+};
+// Makes the plan's writes of workloads, and returns the outcome of each. Raises no workload of a
+// queue in which a running one could not be lowered: Kueue would make room in other places. Stops
+// after three failures: with the API server down, each write takes seconds to fail.
+std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer);
+
 class QueuePlanner {
  public:
   // References outlive this.
-  QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, GpuTypeSpeeds& speeds);
+  QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types);
 
   // Begins again from the notes. To be called on becoming the leader.
   void StartOver();
@@ -111,7 +126,7 @@ class QueuePlanner {
   void OnResult(const QueuePlan& plan, const QueueOutcome& outcome);
 
   // The GPU type on which each workload has its turn by the last plan.
-  const GpuTypePlanner& types() const { return types_; }
+  const TypeChooser& types() const { return types_; }
 
  private:
   struct Pass;
@@ -139,8 +154,7 @@ class QueuePlanner {
 
   const ProgressOf progress_;
   const ProfileCheckpoints checkpoints_;
-  GpuTypeSpeeds& speeds_;
-  GpuTypePlanner types_;
+  TypeChooser& types_;
   ElasticJobs elastic_;
   WorkloadLedger ledger_;
   std::map<std::string, WallTime> rounds_;  // by policy UID: the round that has begun

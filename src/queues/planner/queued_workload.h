@@ -12,7 +12,6 @@
 
 #include "queues/elastic_rounds.h"
 #include "queues/kueue.h"
-#include "queues/queued_job.h"
 #include "queues/rounds.h"
 
 namespace synergy {

@@ -1,6 +1,7 @@
 #include "queues/planner/workload_ledger.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -113,8 +114,8 @@ std::string WorkloadLedger::TakeLoss(const Workload& workload, const ObservedPod
   if (account.doing != Rounds::Doing::kRan || !left_at || !pods.began_at) return {};
   const double again = std::max(static_cast<double>(*left_at) - *pods.began_at, 0.0);
   std::string message = fmt::format(
-      "it goes on from iteration {:.0f}; when its last turn ended it was at {}: {:.0f} iterations "
-      "are done again",
+      "it continues from iteration {:.0f}; its last turn ended at {}: {:.0f} iterations are "
+      "repeated",
       *pods.began_at, *left_at, again);
   left_at.reset();
   return message;
@@ -139,6 +140,25 @@ bool WorkloadLedger::WantsNote(const Workload& workload) const {
 
 void WorkloadLedger::Forget() {
   std::erase_if(entries_, [this](const auto& entry) { return entry.second.pass != pass_; });
+}
+
+namespace {
+
+constexpr Seconds kMostOverdue = std::chrono::minutes(10);
+// Shortest time that a report counts as. Without it reports could be halved forever.
+constexpr Seconds kLeastSaid{1};
+
+}  // namespace
+
+std::optional<Seconds> RemainingBelief::Hear(Seconds told, Seconds ran) {
+  const Seconds heard = std::max(told, kLeastSaid);
+  if (!said_ || heard <= *said_ / 2 || heard >= 2 * most_) {
+    said_ = heard;
+    said_at_ = ran;
+  }
+  most_ = std::max(most_, heard);
+  refuted_ = ran - said_at_ > 2 * *said_ + kMostOverdue;
+  return refuted_ ? std::nullopt : std::optional(told);
 }
 
 }  // namespace synergy

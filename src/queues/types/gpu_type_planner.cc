@@ -136,7 +136,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
   const auto parsed = ParseTypePolicy(name);
   if (!parsed) return Fail(ErrorCode::kInvalid, "policy: " + parsed.error().message);
   if (parsed->by_cost && prices.size() < types.size()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("prices: {} has none, and policy {} goes by cost",
+    return Fail(ErrorCode::kInvalid, fmt::format("prices: {} has none, and policy {} uses costs",
                                                  types[prices.size()], policy.settings.policy));
   }
   if (prices.size() < types.size()) prices.clear();

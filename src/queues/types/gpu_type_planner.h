@@ -18,53 +18,33 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/clock.h"
 #include "core/result.h"
 #include "gavel/type_rounds.h"
+#include "queues/planner/type_chooser.h"
 #include "queues/round_policy.h"
 #include "queues/rounds.h"
 #include "queues/types/gpu_type_speeds.h"
 
 namespace synergy {
 
-// A workload's present state.
-struct TypedWorkload {
-  std::shared_ptr<const Workload> object;
-  RoundWorkload described;
-  std::string on;              // product of its GPUs; empty: it has none
-  bool running = false;        // all of its pods run
-  std::optional<double> rate;  // iterations per second, from its progress
-};
-
-struct GpuTypeTurn {
-  std::string product;  // where it has its turn in this round; empty: nowhere
-  std::string on;       // where it runs; empty: it does not
-  bool stays = false;   // it may not be evicted
-  double place = 0;     // RoundWorkload::place
-  std::string speeds;   // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
-  bool missed = false;  // its deadline cannot be kept
-};
-
-class GpuTypePlanner {
+class GpuTypePlanner final : public TypeChooser {
  public:
+  // `speeds` outlives this.
   explicit GpuTypePlanner(GpuTypeSpeeds& speeds) : speeds_(speeds) {}
 
-  void StartOver();
-
-  // Decides for all workloads of a policy's queues. `ours`: the UIDs of their pods.
+  void StartOver() override;
+  void Keep(const std::set<std::string>& policies) override;
   Result<> Decide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
-                  bool begins, Moment at);
-  // To be called before the policies are decided again. Forgets all decisions, and all policies but
-  // those with these UIDs.
-  void Keep(const std::set<std::string>& policies);
-
-  // Returns the turn of the workload with this UID; null if there is no decision about it.
-  const GpuTypeTurn* Of(const std::string& uid) const;
-  const std::map<std::string, ProductGpus>& gpus() const { return gpus_; }
+                  bool begins, Moment at) override;
+  const GpuTypeTurn* Of(const std::string& uid) const override;
+  const std::map<std::string, ProductGpus>& gpus() const override { return gpus_; }
+  std::string ProductOf(std::string_view node) const override { return speeds_.ProductOf(node); }
 
  private:
   struct Divided {

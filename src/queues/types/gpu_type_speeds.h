@@ -27,16 +27,9 @@
 #include "gavel/type_speeds.h"
 #include "profile/profile_object.h"
 #include "queues/kueue.h"
+#include "queues/planner/type_chooser.h"
 
 namespace synergy {
-
-// GPUs of one product.
-struct ProductGpus {
-  int64_t usable = 0;  // on schedulable nodes, without those of pods that are not ours
-  int64_t free = 0;    // on schedulable nodes, without a pod
-
-  bool operator==(const ProductGpus&) const = default;
-};
 
 class GpuTypeSpeeds {
  public:

@@ -14,12 +14,12 @@
 namespace synergy {
 namespace {
 
-// For ever fresh. A job's process memory is within its floor.
+// A reading that never becomes stale. A job's process memory is within its floor.
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
 Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
                 const std::string& pod_namespace, const std::string& scheduler, WallTime now) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = figures.container_name;
   fungible.profile = figures.profile;
   fungible.profile_generation = figures.profile_generation;
@@ -39,7 +39,7 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
   pod.requests.main = fungible.requested;
   pod.demand = LargerOf(fungible.demand, fungible.requested);
   pod.gpu_product = figures.gpu_product;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   auto waiting = std::make_shared<Waiting>();
   waiting->scheduler = scheduler;
   waiting->since = now;
@@ -50,11 +50,15 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
 
 }  // namespace
 
+int64_t PodCount(Gpus gpus, Gpus most_gpus) {
+  const int64_t most = most_gpus.count();
+  return most > 0 ? (gpus.count() + most - 1) / most : 1;
+}
+
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now) {
-  const int64_t most = most_gpus.count();
-  const int64_t count = most > 0 ? (job.gpus.count() + most - 1) / most : 1;
+  const int64_t count = PodCount(job.gpus, most_gpus);
   if (count > kMostGangMembers) {
     return Fail(ErrorCode::kInvalid, fmt::format("{} needs {} pods, and a gang has {} at most",
                                                  job.name, count, kMostGangMembers));
@@ -69,7 +73,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
       facts.labels = {{std::string(annotations::kProfile), job.model}};
     } else {
       const std::string name = MeasuredName(job.model, gpus, {}, static_cast<int32_t>(count));
-      // Labels are in the order of their keys.
+      // Labels are sorted by key.
       if (surroundings.FindProfile(job.pod_namespace, name))
         facts.labels.emplace_back(std::string(annotations::kProfile), name);
       facts.labels.emplace_back(std::string(annotations::kWorkload), job.model);
@@ -87,6 +91,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     Pod pod = AdmittedPod(*decision.figures, job.measured ? job.model : std::string(),
                           job.pod_namespace, settings.scheduler_name, now);
     pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
+    if (job.run > 1) pod.uid += fmt::format("-run-{}", job.run);
     if (count > 1) {
       pod.gang = std::make_shared<const Gang>(Gang{.name = job.pod_namespace + '/' + job.name,
                                                    .size = static_cast<int32_t>(count),
@@ -98,7 +103,16 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
   return pods;
 }
 
-void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+void GiveFairShare(Pod& pod) {
+  ManagedContainer fungible = *pod.fungible;
+  fungible.floor = fungible.demand = fungible.fair_share;
+  fungible.requested = fungible.in_force = fungible.set_aside = fungible.fair_share;
+  pod.requests.main = fungible.fair_share;
+  pod.demand = fungible.fair_share;
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
+}
+
+void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,
            const JobProfile& profile, const ProfileTrust& trust) {
   fungible.profile = name;
   fungible.profile_generation = generation;
@@ -110,14 +124,14 @@ void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
 
 Pod GoingOn(Pod pod, WallTime at) {
   if (!pod.fungible) return pod;
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   std::optional<MemoryReading>& reading = fungible.memory_reading;
   if (pod.node.empty()) {
     reading = NothingBeyondTheFloor();
   } else if (reading && at - reading->at <= kReadingIsFresh) {
     reading->at = WallTime::max();
   }
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 

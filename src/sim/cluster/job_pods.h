@@ -1,6 +1,6 @@
 #pragma once
 
-// The pods of a job as admission makes them, and those that were there before.
+// The pods of a job as admission makes them, and the pods of the starting cluster.
 //
 // Threading: pure, as far as the Surroundings are.
 
@@ -10,7 +10,7 @@
 
 #include "admission/admission.h"
 #include "admission/sizing.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/result.h"
@@ -20,28 +20,35 @@
 namespace synergy {
 
 struct JobOfPods {
-  std::string name;  // the pods are NAME-0, NAME-1, ...; that is their uid, too
+  std::string name;  // pod names and uids: NAME-0, NAME-1, ...
+  uint32_t run = 1;  // pods of later runs have the uids NAME-0-run-2, ...
   std::string pod_namespace;
-  std::string model;  // the TrainingProfile of this name in the namespace
+  std::string model;  // name of the TrainingProfile in the namespace
   Gpus gpus;
-  // Its profile is the measured one of the workload `model`; until there is one, it has none.
+  // The job uses the measured profile of the workload `model`; until one exists, it has no profile.
   bool measured = false;
 };
 
-// Several pods are a gang of the job's name. Of as few pods as `most_gpus` for each allows, with
-// about as many GPUs each. kInvalid with the reason where admission does not manage them;
-// kUnavailable where it makes placeholders of them, which nobody binds, until a node has GPUs that
-// others do not use.
+// Returns the number of pods of a job: as few as `most_gpus` for each allows.
+int64_t PodCount(Gpus gpus, Gpus most_gpus);
+
+// Returns the job's pods: as few as possible with at most `most_gpus` GPUs each, and about equally
+// many GPUs per pod. Several pods form a gang with the job's name. kInvalid with the reason if
+// admission does not manage the pods; kUnavailable if admission makes them placeholders, which are
+// not scheduled until a node has GPUs that unmanaged pods do not use.
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);
 
-// The pod has the profile `name` from now on, for its GPUs, as the product's controller writes it.
-void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+// The pod's floor and demand are its fair share, so that nothing is taken from it or given to it.
+void GiveFairShare(Pod& pod);
+
+// Gives the pod the profile `name`, scaled to its GPUs, as the product's controller writes it.
+void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generation,
            const JobProfile& profile, const ProfileTrust& trust);
 
-// A pod of the starting cluster, which begins at `at`, as it goes on from there: its node's agent
-// never fails. What it told last of the pod's memory is what it goes on telling.
+// Returns a pod of the starting cluster as it continues from `at`, the beginning of the simulation.
+// Its node's agent never fails: it repeats the pod's last memory reading for ever.
 Pod GoingOn(Pod pod, WallTime at);
 
 }  // namespace synergy

@@ -13,7 +13,7 @@ MilliCpu UsefulTo(const JobProgress::RunningPod& pod) {
   return pod.profile ? UsefulCpu(*pod.profile, pod.in_force.memory) : pod.in_force.cpu;
 }
 
-// ... while it is no faster than its first epoch lets it be.
+// Returns the useful CPU of a pod whose speed its first epoch limits.
 MilliCpu UsefulWhenCold(const JobProgress::RunningPod& pod, MilliCpu useful) {
   if (!pod.cold_epoch) return useful;
   MilliCpu less;
@@ -81,7 +81,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   state.from = state.work.runs_already ? now : now + rules_.restart_cost;
   state.booked = now;
   state.spread = SpreadOf(state);
-  // A copy: sharing does not touch it, but who reads this need not know.
+  // Iterates over a copy. Sharing does not change the list, but a reader need not verify that.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     ShareCpuOf(nodes_.at(name), now);
   }
@@ -159,6 +159,27 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
   }
 }
 
+void JobProgress::Suspend(size_t job, Instant now) {
+  JobState& state = jobs_.at(job);
+  state.first_part_done = FirstPartDone(job, now);
+  Book(state, now);
+  state.speed = 0;
+  state.started = 0;
+  state.work.runs_already = false;
+  std::fill(state.pod_speeds.begin(), state.pod_speeds.end(), 0);
+  ++state.saying;
+}
+
+std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return std::nullopt;
+  const JobState& state = it->second;
+  if (!state.Runs() || state.speed <= 0 || now < state.from) return std::nullopt;
+  const Seconds worked = now - std::max(state.from, state.booked);
+  const double left = std::max(state.remaining / state.speed - worked.count(), 0.0);
+  return Duration(std::llround(std::min(left, 9e9) * 1e9));
+}
+
 std::optional<Instant> JobProgress::FirstPartDone(size_t job, Instant now) const {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return std::nullopt;
@@ -206,7 +227,7 @@ void JobProgress::EndFirstEpoch(size_t job, Instant now) {
   state.cold = 0;
   ++state.saying;
   changed_.push_back(job);
-  // A copy, as in Start().
+  // Iterates over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     ShareCpuOf(nodes_.at(name), now);
   }

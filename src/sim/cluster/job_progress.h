@@ -1,12 +1,12 @@
 #pragma once
 
-// How far the jobs of a simulated cluster have come.
+// The progress of the jobs of a simulated cluster.
 //
-// A pod goes at the throughput that its profile has for the memory that is in force and the CPU
-// that it gets: what a node has is shared among those who run there by what is in force
-// (allocation/sharing.h), under strict enforcement nobody has more than that. A job goes as fast as
-// the slowest of its pods, from the restart cost after the last of them has started. Until it has
-// read its data set once, what storage delivers may be less.
+// A pod runs at the throughput that its profile has for the memory in force and for its CPU. The
+// CPU of a node is shared among its pods by the amounts in force (allocation/sharing.h); under
+// strict enforcement no pod gets more than its amount. A job runs as fast as its slowest pod, and
+// starts when the restart cost has passed after the start of its last pod. Until a job has read its
+// data set once, the storage may limit its speed.
 //
 // Threading: one owner.
 
@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/clock.h"
 #include "core/resources.h"
 #include "profile/job_profile.h"
@@ -32,7 +32,7 @@ class JobProgress {
 
   struct Rules {
     Duration restart_cost{};
-    // On the speed of a job of which nothing else is known, on several nodes and over racks.
+    // Factors on the speed of a job on several nodes, and over racks, if its profile has none.
     double spread_factor = 1;
     double rack_spread_factor = 1;
   };
@@ -40,16 +40,16 @@ class JobProgress {
 
   struct Work {
     Seconds ideal{};             // at the fair share
-    double fair_throughput = 1;  // what a profile says of the fair share
+    double fair_throughput = 1;  // the profile's throughput at the fair share
     uint32_t pods = 1;
-    bool runs_already = false;  // it has paid the restart cost
+    bool runs_already = false;  // the restart cost is paid already
     Seconds first_part{};       // as Job::first_part
-    SpreadCost spread;          // its speeds; without one, by the rules
+    SpreadCost spread;          // the profile's slowdown; without one, that of the rules
   };
-  // `job` is any number below kNoJob, not used before.
+  // REQUIRES: `job` is a number below kNoJob that was not used before.
   void Begin(size_t job, const Work& work);
 
-  // `rack`: empty where nobody says.
+  // `rack` is empty if unknown.
   void SetNode(const std::string& node, MilliCpu cpu, const std::string& rack = {}) {
     nodes_[node].cpu = cpu;
     nodes_[node].rack = rack;
@@ -57,13 +57,13 @@ class JobProgress {
 
   struct RunningPod {
     std::string uid;
-    size_t job = kNoJob;   // those of none share the CPU only
+    size_t job = kNoJob;   // pods of no job only share the CPU
     uint32_t ordinal = 0;  // among the job's pods
     ResourceVector in_force;
-    std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: it uses what it asks for
+    std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: the pod uses its requests
     Enforcement enforcement = Enforcement::kShared;
-    // In the profile's unit: the work in which its data come from storage, and how fast that is.
-    // None: its cache is warm.
+    // The remaining work, in the profile's unit, during which the data come from storage, and the
+    // throughput that storage allows. None: the cache is warm.
     struct ColdEpoch {
       double work = 0;
       double most = 0;
@@ -73,52 +73,57 @@ class JobProgress {
   void Start(const std::string& node, RunningPod pod, Instant now);
   void SetInForce(const std::string& node, const std::string& uid, const ResourceVector& in_force,
                   Instant now);
-  // A probe's quota is on the pod; none: it is not any more.
+  // Sets the CPU quota of a probe on the pod; nullopt removes it.
   void SetQuota(const std::string& node, const std::string& uid, std::optional<MilliCpu> quota,
                 Instant now);
-  // How fast a pod of a job works, with what CPU, and with how much it could work.
+  // The pace of a job's pod, its CPU, and the CPU that it could use.
   struct Pace {
     double throughput = 0;  // in the profile's unit
     MilliCpu cpu;
     MilliCpu useful;
-    // What storage allows in the first epoch; none: that is over.
+    // The throughput that storage allows in the first epoch; none: that epoch is over.
     std::optional<double> cold_most;
   };
-  // None: it does not work yet, or nobody knows what CPU does for it.
+  // Returns nullopt if the pod does not work yet, or if the effect of CPU on it is unknown.
   std::optional<Pace> PaceOf(const std::string& node, const std::string& uid, Instant now) const;
   void Stop(const std::string& node, const std::string& uid, Instant now);
   void End(size_t job) { jobs_.erase(job); }
-  // When it had done its first part; none: not by `now`, or it has none.
+  // Suspends the job, whose pods end. REQUIRES: called before Stop() of each. The job keeps its
+  // progress, and pays the restart cost again once all of its pods have started again.
+  void Suspend(size_t job, Instant now);
+  // Returns how long the job still takes at its present speed; nullopt while it does not work.
+  std::optional<Duration> RemainingOf(size_t job, Instant now) const;
+  // Returns when the job completed its first part; nullopt if not by `now`, or if it has none.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
-  // Of the speed at the fair share; 0 for a job that does not run.
+  // Returns the speed relative to that at the fair share; 0 for a job that does not run.
   double SpeedOf(size_t job) const;
 
-  // When a job ends as things are, or has read its data once. Each call of the functions above may
-  // change that of some jobs; what was said before holds no more.
+  // The next event of a job if nothing changes: its end, or the end of its first epoch. Each call
+  // of the functions above may change it for some jobs; earlier answers are then void.
   struct Finish {
     size_t job = 0;
     Instant at{};
     uint32_t saying = 0;
-    bool first_epoch = false;  // it is that alone which ends
+    bool first_epoch = false;  // the event is the end of the first epoch
   };
   std::vector<Finish> TakeFinishes();
   bool Holds(const Finish& finish) const;
-  // The data of the job's pods are in their caches from now on.
+  // Records that the data of the job's pods are in their caches from now on.
   void EndFirstEpoch(size_t job, Instant now);
 
  private:
   struct JobState {
     Work work;
     double remaining = 0;  // seconds at the fair share
-    double cold = 0;       // ... of these with data from storage
+    double cold = 0;       // the part of `remaining` whose data come from storage
     double speed = 0;
-    Instant from{};    // it works from then on
+    Instant from{};    // the work begins then
     Instant booked{};  // `remaining` is as of then
     std::vector<double> pod_speeds;
     std::vector<std::string> pod_nodes;
-    uint32_t started = 0;  // pods
+    uint32_t started = 0;  // number of pods
     uint32_t saying = 0;
-    double spread = 1;  // what its places leave of its speed
+    double spread = 1;  // factor of the placement on the speed
     std::optional<Instant> first_part_done = std::nullopt;
 
     bool Runs() const { return started == work.pods; }
@@ -126,9 +131,9 @@ class JobProgress {
   struct Tenant {
     RunningPod pod;
     MilliCpu useful;
-    MilliCpu cold_useful;  // in the first epoch
+    MilliCpu cold_useful;  // useful CPU in the first epoch
     std::optional<MilliCpu> quota = std::nullopt;
-    MilliCpu cpu = {};  // that it gets
+    MilliCpu cpu = {};  // CPU that the pod gets
   };
   struct NodeTenants {
     MilliCpu cpu;

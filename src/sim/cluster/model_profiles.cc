@@ -10,14 +10,14 @@ void ModelProfiles::Set(const std::string& model, std::shared_ptr<const JobProfi
   ProfileObject object;
   object.name = model;
   object.generation = 1;
-  // A trace tells of no process memory: all that a model has passes for cache.
+  // A trace has no data on process memory: all memory of a model counts as cache.
   if (one_gpu) object.profile = std::make_shared<const JobProfile>(one_gpu->WithProcessMemory({}));
   Add(std::move(object));
 }
 
 void ModelProfiles::Add(ProfileObject object) {
   auto known = std::make_shared<KnownProfile>();
-  // The controller's default tolerance is none.
+  // The controller's default tolerance is 0.
   known->tolerance = object.tolerance.value_or(0);
   if (object.profile) known->demand = object.profile->Demand(known->tolerance);
   auto key = std::pair(object.profile_namespace, object.name);

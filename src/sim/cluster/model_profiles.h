@@ -1,7 +1,7 @@
 #pragma once
 
-// What a simulated cluster knows of its models: TrainingProfiles of namespaces, and for all others
-// one for each model, named as the model and measured with one GPU.
+// The profiles of a simulated cluster: TrainingProfiles of namespaces, and for all other namespaces
+// one profile per model, named after the model and measured with one GPU.
 //
 // Threading: one owner.
 
@@ -23,12 +23,12 @@ namespace synergy {
 
 class ModelProfiles final : public ProfileBook {
  public:
-  // `one_gpu` is of one GPU. All of its memory is fungible.
+  // REQUIRES: `one_gpu` is a profile of one GPU. All of its memory is fungible.
   void Set(const std::string& model, std::shared_ptr<const JobProfile> one_gpu);
-  // What the namespace has goes before what all have.
+  // Adds a profile of a namespace. It takes precedence over a model's general one.
   void Add(ProfileObject object);
 
-  // For admission; null where there is none.
+  // Returns the profile for admission; null if there is none.
   std::shared_ptr<const KnownProfile> Known(const std::string& profile_namespace,
                                             const std::string& model) const;
   TunedProfile Find(const std::string& pod_namespace, const std::string& name,
@@ -36,14 +36,14 @@ class ModelProfiles final : public ProfileBook {
   uint64_t version() const override { return version_; }
 
  private:
-  // By namespace, empty for all, and name.
+  // By namespace (empty for general profiles) and name.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const KnownProfile>> known_;
-  // By the one that is known and GPU count, made when asked for.
+  // By known profile and GPU count; computed on demand.
   mutable std::map<std::pair<const KnownProfile*, Gpus>, std::shared_ptr<const JobProfile>> scaled_;
   uint64_t version_ = 1;
 };
 
-// What admission sees of the simulated cluster. All outlive this.
+// Admission's view of the simulated cluster. REQUIRES: all arguments outlive this.
 class SimulatedSurroundings final : public AdmissionSurroundings {
  public:
   SimulatedSurroundings(const ClusterState& state, const ModelProfiles& profiles,

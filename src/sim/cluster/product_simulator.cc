@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -29,23 +30,48 @@ namespace {
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 // Simulated time begins here.
 constexpr Duration kBeginning = std::chrono::hours(1);
-// How often the product drops what has not come about.
+// Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// Who has no node this long after the last job has ended, or come, or begun to run never gets one:
-// nobody is left who would give anything back, and nothing that is tried again rests for longer.
+// Jobs without a node this long after the last job arrived, started or ended never get one: no job
+// is left that would free resources, and no retry waits for longer.
 constexpr Duration kHope = std::chrono::hours(24);
 
 constexpr std::array<MechanismName, 2> kMechanisms = {
-    {{"synergy", "the product, event by event, CPU shared: what a job leaves goes to the others"},
+    {{"synergy", "the product, event by event, shared CPU: idle CPU goes to other jobs"},
      {"synergy-strict", "the product, event by event, CPU limits = allocations"}}};
+constexpr std::array<MechanismName, 3> kBaselines = {
+    {{"proportional", "requests in proportion to GPUs, CPU limits = requests, fullest node first"},
+     {"burstable-spread", "requests in proportion, no CPU limits, emptiest node first"},
+     {"burstable-packed", "requests in proportion, no CPU limits, fullest node first"}}};
 
-enum class EventKind : uint8_t { kAttempt, kBound, kStarted, kResize, kFinish };
+struct Mechanism {
+  Enforcement enforcement = Enforcement::kShared;
+  std::optional<NodeOrder> baseline;
+};
+// As the two lists, one after the other.
+constexpr std::array<Mechanism, kMechanisms.size() + kBaselines.size()> kHow = {
+    {{Enforcement::kShared, std::nullopt},
+     {Enforcement::kStrict, std::nullopt},
+     {Enforcement::kStrict, NodeOrder::kMostAllocated},
+     {Enforcement::kShared, NodeOrder::kLeastAllocated},
+     {Enforcement::kShared, NodeOrder::kMostAllocated}}};
+
+enum class EventKind : uint8_t {
+  kAttempt,
+  kBound,
+  kStarted,
+  kResize,
+  kFinish,
+  kNodeLost,
+  kPodsDeleted,  // those of a lost node
+  kNodeBack,
+};
 
 struct Event {
   Instant at;
-  uint64_t number = 0;  // events at one instant come in the order in which they were planned
+  uint64_t number = 0;  // events at one instant run in the order in which they were planned
   EventKind kind = EventKind::kAttempt;
-  std::string uid;               // of a pod
+  std::string uid;               // of a pod; for events of nodes: its name
   JobProgress::Finish finish{};  // kFinish
 
   bool operator>(const Event& other) const {
@@ -66,7 +92,8 @@ class ProductSimulation {
         believed_(options.live_profiles || options.profiles_after ? published_ : profiles),
         surroundings_(state_, believed_, cluster.namespaces),
         clocks_(cluster.at),
-        scheduler_(state_, options.locality, {Instant(kBeginning), cluster.at}),
+        faults_(options.faults),
+        scheduler_(state_, options.locality, options.baseline, {Instant(kBeginning), cluster.at}),
         pods_(state_, scheduler_),
         kubelet_(pods_),
         running_({options.restart_cost, options.spread_factor, options.rack_spread_factor}),
@@ -85,11 +112,19 @@ class ProductSimulation {
     accounted_ = progressed_ = now_;
     for (const ProductJob& job : jobs) run_.jobs.push_back({.id = job.id, .arrival = job.arrival});
     run_.places.resize(jobs.size());
+    if (options.queue) {
+      for (size_t job = 0; job < trace_.size(); ++job) by_name_.emplace(NameOf(job), job);
+    }
     SetUp(cluster);
   }
 
   Result<SimulationRun> Run() {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
+    if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
+      return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
+    }
+    if (by_name_.size() < (options_.queue ? trace_.size() : 0))
+      return Fail(ErrorCode::kInvalid, "two jobs have the same id, and a queue needs them apart");
     while (finished_ < trace_.size() && !Hopeless()) {
       const Instant next = NextTime();
       if (options_.until && next > ToInstant(*options_.until)) {
@@ -108,6 +143,8 @@ class ProductSimulation {
         Handle(event);
       }
       if (auto made = MakeLatePods(); !made) return Fail(made.error());
+      if (auto run = RunQueue(); !run) return Fail(run.error());
+      if (auto made = MakePodsAgain(); !made) return Fail(made.error());
       Settle();
     }
     const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
@@ -115,8 +152,10 @@ class ProductSimulation {
     run_.cpu_utilisation /= whole;
     run_.memory_utilisation /= whole;
     run_.kept_idle /= whole;
-    run_.rounds = tuner_->rounds();
-    run_.decided = tuner_->decisions();
+    if (tuner_) {
+      run_.rounds = tuner_->rounds();
+      run_.decided = tuner_->decisions();
+    }
     for (size_t job = 0; job < trace_.size(); ++job) {
       run_.last_speeds.push_back(running_.SpeedOf(job));
     }
@@ -126,14 +165,17 @@ class ProductSimulation {
  private:
   struct JobState {
     std::vector<std::string> pods;
-    uint32_t started = 0;                              // pods
-    std::optional<Instant> kept_since = std::nullopt;  // waits for a better place
+    uint32_t runs = 0;                                 // that began, the present one included
+    uint32_t started = 0;                              // number of pods
+    bool goes = false;                                 // all of its pods run
+    bool broken = false;                               // a node with a pod of it is lost
+    std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
   };
   struct Owner {
     size_t job = 0;
     uint32_t ordinal = 0;
   };
-  // Parts of the cluster x seconds.
+  // Fractions of the cluster x seconds.
   struct Use {
     double gpus = 0;
     double cpu = 0;
@@ -145,12 +187,14 @@ class ProductSimulation {
     for (const Node& node : cluster.nodes) {
       total_ += node.allocatable.main;
       largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
-      allocatable_[node.name] = node.allocatable.main;
+      nodes_.emplace(node.name, node);
+      if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, node.name);
       running_.SetNode(
           node.name, node.allocatable.main.cpu,
           std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")));
       state_.UpsertNode(node);
     }
+    starting_pods_ = cluster.pods.size();
     for (const Pod& pod : cluster.pods) {
       pods_.Create(GoingOn(pod, cluster.at));
       if (options_.remaining && pod.UsesGpus()) Own(pod, *options_.remaining);
@@ -163,12 +207,25 @@ class ProductSimulation {
     if (options_.live_profiles) {
       profiling_.emplace(published_, state_, pods_, running_, profiles_);
     }
-    tuner_.emplace(
-        options_.tuner, believed_, state_, pods_,
-        [this](const std::string& uid) {
-          Plan(options_.latencies.resize, EventKind::kResize, uid);
-        },
-        present());
+    if (options_.queue) {
+      Gpus quota = total_.gpus;
+      for (const Pod& pod : cluster.pods) quota -= pod.requests.main.gpus;
+      queue_.emplace(
+          *options_.queue, options_.pod_namespace, quota,
+          [this](const std::string& uid) {
+            return running_.RemainingOf(owners_.at(uid).job, now_);
+          },
+          present());
+      queue_->SetFaults(faults_);
+    }
+    if (!options_.baseline) {
+      tuner_.emplace(
+          options_.tuner, believed_, state_, pods_,
+          [this](const std::string& uid) {
+            Plan(options_.latencies.resize, EventKind::kResize, uid);
+          },
+          faults_, present());
+    }
     Settle();
   }
 
@@ -182,17 +239,17 @@ class ProductSimulation {
     return {};
   }
 
-  // The jobs that are left never run: pods that run for ever have what they need.
+  // The remaining jobs never run: pods that run for ever have the resources that they need.
   bool Hopeless() const {
     return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kHope;
   }
 
-  // A pod of the starting cluster as a job of its own, after those of the trace.
+  // Registers a pod of the starting cluster as a job of its own, after those of the trace.
   void Own(const Pod& pod, Seconds remaining) {
     const size_t index = jobs_.size();
     JobProgress::Work work{.ideal = remaining, .runs_already = !pod.node.empty()};
     if (pod.fungible) {
-      const Fungible& fungible = *pod.fungible;
+      const ManagedContainer& fungible = *pod.fungible;
       const auto profile =
           profiles_.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus).profile;
       if (profile) {
@@ -205,7 +262,7 @@ class ProductSimulation {
     jobs_.push_back({.pods = {pod.uid}});
   }
 
-  // From where a pod of the starting cluster is.
+  // Resumes a pod of the starting cluster where it is.
   void GoOn(const SimulatedPod& pod) {
     if (pod.fungible && !pod.fungible->reported) {
       Plan(options_.latencies.start, EventKind::kStarted, pod.uid());
@@ -238,8 +295,10 @@ class ProductSimulation {
   }
 
   Instant NextTime() const {
-    Instant next = std::min({tuner_->wake(), tuner_due_, profiles_due_});
+    Instant next = std::min(tuner_due_, profiles_due_);
+    if (tuner_) next = std::min(next, tuner_->wake());
     if (profiling_) next = std::min(next, profiling_->wake());
+    if (queue_) next = std::min(next, queue_->wake());
     if (!events_.empty()) next = std::min(next, events_.top().at);
     if (next_arrival_ < arrivals_.size()) {
       next = std::min(next, ToInstant(trace_[arrivals_[next_arrival_]].arrival));
@@ -262,14 +321,22 @@ class ProductSimulation {
            ToInstant(trace_[arrivals_[next_arrival_]].arrival) <= now_) {
       progressed_ = now_;
       ++arrived_;
-      if (auto made = MakePods(arrivals_[next_arrival_++]); !made) return made;
+      const size_t job = arrivals_[next_arrival_++];
+      if (queue_) {
+        queue_->Add({.name = NameOf(job),
+                     .gpus = trace_[job].gpus,
+                     .pods = PodCount(trace_[job].gpus, MostPodGpus())},
+                    present());
+      } else if (auto made = MakePods(job); !made) {
+        return made;
+      }
     }
     return {};
   }
 
   bool KnowsModels() const { return !options_.live_profiles && profiles_due_ == Instant::max(); }
 
-  // From now on everybody does (ProductOptions::profiles_after).
+  // Makes the true profiles known to the product (ProductOptions::profiles_after).
   void PublishTruth() {
     profiles_due_ = Instant::max();
     published_ = profiles_;
@@ -277,7 +344,7 @@ class ProductSimulation {
       for (const std::string& uid : job.pods) {
         pods_.Write(uid, [this](SimulatedPod& pod) {
           if (!pod.fungible || !pod.fungible->profile.empty()) return;
-          Fungible& fungible = *pod.fungible;
+          ManagedContainer& fungible = *pod.fungible;
           const TunedProfile known =
               published_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus);
           if (!known.profile) return;
@@ -287,44 +354,130 @@ class ProductSimulation {
     }
   }
 
-  // Where there are no GPUs for them as far as one can know, later.
+  std::string NameOf(size_t job) const { return fmt::format("job-{}", trace_[job].id); }
+  Gpus MostPodGpus() const {
+    return std::min(largest_gpus_, options_.pod_gpus.value_or(largest_gpus_));
+  }
+
+  // Creates and deletes pods as Kueue has it.
+  Result<> RunQueue() {
+    if (!queue_ || now_ < queue_->wake()) return {};
+    for (const KueueAction& action : queue_->Run(present())) {
+      const size_t job = by_name_.at(action.uid);
+      if (action.kind == KueueAction::Kind::kStop) {
+        Suspend(job);
+      } else if (auto made = MakePods(job); !made) {
+        return made;
+      }
+    }
+    return {};
+  }
+
+  // Ends a job's pods. What it has done is kept.
+  void Interrupt(size_t index) {
+    EndPods(index, [this, index] {
+      if (jobs_[index].runs > 0) running_.Suspend(index, now_);
+    });
+    std::erase(without_pods_, index);
+    std::erase(again_, index);
+    scheduler_.PodsDeleted(now_);
+    Draw();
+  }
+
+  void Suspend(size_t index) {
+    Interrupt(index);
+    queue_->PodsGone(NameOf(index), present());
+  }
+
+  bool HasPodOn(const JobState& job, const std::string& node) const {
+    return std::any_of(job.pods.begin(), job.pods.end(),
+                       [&](const std::string& uid) { return pods_.Find(uid)->node == node; });
+  }
+
+  // Trainings with a pod there stop, and no pod can go there.
+  void LoseNode(const std::string& name) {
+    lost_.insert(name);
+    Node node = nodes_.at(name);
+    node.unschedulable = true;
+    state_.UpsertNode(node);
+    for (size_t index = 0; index < trace_.size(); ++index) {
+      if (!HasPodOn(jobs_[index], name)) continue;
+      jobs_[index].broken = true;
+      running_.Suspend(index, now_);
+    }
+    Plan(Faults::kPodsDeleted, EventKind::kPodsDeleted, name);
+    Plan(Faults::kNodeBack, EventKind::kNodeBack, name);
+  }
+
+  // The controllers of jobs create other pods in place of those that were there: of all of a job,
+  // which goes on from its checkpoint.
+  void DeletePodsOf(const std::string& node) {
+    for (size_t index = 0; index < trace_.size(); ++index) {
+      if (!HasPodOn(jobs_[index], node)) continue;
+      Interrupt(index);
+      again_.push_back(index);
+    }
+  }
+
+  void ReturnNode(const std::string& name) {
+    lost_.erase(name);
+    state_.UpsertNode(nodes_.at(name));
+    scheduler_.NodeReturned();
+    more_gpus_ = true;  // its GPUs are known again
+    if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, name);
+  }
+
+  Result<> MakePodsAgain() {
+    for (const size_t index : std::exchange(again_, {})) {
+      if (auto made = MakePods(index); !made) return made;
+    }
+    return {};
+  }
+
+  // Makes the job's pods, or defers that while no GPUs are known to be free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
-    const auto pods = PodsOf({.name = fmt::format("job-{}", job.id),
-                              .pod_namespace = options_.pod_namespace,
-                              .model = job.model,
-                              .gpus = job.gpus,
-                              .measured = !KnowsModels()},
-                             std::min(largest_gpus_, options_.pod_gpus.value_or(largest_gpus_)),
-                             surroundings_, admission_, present().wall);
+    auto pods = PodsOf({.name = NameOf(index),
+                        .run = jobs_[index].runs + 1,
+                        .pod_namespace = options_.pod_namespace,
+                        .model = job.model,
+                        .gpus = job.gpus,
+                        .measured = !KnowsModels()},
+                       MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
       return {};
     }
     if (!pods) return Fail(pods.error());
-    running_.Begin(index, {.ideal = job.ideal,
-                           .fair_throughput = job.fair_throughput,
-                           .pods = static_cast<uint32_t>(pods->size()),
-                           .first_part = job.first_part,
-                           .spread = SpreadOf(job.model)});
-    for (const Pod& pod : *pods) {
+    run_.places[index].nodes.clear();
+    run_.places[index].bound_with = {};
+    if (++jobs_[index].runs == 1) {
+      running_.Begin(index, {.ideal = job.ideal,
+                             .fair_throughput = job.fair_throughput,
+                             .pods = static_cast<uint32_t>(pods->size()),
+                             .first_part = job.first_part,
+                             .spread = SpreadOf(job.model)});
+    }
+    for (Pod& pod : *pods) {
+      if (options_.baseline) GiveFairShare(pod);
       owners_[pod.uid] = {index, static_cast<uint32_t>(jobs_[index].pods.size())};
       jobs_[index].pods.push_back(pod.uid);
       pods_.Create(pod);
+      if (queue_) queue_->AddPod(NameOf(index), pod.uid, present());
     }
     for (const Pod& pod : *pods) scheduler_.Add(pod, now_);
     return {};
   }
 
-  // What it truly loses, whatever is known of it.
+  // Returns the true slowdown of the model, whether or not the product knows it.
   SpreadCost SpreadOf(const std::string& model) const {
     const auto known = profiles_.Known(options_.pod_namespace, model);
     return known && known->object.profile ? known->object.profile->spread() : SpreadCost{};
   }
 
-  // A pod that others managed may have left them GPUs.
+  // Retries deferred jobs: a pod that Synergy does not manage may have freed GPUs.
   Result<> MakeLatePods() {
-    if (!std::exchange(others_left_, false)) return {};
+    if (!std::exchange(more_gpus_, false)) return {};
     for (const size_t index : std::exchange(without_pods_, {})) {
       if (auto made = MakePods(index); !made) return made;
     }
@@ -339,7 +492,15 @@ class ProductSimulation {
       case EventKind::kBound:
         Bind(event.uid);
         return;
+      case EventKind::kNodeLost:
+        return LoseNode(event.uid);
+      case EventKind::kPodsDeleted:
+        return DeletePodsOf(event.uid);
+      case EventKind::kNodeBack:
+        return ReturnNode(event.uid);
       case EventKind::kStarted:
+        if (const SimulatedPod* pod = pods_.Find(event.uid); pod && lost_.contains(pod->node))
+          return;
         kubelet_.Start(event.uid);
         if (const SimulatedPod* pod = pods_.Find(event.uid)) RunPod(*pod);
         return;
@@ -357,7 +518,7 @@ class ProductSimulation {
     }
   }
 
-  // What follows at once from what has happened.
+  // Runs all consequences of the last event that take no time.
   void Settle() {
     if (now_ - tidied_ >= kTidying) {
       state_.DropStaleExpectations(now_, present().wall);
@@ -376,6 +537,7 @@ class ProductSimulation {
   }
 
   void Tune() {
+    if (!tuner_) return;
     if (now_ >= tuner_due_ || now_ >= tuner_->wake()) {
       tuner_->Run(present());
       tuner_heard_ = pods_.writes();
@@ -391,11 +553,11 @@ class ProductSimulation {
       Duration after = options_.latencies.bind;
       for (const Pod& planned : attempt->planned) {
         planned_.insert_or_assign(planned.uid, planned);
-        Plan(after, EventKind::kBound, planned.uid);
-        after += options_.latencies.schedule;  // kube-scheduler's turn for the next of the gang
+        Plan(after + faults_.CallDelay(), EventKind::kBound, planned.uid);
+        after += options_.latencies.schedule;  // kube-scheduler takes the gang's pods one by one
       }
       NoteLocality(*attempt);
-      // What waits for a better place is answered with an error, which makes it no Unschedulable.
+      // A pod that waits for a better place gets an error, which does not make it Unschedulable.
       if (attempt->planned.empty() && !attempt->waits_for_locality) {
         for (const std::string& uid : attempt->uids) MarkUnschedulable(uid);
       }
@@ -429,16 +591,24 @@ class ProductSimulation {
 
   void Bind(const std::string& uid) {
     const auto planned = planned_.extract(uid);
+    if (planned.empty()) return;  // it was deleted meanwhile
     const Pod& as_planned = planned.mapped();
+    if (faults_.CallFails()) {
+      // kube-scheduler tries the pod again.
+      state_.Forget(uid);
+      scheduler_.Add(pods_.Find(uid)->AsCounted(), now_);
+      return;
+    }
     pods_.Write(uid, [&](SimulatedPod& pod) {
       pod.node = as_planned.node;
       if (!pod.fungible) return;
-      Fungible& fungible = *pod.fungible;
+      ManagedContainer& fungible = *pod.fungible;
       const ResourceVector& amounts = as_planned.fungible->requested;
       fungible.change = {ChangeKind::kAllocated, fungible.requested, amounts, {}, present().wall};
       fungible.resized_by_us_alone |= fungible.requested != amounts;
       fungible.requested = fungible.in_force = fungible.set_aside = amounts;
     });
+    if (queue_) queue_->BindPod(uid, as_planned.node, present());
     Plan(options_.latencies.start, EventKind::kStarted, uid);
     Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
     if (IsMeasured(uid)) {
@@ -454,8 +624,8 @@ class ProductSimulation {
     if (pod.fungible) {
       running.in_force = pod.fungible->in_force;
       running.enforcement = pod.fungible->enforcement;
-      // What it truly does, whatever is known of it.
-      const Fungible& fungible = *pod.fungible;
+      // The true profile, whether or not the product knows it.
+      const ManagedContainer& fungible = *pod.fungible;
       const bool is_unknown = options_.live_profiles || fungible.profile.empty();
       const std::string& model = is_unknown ? fungible.workload : fungible.profile;
       running.profile = profiles_.Find(pod.pod_namespace(), model, fungible.requested.gpus).profile;
@@ -471,23 +641,33 @@ class ProductSimulation {
           running.cold_epoch = {.work = data.Epoch(), .most = data.uncached};
       }
       JobState& job = jobs_[running.job];
-      if (++job.started == job.pods.size()) {
+      if (++job.started == job.pods.size() && !job.broken) {
+        job.goes = true;
         ++going_;
         if (InTrace(running.job)) {
-          run_.jobs[running.job].start = ToSeconds(now_);
+          JobRun& run = run_.jobs[running.job];
+          if (run.start < Seconds(0)) {
+            run.start = ToSeconds(now_);
+          } else {
+            ++run.restarts;
+          }
           ++running_jobs_;
         }
       }
     }
     progressed_ = now_;
+    if (queue_) queue_->RunPod(pod.uid(), present());
     running_.Start(pod.node, std::move(running), now_);
     if (profiling_) profiling_->Heard(now_);
   }
 
   void Resize(const std::string& uid) {
     const SimulatedPod* const pod = pods_.Find(uid);
-    if (pod == nullptr) return;
-    switch (kubelet_.MakeResize(uid, allocatable_[pod->node])) {
+    if (pod == nullptr || lost_.contains(pod->node)) return;
+    const auto node = nodes_.find(pod->node);
+    const ResourceVector allocatable =
+        node == nodes_.end() ? ResourceVector{} : node->second.allocatable.main;
+    switch (kubelet_.MakeResize(uid, allocatable, faults_.OfResize())) {
       case SimulatedKubelet::Resize::kNothing:
         return;
       case SimulatedKubelet::Resize::kDeferred:
@@ -502,31 +682,58 @@ class ProductSimulation {
     }
   }
 
-  void Finish(size_t index) {
+  // Deletes a job's pods, those that wait or are being bound included. `end`: ends the job's
+  // progress, while its pods still are where they were.
+  void EndPods(size_t index, const std::function<void()>& end) {
     JobState& job = jobs_[index];
+    if (job.goes) {
+      --going_;
+      if (InTrace(index)) --running_jobs_;
+    }
+    if (queue_) {
+      for (const std::string& uid : job.pods) queue_->RemovePod(uid, present());
+    }
+    end();
+    std::vector<Pod> waiting;
     for (const std::string& uid : job.pods) {
       const SimulatedPod& pod = *pods_.Find(uid);
+      if (pod.waits()) {
+        waiting.push_back(pod.AsCounted());
+        continue;
+      }
       Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
       running_.Stop(pod.node, uid, now_);
     }
-    const auto first_part = running_.FirstPartDone(index, now_);
-    if (first_part && InTrace(index)) run_.jobs[index].first_part = ToSeconds(*first_part);
-    running_.End(index);
     for (const std::string& uid : job.pods) {
       pods_.Remove(uid);
+      planned_.erase(uid);
       owners_.erase(uid);
     }
-    job = {};
-    --going_;
+    for (const Pod& pod : waiting) scheduler_.Forget(pod);
+    job.pods.clear();
+    job.started = 0;
+    job.goes = job.broken = false;
     progressed_ = now_;
+    JobPlace* const place = InTrace(index) ? &run_.places[index] : nullptr;
+    if (job.kept_since && place != nullptr) place->waited_for_locality += now_ - *job.kept_since;
+    job.kept_since.reset();
+  }
+
+  void Finish(size_t index) {
+    EndPods(index, [this, index] {
+      const auto first_part = running_.FirstPartDone(index, now_);
+      if (first_part && InTrace(index)) run_.jobs[index].first_part = ToSeconds(*first_part);
+    });
+    running_.End(index);
+    jobs_[index] = {};
     if (!InTrace(index)) {
-      others_left_ = true;
+      more_gpus_ = true;
       return Draw();
     }
+    if (queue_) queue_->Finish(NameOf(index), present());
     run_.jobs[index].finish = ToSeconds(now_);
     EndAt(run_.jobs[index].finish);
     ++finished_;
-    --running_jobs_;
     Draw();
     if (progress_) progress_(finished_);
   }
@@ -538,7 +745,7 @@ class ProductSimulation {
     run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
   }
 
-  // What is allocated from now on.
+  // Returns the amounts allocated from now on.
   ResourceVector Allocated() const { return pods_.counted(); }
 
   void Account(Instant until) {
@@ -552,7 +759,7 @@ class ProductSimulation {
     accounted_ = until;
   }
 
-  // The run ends here, unless it goes on; all until then is accounted for.
+  // Ends the run at `at`, unless it continues; accounts for everything until then.
   void EndAt(Seconds at) {
     run_.end = at;
     run_.gpu_utilisation = used_.gpus;
@@ -583,38 +790,44 @@ class ProductSimulation {
   ProductObserver* const observer_;
 
   ClusterState state_;
-  ModelProfiles published_;        // during the run
-  const ModelProfiles& believed_;  // by admission and the tuner
+  ModelProfiles published_;        // profiles made known during the run
+  const ModelProfiles& believed_;  // the profiles that admission and the tuner use
   SimulatedSurroundings surroundings_;
-  const WallTime clocks_;  // what they say at the beginning
+  const WallTime clocks_;  // wall time at the beginning
   AdmissionSettings admission_;
+  Faults faults_;
   SimulatedScheduler scheduler_;
   SimulatedPods pods_;
   SimulatedKubelet kubelet_;
   JobProgress running_;
   std::optional<TunerDriver> tuner_;
   std::optional<ProfilingDriver> profiling_;
+  std::optional<QueueDriver> queue_;
 
   ResourceVector total_;
   Gpus largest_gpus_;  // of one node
-  std::unordered_map<std::string, ResourceVector> allocatable_;
-  std::vector<size_t> arrivals_;                   // the trace's jobs by arrival
-  std::vector<JobState> jobs_;                     // as the trace, then the starting pods
-  std::unordered_map<std::string, Owner> owners_;  // of pods
-  std::unordered_map<std::string, Pod> planned_;   // on their way to a node
+  std::unordered_map<std::string, Node> nodes_;
+  std::set<std::string> lost_;                       // nodes
+  std::vector<size_t> arrivals_;                     // indexes of the trace's jobs by arrival
+  std::unordered_map<std::string, size_t> by_name_;  // the trace's jobs, where they queue
+  std::vector<JobState> jobs_;                       // those of the trace, then the starting pods
+  std::unordered_map<std::string, Owner> owners_;    // by pod
+  std::unordered_map<std::string, Pod> planned_;     // pods being bound
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t numbers_ = 0;
   Instant now_{};
   Instant tidied_{};
   Instant profiles_due_ = Instant::max();
-  Instant tuner_due_ = Instant::max();  // for what it has not heard yet
-  uint64_t tuner_heard_ = 0;            // writes
+  Instant tuner_due_ = Instant::max();  // when the tuner runs for unread writes
+  uint64_t tuner_heard_ = 0;            // number of writes that the tuner has read
   Instant accounted_{};
-  Use used_;                          // until then
-  Instant progressed_{};              // when a job last came, began to run or ended
-  size_t going_ = 0;                  // jobs that run, the starting pods' included
-  std::vector<size_t> without_pods_;  // jobs that have come and wait for GPUs to be known
-  bool others_left_ = false;          // a starting pod has ended since they were tried
+  Use used_;              // until then
+  Instant progressed_{};  // when a job last arrived, started or ended
+  size_t starting_pods_ = 0;
+  size_t going_ = 0;                  // running jobs, including the starting pods
+  std::vector<size_t> without_pods_;  // jobs that have arrived but wait for known GPUs
+  std::vector<size_t> again_;         // jobs whose pods are to be created again
+  bool more_gpus_ = false;            // GPUs may be known now that were not at the last retry
   bool scheduling_ = false;           // an attempt is under way
   size_t next_arrival_ = 0;
   size_t arrived_ = 0;
@@ -643,6 +856,22 @@ StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t p
 }
 
 std::span<const MechanismName> ProductMechanisms() { return kMechanisms; }
+
+std::span<const MechanismName> BaselineMechanisms() { return kBaselines; }
+
+bool SetMechanism(std::string_view name, ProductOptions& options) {
+  size_t index = 0;
+  for (const auto& names : {ProductMechanisms(), BaselineMechanisms()}) {
+    for (const MechanismName& known : names) {
+      const Mechanism& how = kHow[index++];
+      if (known.name != name) continue;
+      options.enforcement = how.enforcement;
+      options.baseline = how.baseline;
+      return true;
+    }
+  }
+  return false;
+}
 
 Result<SimulationRun> SimulateProduct(const StartingCluster& cluster,
                                       std::span<const ProductJob> jobs,

@@ -11,17 +11,16 @@
 namespace synergy {
 namespace {
 
-// How often the controller asks the agents.
+// Interval at which the controller polls the agents.
 constexpr Duration kAsks = std::chrono::seconds(10);
-// Of the time, that threads wait who could use more CPU than they get.
+// Fraction of the time that threads wait for CPU in a pod that could use more than it gets.
 constexpr double kWaiting = 0.5;
-// Likewise where storage sets the pace.
+// Fraction of the time that threads wait for data in a pod whose pace storage limits.
 constexpr double kStarved = 0.9;
-// Of the CPU that is of use, what is used on average: whole cores are what busy
-// workers use.
+// Mean use of the useful CPU; busy workers use whole cores.
 constexpr double kUsed = 0.95;
 
-// Pods of a workload whose memory is watched until it is known.
+// Number of pods of a workload whose memory is watched until it is known.
 constexpr size_t kStudied = 2;
 
 double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
@@ -60,10 +59,10 @@ void ProfilingDriver::Run(Moment at) {
   const std::set<std::string> before = Measured();
   std::erase_if(told_, [&](const auto& told) { return !before.contains(told.first); });
   for (const std::string& uid : before) Tell(uid, at);
-  profiler_.HearWaiting(memory_, state_.WaitingPods());
-  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at);
-  for (const ProfilerAction& action : decision.actions) {
-    profiler_.Learn(memory_, action, Do(action, at), at);
+  profiler_.ObserveWaiting(memory_, state_.WaitingPods());
+  const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at);
+  for (const ProfilerAction& action : plan.actions) {
+    profiler_.OnResult(memory_, action, Do(action, at), at);
   }
   wake_ = Measured().empty() ? Instant::max() : at.now + kAsks;
 }
@@ -98,12 +97,12 @@ void ProfilingDriver::Tell(const std::string& uid, Moment at) {
   }
   progress.cpu->at = at.wall;
   TellOfMemory(*pod, *pace, time, progress);
-  profiler_.Hear(memory_, progress, {}, at);
+  profiler_.Observe(memory_, progress, {}, at);
 }
 
 void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,
                                    Duration time, PodProgress& progress) const {
-  const Fungible& fungible = *pod.fungible;
+  const ManagedContainer& fungible = *pod.fungible;
   const auto truth =
       truths_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus).profile;
   if (!truth) return;
@@ -112,7 +111,7 @@ void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::P
   MemoryUse& memory = *progress.memory;
   const Bytes left = std::max(fungible.in_force.memory - data.process, Bytes(0));
   memory.process = data.process;
-  // In the first epoch the cache fills, and all comes from storage.
+  // In the first epoch the cache fills, and all data come from storage.
   const Bytes cached = pace.cold_most ? Bytes(std::llround(memory.fetched)) : data.size;
   memory.cache = std::min({left, data.size, cached});
   memory.at = *progress.last;
@@ -173,7 +172,7 @@ void ProfilingDriver::Publish(const std::string& profile_namespace,
   object.profile = std::make_shared<const JobProfile>(*std::move(made));
   const std::shared_ptr<const JobProfile> profile = object.profile;
   believed_.Add(std::move(object));
-  // Those that run are the tuner's from now on.
+  // From now on the tuner controls the running pods.
   const MeasurementKey key{profile_namespace, measured.workload, measured.gpus,
                            measured.gpu_product, measured.gang_size};
   const auto measurement = memory_.measurements.find(key);

@@ -1,10 +1,11 @@
 #pragma once
 
-// Drives the profiler on a simulated cluster, as the controller does on a real one: what agents
-// would tell of pods follows from how fast they truly are, what it publishes is what admission and
-// the tuner believe.
+// Drives the profiler on a simulated cluster, as the controller does on a real one. The reports of
+// the agents are derived from the pods' true speeds; admission and the tuner use the profiles that
+// the profiler publishes.
 //
-// Told are those pods alone that are being measured, so that it costs nothing when all is known.
+// Only pods that are being measured have reports, so that a cluster with known profiles costs
+// nothing.
 //
 // Threading: one owner.
 
@@ -26,22 +27,22 @@ namespace synergy {
 
 class ProfilingDriver final : public MeasuredBook {
  public:
-  // All outlive this. What is published comes into `believed`; what pods tell of their memory
-  // follows from `truths`.
+  // REQUIRES: all arguments outlive this. Published profiles go into `believed`; the pods' memory
+  // readings are derived from `truths`.
   ProfilingDriver(ModelProfiles& believed, ClusterState& state, SimulatedPods& pods,
                   JobProgress& running, const ModelProfiles& truths);
 
-  // A pod runs now, or has other amounts.
+  // Handles the start of a pod, or a change of its amounts.
   void Heard(Instant now);
   void Run(Moment at);
-  // When Run() is due; never while nobody is measured.
+  // When Run() is due; never while no pod is measured.
   Instant wake() const { return wake_; }
 
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                               const std::string& name) const override;
 
  private:
-  // What the agent of its node tells of a pod.
+  // The report of a node's agent on a pod.
   struct Told {
     PodProgress progress;
     Instant at{};

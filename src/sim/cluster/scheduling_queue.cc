@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Whether what holds for one holds for the other.
+// Returns whether the outcome for one pod holds for the other.
 bool Alike(const Pod& a, const Pod& b) {
   if (!(a.requests == b.requests) || a.priority != b.priority || a.gpu_product != b.gpu_product ||
       a.tolerates_unschedulable != b.tolerates_unschedulable || a.gang != b.gang) {
@@ -25,7 +25,7 @@ void SchedulingQueue::Add(const Pod& pod, Instant now) {
   auto kind = std::find_if(kinds_.begin(), kinds_.end(),
                            [&](const Kind& known) { return Alike(known.model, pod); });
   if (kind == kinds_.end()) kind = kinds_.insert(kind, Kind{.model = pod});
-  // Whoever comes to nobody does not take over what was found out by those before.
+  // Resets a kind without pods, but keeps the version at which its nodes were last searched.
   if (kind->turns.empty()) *kind = Kind{.model = pod, .looked_at = kind->looked_at};
   Member member{.kind = &*kind, .turn = {pod.priority, now, ++numbers_, pod.uid}};
   member.joined = kind->passes;
@@ -42,7 +42,7 @@ void SchedulingQueue::Remove(const std::string& uid) {
   active_.erase(it->second.turn);
   kind->turns.erase(it->second.turn);
   members_.erase(it);
-  // Nobody of that gang comes again.
+  // No pod of that gang comes again.
   if (kind->turns.empty() && kind->model.gang) {
     kinds_.remove_if([kind](const Kind& known) { return &known == kind; });
   }
@@ -70,7 +70,7 @@ Instant SchedulingQueue::BackoffEnds(const Member& member) {
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::Next(Instant now) {
-  // Whoever backs off comes after all others, in the order in which backoffs end.
+  // Pods in backoff come after all others, in the order in which their backoffs end.
   using Order = std::tuple<bool, Instant, Turn>;
   std::optional<Order> best;
   Candidate candidate;

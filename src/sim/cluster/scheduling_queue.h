@@ -3,11 +3,12 @@
 // kube-scheduler's queue (pkg/scheduler/backend/queue): pods of higher priority first, then those
 // whose last attempt is longest ago. A pod that failed rests until an event that may help; if that
 // comes before its backoff is over (1 s, doubled with each attempt, up to 10 s), it comes after all
-// that do not back off. The queue never stands still for a backoff (SchedulerPopFromBackoffQ, on
-// since Kubernetes 1.33). What has rested for five minutes is tried again whatever happened.
+// pods that are not in backoff. The queue never idles because of a backoff
+// (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested for five minutes is
+// tried again in any case.
 //
-// Pods that are alike are tried together: where one fails the others would. They keep their order,
-// as they would if each failed in turn. Of a gang one pod is in the queue, for all of them.
+// Pods that are alike are tried together: if one fails, the others would. They keep their order, as
+// if each had failed in turn. A gang is in the queue with one pod, which stands for all of them.
 //
 // Threading: one owner.
 
@@ -44,32 +45,32 @@ class SchedulingQueue {
     bool operator==(const Turn& other) const { return (*this <=> other) == 0; }
   };
 
-  // Pods that are alike, and what was found out about them.
+  // Pods that are alike, and the outcome of their attempts.
   struct Kind {
     Pod model;
     std::set<Turn> turns;
     bool woken = false;   // all of them are to be tried
-    uint32_t passes = 0;  // how often all of them have failed
+    uint32_t passes = 0;  // number of times that all of them have failed
     Instant last_pass{};
-    // For whoever tries them: nodes that are as they were in this version of the cluster are no
-    // good.
+    // For the caller: nodes unchanged since this version of the cluster are known to be unsuitable.
     uint64_t looked_at = 0;
   };
 
   void Add(const Pod& pod, Instant now);
   void Remove(const std::string& uid);
-  // An event that may help every pod, or that changed this one.
+  // Reports an event that may help every pod, or one that changed this pod.
   void WakeAll();
   void Wake(const std::string& uid);
 
-  // Who is tried next, none where nobody is. It stays until Remove() or Failed().
+  // The pod to be tried next; Next() returns none if there is none. It stays in the queue until
+  // Remove() or Failed().
   struct Candidate {
     std::string uid;
     Kind* kind = nullptr;
   };
   std::optional<Candidate> Next(Instant now);
   void Failed(const Candidate& candidate, Instant now);
-  // When somebody has rested long enough; none where nobody rests.
+  // Returns when the next pod has rested long enough; nullopt if none rests.
   std::optional<Instant> RestEnds() const;
 
   size_t size() const { return members_.size(); }
@@ -78,19 +79,19 @@ class SchedulingQueue {
   struct Member {
     Kind* kind = nullptr;
     Turn turn;
-    uint32_t attempts = 0;  // on its own
-    uint32_t joined = 0;    // the kind's passes before it came
+    uint32_t attempts = 0;  // attempts on its own
+    uint32_t joined = 0;    // the kind's passes before the pod joined
     Instant last_attempt{};
     bool active = false;
   };
 
   static Instant BackoffEnds(const Member& member);
-  // When the first of them has rested long enough.
+  // Returns when the first of them has rested long enough.
   Instant RestEnds(const Kind& kind) const;
 
   std::list<Kind> kinds_;
   std::unordered_map<std::string, Member> members_;
-  std::set<Turn> active_;  // those to be tried on their own
+  std::set<Turn> active_;  // pods to be tried on their own
   uint64_t numbers_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The clock of whoever in the simulation asks for the time.
+// The clock that the simulated components read.
 //
 // Threading: one owner.
 
@@ -14,14 +14,14 @@ class SimulatedClock final : public Clock {
  public:
   explicit SimulatedClock(Moment at) : at_(at) {}
 
-  // Both clocks go on until then; never back.
+  // Advances both clocks to `now`; they never go back.
   void GoOnTo(Instant now) {
     at_.wall += now - at_.now;
     at_.now = now;
   }
   Instant Now() const override { return at_.now; }
   WallTime WallNow() const override { return at_.wall; }
-  // Time passes in no call.
+  // Calls take no time.
   bool SleepUntil(Instant deadline, std::stop_token /*stop*/) const override {
     return deadline <= at_.now;
   }

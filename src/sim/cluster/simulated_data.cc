@@ -6,8 +6,8 @@
 namespace synergy {
 namespace {
 
-constexpr double kStorage = 500e6;   // bytes a second
-constexpr int64_t kWithMargin = 11;  // tenths of the process memory, as admission counts it
+constexpr double kStorage = 500e6;   // bytes per second
+constexpr int64_t kWithMargin = 11;  // process memory with admission's margin, in tenths
 
 }  // namespace
 
@@ -20,7 +20,7 @@ SimulatedData DataOf(const JobProfile& truth) {
   size_t enough = 0;
   while (speed(enough) < truth.Best()) ++enough;
   if (enough == 0) return data;
-  // The line of the time per iteration over the memory.
+  // The time per iteration is linear in the memory between two points.
   size_t less = 0;
   while (less + 1 < enough && speed(less) < truth.Best() / 2) ++less;
   const double from = 1 / speed(less);

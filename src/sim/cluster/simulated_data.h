@@ -1,10 +1,10 @@
 #pragma once
 
-// The processes and the data set of a simulated training, of which a trace's profiles tell nothing
-// but how fast the training is with how much memory. Made so that a cache that keeps a fixed part
-// of the data (profile/cache_model.h), and storage of 500 MB/s, allow just that where memory is
-// what limits it: through two of the profile's amounts, the least with its best speed and one
-// below.
+// The process memory and the data set of a simulated training. A trace's profiles only state how
+// fast the training is with how much memory. The values are chosen so that a cache that keeps a
+// fixed part of the data (profile/cache_model.h), with storage of 500 MB/s, gives the profile's
+// speeds where memory is the limit: at two of the profile's amounts, the least with the best speed
+// and one below.
 //
 // Threading: pure.
 
@@ -14,13 +14,13 @@
 namespace synergy {
 
 struct SimulatedData {
-  Bytes process;             // admission's margin on top of it is the profile's least memory
-  Bytes size;                // of the data set; 0: it needs no cache
-  double per_iteration = 0;  // bytes that are read
-  // Iterations a second that storage allows while all of it comes from there, as in a first epoch.
+  Bytes process;             // with admission's margin it is the profile's least memory
+  Bytes size;                // of the data set; 0: the training needs no cache
+  double per_iteration = 0;  // bytes read
+  // Iterations per second that storage allows while all data come from it, as in a first epoch.
   double uncached = 0;
 
-  // Iterations in which the data set is read once.
+  // Returns the number of iterations that read the data set once.
   double Epoch() const { return static_cast<double>(size.count()) / per_iteration; }
 };
 SimulatedData DataOf(const JobProfile& truth);

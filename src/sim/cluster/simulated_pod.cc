@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-ResourceVector Held(const Fungible& fungible) {
+ResourceVector Held(const ManagedContainer& fungible) {
   return LargerOf(LargerOf(fungible.requested, fungible.set_aside), fungible.in_force);
 }
 
@@ -32,7 +32,7 @@ Pod SimulatedPod::AsCounted() const {
   ResourceVector demand = fungible->demand + (pod.requests.main - fungible->requested);
   demand.gpus = pod.requests.main.gpus;
   pod.demand = LargerOf(demand, pod.requests.main);
-  pod.fungible = std::make_shared<const Fungible>(*fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(*fungible);
   return pod;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pod as the API server of a simulated cluster has it, and as everybody who watches reads it.
+// A pod as the API server of a simulated cluster stores it, and as every watch reports it.
 //
 // Threading: values.
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "cluster/pod.h"
 #include "core/resources.h"
 
@@ -25,21 +25,22 @@ class SimulatedPod {
   const std::shared_ptr<const Gang>& gang() const { return pod_.gang; }
   bool waits() const { return node.empty(); }
 
-  // As src/wire reads the object: the larger of what the spec asks for, the kubelet has set aside
-  // and is in force, and what has been announced on top; the demand raised to that.
+  // Returns the pod as src/wire reads the object: its amount is the larger of that in the spec,
+  // that allocated by the kubelet and that in force, plus what has been announced; its demand is at
+  // least that amount.
   Pod AsCounted() const;
-  // What kube-scheduler takes it for, which knows nothing of announcements.
+  // Returns the amounts that kube-scheduler counts; it ignores announcements.
   ResourceVector CountedByKubeScheduler() const;
 
   std::string node;
-  // Spec, status and annotations of the container whose CPU and memory may be changed; none:
-  // nothing may be.
-  std::optional<Fungible> fungible;
-  Waiting waiting;  // of no meaning with a node
+  // Spec, status and annotations of the container whose CPU and memory may be changed; none: no
+  // container may be changed.
+  std::optional<ManagedContainer> fungible;
+  Waiting waiting;  // meaningless for a bound pod
   uint64_t resource_version = 0;
 
  private:
-  Pod pod_;                 // what never changes
+  Pod pod_;                 // the immutable part
   ResourceVector besides_;  // requests beside the fungible container's
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The pods of a simulated cluster: what its API server is to a real one. Every write is seen by all
-// who watch, at once.
+// The pods of a simulated cluster, as its API server stores them. Every watcher sees each write at
+// once.
 //
 // Threading: one owner.
 
@@ -18,13 +18,14 @@ namespace synergy {
 
 class SimulatedPods;
 
-// Whom the writes are told, beside the ClusterState.
+// Receives the writes, beside the ClusterState.
 class PodWatcher {
  public:
   virtual ~PodWatcher() = default;
-  // Its spec or annotations were written.
+  // The pod's spec or annotations were written.
   virtual void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) = 0;
-  // What it takes from its node has become less; `pod` is as it is now, or as it was when it went.
+  // The pod takes less from its node than before; `pod` is its present state, or the last one
+  // before it was deleted.
   virtual void RoomMade(const SimulatedPod& pod) = 0;
 };
 
@@ -32,18 +33,18 @@ class SimulatedPods {
  public:
   using Change = std::function<void(SimulatedPod&)>;
 
-  // `state` and `watcher` outlive this.
+  // REQUIRES: `state` and `watcher` outlive this.
   SimulatedPods(ClusterState& state, PodWatcher& watcher) : state_(state), watcher_(watcher) {}
 
   void Create(const Pod& pod);
-  // A write of spec or annotations, or of the status, which nobody takes for a change of the pod.
-  // Without effect for one that is not there (false).
+  // Writes the spec or annotations, or the status, which watchers do not see as a change of the
+  // pod. Returns false, without effect, if the pod does not exist.
   bool Write(const std::string& uid, const Change& change);
   bool WriteStatus(const std::string& uid, const Change& change);
   void Remove(const std::string& uid);
 
   const SimulatedPod* Find(const std::string& uid) const;
-  // By the pods that are bound: as kube-scheduler counts, and with all that is announced.
+  // The amounts of the bound pods: as kube-scheduler counts them, and with announcements.
   ResourceVector CountedOn(const std::string& node) const;
   const ResourceVector& counted() const { return counted_; }
   // Grows with every write.

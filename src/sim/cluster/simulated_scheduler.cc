@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// As the extender's configuration has it.
+// As in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
@@ -21,10 +21,9 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
          MayGoTo(*pod.waiting->selection, node.name, node.labels, node.taints);
 }
 
-// One whose words make no sense is refused by the product; here it goes alone.
-bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
+// The product refuses a pod with malformed gang labels; here it is scheduled on its own.
 
-// Where kube-scheduler's own filters let a member of a gang go.
+// The nodes that kube-scheduler's own filters leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
  public:
   SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot) {
@@ -41,7 +40,17 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
-// Whether some node has room by what kube-scheduler counts, so that it asks the extender.
+// The lower, the earlier by `order`: what the node's pods request, as a part of the node.
+double ScoreOf(const NodeState& node, NodeOrder order) {
+  const auto part = [](int64_t amount, int64_t whole) {
+    return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
+  };
+  const double requested = part(node.requested.cpu.count(), node.allocatable.cpu.count()) +
+                           part(node.requested.memory.count(), node.allocatable.memory.count());
+  return order == NodeOrder::kLeastAllocated ? requested : -requested;
+}
+
+// Returns whether some node has room by kube-scheduler's own count, so that it calls the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
                          const SimulatedPods& pods) {
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
@@ -55,14 +64,16 @@ bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
 
 }  // namespace
 
-SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began)
+SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality,
+                                       std::optional<NodeOrder> order, Moment began)
     : state_(state),
+      order_(order),
       clock_(began),
       log_(sink_, clock_, LogLevel::kError, LogFormat::kText),
       gangs_(state, ReserveRule{}, {}, GangTimes{}, std::move(locality), clock_, log_) {}
 
 void SimulatedScheduler::Add(const Pod& pod, Instant now) {
-  if (IsOfGang(pod)) {
+  if (pod.IsOfGang()) {
     GangState& gang = waiting_gangs_[pod.gang->name];
     gang.gpus += pod.requests.main.gpus;
     if (!gang.leader.empty()) return;
@@ -71,8 +82,23 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
   queue_.Add(pod, now);
 }
 
+void SimulatedScheduler::Forget(const Pod& pod) {
+  if (!pod.IsOfGang()) return queue_.Remove(pod.uid);
+  const auto gang = waiting_gangs_.find(pod.gang->name);
+  if (gang == waiting_gangs_.end()) return;
+  queue_.Remove(gang->second.leader);
+  waiting_gangs_.erase(gang);
+}
+
+void SimulatedScheduler::PodsDeleted(Instant now) {
+  clock_.GoOnTo(now);
+  gangs_.Look();  // gives up the places that are held for them
+  queue_.WakeAll();
+}
+
 bool SimulatedScheduler::HasWork(Instant now) {
-  // kube-scheduler asks again by itself while a gang waits for a better place: it gets an error.
+  // kube-scheduler retries a gang that waits for a better place without an event: the gang got an
+  // error.
   for (auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until && *gang.waits_until <= now) queue_.Wake(gang.leader);
   }
@@ -96,7 +122,7 @@ Gpus SimulatedScheduler::kept_waiting() const {
 }
 
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
-  // Whom NodeResourcesFit has rejected, its annotations do not bring back.
+  // New annotations do not bring back a pod that NodeResourcesFit has rejected.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
   const auto gang = pod.gang() ? waiting_gangs_.find(pod.gang()->name) : waiting_gangs_.end();
   queue_.Wake(gang == waiting_gangs_.end() ? pod.uid() : gang->second.leader);
@@ -109,7 +135,7 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   const std::optional<SchedulingQueue::Candidate> candidate = queue_.Next(now);
   if (!candidate) return std::nullopt;
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
-  if (IsOfGang(pod)) return TryGang(*candidate, pod, now);
+  if (pod.IsOfGang()) return TryGang(*candidate, pod, now);
   const auto snapshot = state_.Snapshot();
   const Choice choice = Choose(pod, *snapshot, candidate->kind->looked_at);
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
@@ -180,7 +206,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
   }
   std::vector<Pod> planned;
   for (size_t member = 0; member < binds.size(); ++member) {
-    // The last has let all of them go.
+    // The last member's bind releases all of them.
     const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*binds[member]);
     SYNERGY_CHECK(outcome && *outcome, "all binds of a gang that is held wait at one moment");
     const std::string& node = nodes[member];
@@ -192,7 +218,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
     pod.node = node;
     planned.push_back(std::move(pod));
   }
-  // Sees that the gang is bound.
+  // Updates the gangs, so that they count this gang as bound.
   gangs_.Look();
   return planned;
 }
@@ -201,13 +227,14 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
                                                       uint64_t looked_at) const {
   Choice choice;
-  FitRank best_rank;
+  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
+  Rank best_rank;
   std::optional<BestFit> best_fit;
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
-    if (!best_fit) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const FitRank rank = best_fit->Rank(node);
+    if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
+    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {
@@ -220,7 +247,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
     if (hold && hold->node == index) {
-      // Its own earlier share must not stand in its way.
+      // The pod's own earlier share must not count against it.
       consider(index, WithoutPod(node, pod.uid));
     } else if (node.changed > looked_at) {
       consider(index, node);

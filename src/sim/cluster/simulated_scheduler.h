@@ -1,11 +1,11 @@
 #pragma once
 
-// kube-scheduler with our extender: who is tried next, and which node a pod gets with how much.
+// kube-scheduler with our extender: the next pod to be tried, its node and its allocation.
 //
-// kube-scheduler looks at requests first; where some node is good enough for it, the extender's
-// filter, ranking and bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), by
-// the same functions on the same ClusterState. The members of a gang are filtered and bound one
-// after the other by the extender's own Gangs, all at the moment of the first.
+// kube-scheduler checks requests first; if some node suits it, the extender's filter, ranking and
+// bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), by the same functions on
+// the same ClusterState. The members of a gang are filtered and bound one after the other by the
+// extender's own Gangs, all at the moment of the first.
 //
 // Threading: one owner.
 
@@ -28,57 +28,65 @@
 #include "sim/cluster/scheduling_queue.h"
 #include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"
+#include "sim/node_order.h"
 
 namespace synergy {
 
 class SimulatedScheduler final : public PodWatcher {
  public:
-  // `state` outlives this. `began`: when the extender began.
-  SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began);
+  // `state` outlives this. `began`: when the extender began. `order`: kube-scheduler scores nodes
+  // by itself, in place of the extender; it still places gangs by the extender's code.
+  SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
+                     Moment began);
 
-  // A pod that waits has come, or has gone. A gang comes when all of it is known, by each pod.
+  // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
-  void Remove(const std::string& uid) { queue_.Remove(uid); }
+  // A pod that waited, or was to be bound, has been deleted; of a gang all of them are.
+  void Forget(const Pod& pod);
+  // Pods of a job that did not end by itself have been deleted, and may come again.
+  void PodsDeleted(Instant now);
+  // A node has become schedulable.
+  void NodeReturned() { queue_.WakeAll(); }
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
-  // Whether somebody is to be tried now, and when there will be if nothing happens.
+  // Returns whether a pod is to be tried now, and when one will be if nothing happens.
   bool HasWork(Instant now);
   std::optional<Instant> NextWork() const;
 
   struct Attempt {
     std::vector<std::string> uids;  // of one pod, or of a whole gang
-    // The pods as they are to be bound; the ClusterState assumes them there. None: they are
+    // The pods as they are to be bound; the ClusterState assumes them there. None: the pods are
     // Unschedulable, or wait for a better place.
     std::vector<Pod> planned;
     bool waits_for_locality = false;
-    // Nothing that matters to it has changed since others like it failed: this took no time.
+    // Nothing relevant has changed since pods like it failed: the attempt took no time.
     bool known = false;
   };
-  // Of the one whose turn it is; none where there is nobody. `pods` has the waiting ones.
+  // Tries the next pod; nullopt if there is none. `pods` holds the waiting ones.
   std::optional<Attempt> Try(const SimulatedPods& pods, Instant now);
 
-  // What gangs ask for that could run now if they were spread further.
+  // Returns the GPUs of gangs that could run now if they were spread further.
   Gpus kept_waiting() const;
 
  private:
   struct Choice {
     std::optional<NodeIndex> node;
-    bool looked = false;  // some node had to be looked at
+    bool looked = false;  // some node had to be searched
   };
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, uint64_t looked_at) const;
   struct GangState {
-    std::string leader;                  // which is in the queue
-    Gpus gpus;                           // all of them
+    std::string leader;                  // the pod that is in the queue
+    Gpus gpus;                           // of all members
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader, Instant now);
-  // The nodes of the members; none: one of them has none. `waits_for`: then they may be spread
-  // further.
+  // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
+  // gang waits before it may be spread further.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
                                       const ClusterSnapshot& snapshot,
                                       std::optional<Duration>& waits_for);
-  // All of the gang as it is to be bound.
+  // Returns all of the gang's pods as they are to be bound.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
                               const std::vector<std::string>& nodes, Instant now);
   std::optional<Pod> Assume(const Pod& pod, const ClusterSnapshot& snapshot, NodeIndex node,
@@ -91,6 +99,7 @@ class SimulatedScheduler final : public PodWatcher {
   };
 
   ClusterState& state_;
+  const std::optional<NodeOrder> order_;
   SimulatedClock clock_;
   NoSink sink_;
   Logger log_;

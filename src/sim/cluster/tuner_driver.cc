@@ -1,92 +1,128 @@
 #include "sim/cluster/tuner_driver.h"
 
 #include <utility>
+#include <variant>
 
 namespace synergy {
 
 TunerDriver::TunerDriver(const TunerSettings& settings, const ProfileBook& profiles,
-                         ClusterState& state, SimulatedPods& pods, Resized resized, Moment at)
+                         ClusterState& state, SimulatedPods& pods, Resized resized, Faults& faults,
+                         Moment at)
     : tuner_(settings, profiles),
       memory_(Tuner::StartOver(at)),
       state_(state),
       pods_(pods),
       resized_(std::move(resized)),
+      faults_(faults),
       wake_(at.now) {
   state_.KeepNews();
 }
 
 void TunerDriver::Run(Moment at) {
+  if (!late_.empty()) {
+    if (at.now < wake_) return;
+    Carry(std::exchange(late_, {}), at);
+    wake_ = at.now;
+  }
   ClusterNews news = state_.TakeNews();
   if (news.pods.empty() && at.now < wake_) return;
   while (true) {
-    for (const PodNews& item : news.pods) tuner_.Hear(memory_, item, at);
-    const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
-    wake_ = decision.wake;
-    rounds_ += decision.round ? 1 : 0;
-    if (decision.actions.empty()) return;
+    for (const PodNews& item : news.pods) tuner_.Observe(memory_, item, at);
+    const TunerPlan plan = tuner_.Plan(*news.snapshot, memory_, at);
+    wake_ = plan.wake;
+    rounds_ += plan.round ? 1 : 0;
+    if (plan.actions.empty()) return;
     ++decisions_;
-    for (const TunerAction& action : decision.actions) {
-      tuner_.Learn(memory_, action, Do(action), at);
+    if (const Duration delay = faults_.CallDelay(); delay > Duration::zero()) {
+      late_ = plan.actions;
+      wake_ = at.now + delay;
+      return;
     }
+    Carry(plan.actions, at);
     news = state_.TakeNews();
   }
 }
 
-bool TunerDriver::Do(const TunerAction& action) {
-  const auto record = [&action](SimulatedPod& pod) {
-    if (!pod.fungible) return;
-    pod.fungible->change = action.change;
-    pod.fungible->announced_until = WallTime::max();  // nobody else writes here
-    if (action.unshrinkable_until) pod.fungible->unshrinkable_until = action.unshrinkable_until;
-  };
-  switch (action.kind) {
-    case TunerActionKind::kKeepPlace:
-      return Write(action, [&action](SimulatedPod& pod) {
-        pod.waiting.kept_node = action.node;
-        pod.waiting.kept_until = action.until;
-      });
-    case TunerActionKind::kEndPlace:
-      return action.place_end == PlaceEnd::kPodGone || Write(action, [](SimulatedPod& pod) {
-               pod.waiting.kept_node.clear();
-               pod.waiting.kept_until = {};
-             });
-    case TunerActionKind::kRemind:
-      return Write(action, [](SimulatedPod&) {});
-    case TunerActionKind::kAnnounce:
-    case TunerActionKind::kRecord:
-      return Write(action, record);
-    case TunerActionKind::kResize:
-      return Resize(action);
-    case TunerActionKind::kWithdraw:
-      return Write(action, [&action](SimulatedPod& pod) {
-        if (!pod.fungible || !pod.fungible->change) return;
-        if (*pod.fungible->change == action.change) pod.fungible->change = action.before;
-        if (action.unshrinkable_until) pod.fungible->unshrinkable_until = action.unshrinkable_until;
-      });
-    case TunerActionKind::kPutBack:
-      return Write(action, record) && Resize(action);
-    case TunerActionKind::kTell:
-      return true;  // nobody reads the events
+void TunerDriver::Carry(const std::vector<TunerAction>& actions, Moment at) {
+  for (const TunerAction& action : actions) {
+    tuner_.OnResult(memory_, action, !faults_.CallFails() && Do(action), at);
   }
-  return false;
 }
 
-bool TunerDriver::Write(const TunerAction& action, const SimulatedPods::Change& change) {
-  const SimulatedPod* const pod = pods_.Find(action.pod->uid);
-  if (pod == nullptr) return false;
-  if (action.unchanged && pod->resource_version != action.pod->resource_version) return false;
-  return pods_.Write(action.pod->uid, change);
+bool TunerDriver::Do(const TunerAction& action) {
+  return std::visit([&](const auto& what) { return Do(*action.pod, what); }, action.what);
 }
 
-bool TunerDriver::Resize(const TunerAction& action) {
-  const bool written = Write(action, [&action](SimulatedPod& pod) {
-    Fungible& fungible = *pod.fungible;
-    fungible.requested = action.change.to;
+bool TunerDriver::Do(const Pod& pod, const tuner_action::KeepPlace& place) {
+  return pods_.Write(pod.uid, [&](SimulatedPod& waiting) {
+    waiting.waiting.kept_node = place.node;
+    waiting.waiting.kept_until = place.until;
+  });
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::EndPlace& place) {
+  return place.end == PlaceEnd::kPodGone || pods_.Write(pod.uid, [](SimulatedPod& waiting) {
+    waiting.waiting.kept_node.clear();
+    waiting.waiting.kept_until = {};
+  });
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::Remind&) {
+  return pods_.Write(pod.uid, [](SimulatedPod&) {});
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::Announce& step) {
+  return IsWritable(pod, step) && Record(pod, step.change, std::nullopt);
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::Record& step) {
+  return IsWritable(pod, step) && Record(pod, step.change, std::nullopt);
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::Resize& step) {
+  return IsWritable(pod, step) && Resize(pod, step.change);
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::Withdraw& step) {
+  return IsWritable(pod, step) && pods_.Write(pod.uid, [&](SimulatedPod& written) {
+    if (!written.fungible || !written.fungible->change) return;
+    if (*written.fungible->change == step.change) written.fungible->change = step.before;
+    if (step.unshrinkable_until) written.fungible->unshrinkable_until = step.unshrinkable_until;
+  });
+}
+
+bool TunerDriver::Do(const Pod& pod, const tuner_action::PutBack& step) {
+  return Record(pod, step.change, step.unshrinkable_until) && Resize(pod, step.change);
+}
+
+bool TunerDriver::Do(const Pod&, const tuner_action::Notify&) {
+  return true;  // the events have no reader
+}
+
+bool TunerDriver::IsWritable(const Pod& pod, const tuner_action::ChangeStep& step) const {
+  const SimulatedPod* const now = pods_.Find(pod.uid);
+  return now != nullptr && (!step.unchanged || now->resource_version == pod.resource_version);
+}
+
+bool TunerDriver::Record(const Pod& pod, const ChangeRecord& change,
+                         std::optional<WallTime> unshrinkable_until) {
+  return pods_.Write(pod.uid, [&](SimulatedPod& written) {
+    if (!written.fungible) return;
+    written.fungible->change = change;
+    written.fungible->announced_until = WallTime::max();  // no other writer
+    if (unshrinkable_until) written.fungible->unshrinkable_until = unshrinkable_until;
+  });
+}
+
+bool TunerDriver::Resize(const Pod& pod, const ChangeRecord& change) {
+  const bool written = pods_.Write(pod.uid, [&](SimulatedPod& resized) {
+    ManagedContainer& fungible = *resized.fungible;
+    fungible.requested = change.to;
     fungible.resized_by_us_alone = true;
-    // Before a kubelet says otherwise, what is asked for counts.
+    // Until a kubelet reports otherwise, the requests count.
     if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
   });
-  if (written && !pods_.Find(action.pod->uid)->waits()) resized_(action.pod->uid);
+  if (written && !pods_.Find(pod.uid)->waits()) resized_(pod.uid);
   return written;
 }
 

@@ -1,46 +1,64 @@
 #pragma once
 
-// Drives the tuner on a simulated cluster, as the controller does on a real one: what it decides is
-// written on the simulated pods.
+// Drives the tuner on a simulated cluster, as the controller does on a real one: its decisions are
+// written to the simulated pods.
 //
 // Threading: one owner.
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/simulated_pods.h"
+#include "sim/faults.h"
 
 namespace synergy {
 
 class TunerDriver {
  public:
-  // Called where the spec of a bound pod asks for other amounts now.
+  // Called after the spec of a bound pod asks for other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // All outlive this. From now on the driver takes the news of `state`.
+  // All outlive this. From now on the driver takes the news of `state`. Writes fail and are late
+  // as `faults` draws it.
   TunerDriver(const TunerSettings& settings, const ProfileBook& profiles, ClusterState& state,
-              SimulatedPods& pods, Resized resized, Moment at);
+              SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
 
-  // Decides where there is news or it is time to, until there is nothing more to do.
+  // Decides where there is news or it is time to, until there is nothing more to do, or writes are
+  // late: then they are made, and the next decisions follow, when Run() is due again.
   void Run(Moment at);
   // When Run() is due if nothing happens.
   Instant wake() const { return wake_; }
   uint64_t rounds() const { return rounds_; }
-  uint64_t decisions() const { return decisions_; }  // that led to any action
+  uint64_t decisions() const { return decisions_; }  // those that led to any action
 
  private:
+  void Carry(const std::vector<TunerAction>& actions, Moment at);
   bool Do(const TunerAction& action);
-  bool Write(const TunerAction& action, const SimulatedPods::Change& change);
-  bool Resize(const TunerAction& action);
+  bool Do(const Pod& pod, const tuner_action::KeepPlace& place);
+  bool Do(const Pod& pod, const tuner_action::EndPlace& place);
+  bool Do(const Pod& pod, const tuner_action::Remind& reminder);
+  bool Do(const Pod& pod, const tuner_action::Announce& step);
+  bool Do(const Pod& pod, const tuner_action::Resize& step);
+  bool Do(const Pod& pod, const tuner_action::Record& step);
+  bool Do(const Pod& pod, const tuner_action::Withdraw& step);
+  bool Do(const Pod& pod, const tuner_action::PutBack& step);
+  bool Do(const Pod& pod, const tuner_action::Notify& notice);
+  bool IsWritable(const Pod& pod, const tuner_action::ChangeStep& step) const;
+  bool Record(const Pod& pod, const ChangeRecord& change,
+              std::optional<WallTime> unshrinkable_until);
+  bool Resize(const Pod& pod, const ChangeRecord& change);
 
   Tuner tuner_;
   TunerMemory memory_;
   ClusterState& state_;
   SimulatedPods& pods_;
   Resized resized_;
+  Faults& faults_;
+  std::vector<TunerAction> late_;  // decided, and written when Run() is due
   Instant wake_{};
   uint64_t rounds_ = 0;
   uint64_t decisions_ = 0;

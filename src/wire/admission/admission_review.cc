@@ -6,7 +6,7 @@
 
 #include "cluster/annotations.h"
 #include "cluster/gang_name.h"
-#include "json/base64.h"
+#include "json/text.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"
 #include "wire/objects/object_readers.h"

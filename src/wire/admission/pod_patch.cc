@@ -7,7 +7,7 @@
 
 #include "cluster/annotations.h"
 #include "core/quantity_text.h"
-#include "json/value_text.h"
+#include "json/writer.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"
 #include "wire/base/resource_list.h"

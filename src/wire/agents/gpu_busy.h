@@ -4,6 +4,8 @@
 // of containers have been busy.
 //
 // Threading: pure. Strings are UTF-8.
+//
+// Apart because the device plugin writes it and knows no progress.
 
 #include <cstddef>
 #include <string>

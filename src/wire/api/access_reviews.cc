@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "json/value_text.h"
+#include "json/writer.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {
@@ -61,7 +62,7 @@ Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::str
   const Value user = fields.Object(status["user"]);
   TokenUser known{ReadText(fields, user["username"]), ReadText(fields, user["uid"]),
                   TextOf(fields.Array(user["groups"])), TextOf(fields.Object(user["extra"]))};
-  if (!fields.ok()) return Fail(ErrorCode::kInvalid, "the answer is no TokenReview");
+  if (!fields.ok()) return Fail(ErrorCode::kInvalid, "the answer is not a TokenReview");
   if (!authenticated || !meant || known.name.empty()) return std::optional<TokenUser>();
   return known;
 }
@@ -128,6 +129,33 @@ Result<std::string> ReadRequestedToken(std::string_view text) {
   if (!fields.ok() || token.empty())
     return Fail(ErrorCode::kInvalid, "the answer to the TokenRequest has no token");
   return token;
+}
+
+std::string WriteExecInfo(const std::string& api_version, bool interactive) {
+  std::string out = R"({"apiVersion":)";
+  AppendJsonString(out, api_version);
+  return out +
+         fmt::format(R"(,"kind":"ExecCredential","spec":{{"interactive":{}}}}})", interactive);
+}
+
+Result<ExecCredential> ReadExecCredential(std::string_view text) {
+  const Result<Document> document = Document::Parse(text);
+  // Drop the parser's message, which may quote the text, a secret.
+  if (!document) return Fail(ErrorCode::kInvalid, "is not JSON");
+  const Value root = document->root();
+  FieldReader fields(root);
+  const Value status = fields.Object(fields.Object(root)["status"]);
+  ExecCredential credential{ReadText(fields, status["token"]),
+                            ReadText(fields, status["clientCertificateData"]),
+                            ReadText(fields, status["clientKeyData"])};
+  if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
+  if (credential.certificate_pem.empty() != credential.key_pem.empty()) {
+    return Fail(ErrorCode::kInvalid, "has only one of clientCertificateData and clientKeyData");
+  }
+  if (credential.token.empty() && credential.key_pem.empty()) {
+    return Fail(ErrorCode::kInvalid, "has neither a token nor a certificate");
+  }
+  return credential;
 }
 
 }  // namespace synergy::wire

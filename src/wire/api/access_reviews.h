@@ -1,8 +1,8 @@
 #pragma once
 
-// Requests to the API server about tokens and rights: TokenReview (authentication.k8s.io/v1),
-// SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest, which issues a token for a
-// service account.
+// Tokens and rights: credential plugins, and requests to the API server: TokenReview
+// (authentication.k8s.io/v1), SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest,
+// which issues a token for a service account.
 //
 // Threading: pure. Failures: kInvalid, without any part of a token.
 
@@ -34,5 +34,20 @@ Result<bool> ReadPathReview(std::string_view text);
 
 std::string WriteTokenRequest(std::string_view audience, std::chrono::seconds validity);
 Result<std::string> ReadRequestedToken(std::string_view text);
+
+// Input and output of credential plugins (client-go's, client.authentication.k8s.io/v1 and
+// v1beta1).
+
+struct ExecCredential {
+  std::string token;
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+// The content of the environment variable KUBERNETES_EXEC_INFO.
+std::string WriteExecInfo(const std::string& api_version, bool interactive);
+
+// Reads what the plugin printed: a token, or a certificate with its key.
+Result<ExecCredential> ReadExecCredential(std::string_view text);
 
 }  // namespace synergy::wire

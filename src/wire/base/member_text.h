@@ -201,7 +201,7 @@ class MemberReader {
   void Read(Value value, T& read) {
     if constexpr (std::is_enum_v<T>) {
       const auto word = std::find(kWords<T>.begin(), kWords<T>.end(), fields_.Text(value));
-      if (word == kWords<T>.end()) return fields_.Report(value, "is none of its words");
+      if (word == kWords<T>.end()) return fields_.Report(value, "is not one of the allowed words");
       read = static_cast<T>(word - kWords<T>.begin());
     } else {
       MemberReader members(fields_, fields_.Object(value));

@@ -3,6 +3,8 @@
 // Reads the parts of metadata that all kinds share. Private to this folder.
 //
 // Threading: pure.
+//
+// Apart because every kind reads it.
 
 #include <memory>
 #include <string>

@@ -1,7 +1,11 @@
 #include "wire/base/resource_list.h"
 
 #include <algorithm>
+#include <string_view>
 
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
 #include "wire/base/json_words.h"
 
 namespace synergy::wire {
@@ -57,6 +61,94 @@ Resources ResourceList::ToResources(std::string_view gpu_resource, int64_t large
 int64_t ResourceList::Units(std::string_view name, int64_t largest) const {
   const auto it = amounts_.find(name);
   return it == amounts_.end() ? 0 : Cut(it->second.ToUnits(), largest);
+}
+
+namespace {
+
+constexpr std::string_view kHugePagesPrefix = "hugepages-";
+constexpr std::string_view kQuotaPrefix = "requests.";
+
+bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+
+bool IsDnsLabel(std::string_view label) {
+  return !label.empty() && IsLowerOrDigit(label.front()) && IsLowerOrDigit(label.back()) &&
+         std::all_of(label.begin(), label.end(),
+                     [](char c) { return IsLowerOrDigit(c) || c == '-'; });
+}
+
+bool IsDnsSubdomain(std::string_view name) {
+  for (;;) {
+    const size_t dot = name.find('.');
+    if (!IsDnsLabel(name.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    name.remove_prefix(dot + 1);
+  }
+}
+
+// The part of validation.IsQualifiedName after the slash.
+bool IsQualifiedNamePart(std::string_view name) {
+  constexpr size_t kLongest = 63;
+  return !name.empty() && name.size() <= kLongest && IsAlphanumeric(name.front()) &&
+         IsAlphanumeric(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
+           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+// v1helper.IsExtendedResourceName for names without "kubernetes.io/".
+bool IsExtendedResource(std::string_view name) {
+  constexpr size_t kLongestPrefix = 253;
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos || name.starts_with(kQuotaPrefix)) return false;
+  const std::string_view prefix = name.substr(0, slash);
+  return prefix.size() + kQuotaPrefix.size() <= kLongestPrefix && IsDnsSubdomain(prefix) &&
+         IsQualifiedNamePart(name.substr(slash + 1));
+}
+
+}  // namespace
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with(kHugePagesPrefix);
+}
+
+bool IsScalarResource(std::string_view name) {
+  return name.starts_with(kHugePagesPrefix) || name.starts_with("attachable-volumes-") ||
+         name.find("kubernetes.io/") != std::string_view::npos || IsExtendedResource(name);
+}
+
+std::optional<ResourceVector> ReadAmounts(FieldReader& fields, Value object) {
+  object = fields.Object(object);
+  const Value cpu = object["cpu"];
+  const Value memory = object["memory"];
+  if (cpu.absent() && memory.absent()) {
+    if (!object.missing()) fields.Report(object, "has neither cpu nor memory");
+    return std::nullopt;
+  }
+  const size_t before = fields.count();
+  ResourceVector amounts;
+  amounts.cpu = std::max(MilliCpu(0), ToMilliCpu(fields.Amount(cpu), kLargestRequest));
+  amounts.memory = std::max(Bytes(0), ToBytes(fields.Amount(memory), kLargestRequest));
+  if (fields.count() != before) return std::nullopt;
+  return amounts;
+}
+
+std::optional<ResourceVector> ReadAmountsAnnotation(FieldReader& fields, Value annotation) {
+  const std::string_view text = fields.Text(annotation);
+  if (annotation.absent() || !annotation.IsString()) return std::nullopt;
+  const Result<Document> document = Document::Parse(text);
+  if (!document) {
+    fields.Report(annotation, document.error().message);
+    return std::nullopt;
+  }
+  FieldReader inner(document->root());
+  const std::optional<ResourceVector> amounts = ReadAmounts(inner, document->root());
+  fields.Adopt(annotation, inner);
+  return amounts;
+}
+
+std::string WriteAmounts(const ResourceVector& amounts) {
+  return fmt::format(R"({{"cpu":"{}","memory":"{}"}})", ToQuantityText(amounts.cpu),
+                     ToQuantityText(amounts.memory));
 }
 
 }  // namespace synergy::wire

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/exact_quantity.h"
@@ -48,5 +50,16 @@ Bytes ToBytes(ExactQuantity amount, int64_t largest);
 bool IsPodLevelResource(std::string_view name);
 // Whether kube-scheduler keeps the resource among its scalar resources.
 bool IsScalarResource(std::string_view name);
+
+// CPU and memory as in Synergy's annotations: {"cpu":"1500m","memory":"4Gi"}.
+
+// Reads an object with `cpu`, `memory` or both; an absent one is 0. None, and a finding, for
+// anything else.
+std::optional<ResourceVector> ReadAmounts(FieldReader& fields, Value object);
+// Reads an annotation whose text is such an object. None, without a finding, if there is no
+// annotation.
+std::optional<ResourceVector> ReadAmountsAnnotation(FieldReader& fields, Value annotation);
+
+std::string WriteAmounts(const ResourceVector& amounts);
 
 }  // namespace synergy::wire

@@ -210,8 +210,8 @@ Result<ClusterList> ReadClusterList(std::string_view text, const PodRules& rules
   const Value root = document->root();
   if (!root.IsObject() || root["kind"].text() != "List" || !root["items"].IsArray()) {
     return Fail(ErrorCode::kInvalid,
-                "no Kubernetes List: write what `kubectl get nodes,pods,trainingprofiles -A -o "
-                "json` prints");
+                "not a Kubernetes List: use the output of `kubectl get nodes,pods,trainingprofiles "
+                "-A -o json`");
   }
   ClusterList cluster;
   Result<> added;
@@ -238,7 +238,7 @@ Result<std::string> ClusterListWriter::AddPage(ClusterKind kind, std::string_vie
   if (!document) return Fail(document.error());
   const Value root = document->root();
   if (!root["items"].IsArray()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("no list of kind {}", words.kind));
+    return Fail(ErrorCode::kInvalid, fmt::format("unexpected list of kind {}", words.kind));
   }
   root["items"].ForEachElement([&](Value item) {
     if (!item.IsObject()) return;

@@ -5,6 +5,16 @@
 //
 // Threading: pure.
 
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/overloaded.h"
 #include "engine/decisions.h"
 #include "wire/journal/journal_members.h"
 
@@ -18,10 +28,73 @@ inline constexpr std::array<std::string_view, 5> kWords<ChangeFailure>{
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
                                                                    "ProfileGone", "Devices"};
+
+// A TunerAction in a recording: one object, whatever the action. Members that the action has not
+// are at their defaults.
+struct RecordedAction {
+  enum class Kind : uint8_t {};  // the index of the alternative
+
+  Kind kind{};
+  std::shared_ptr<const Pod> pod;
+  std::string node;
+  WallTime until{};
+  Duration waited{};
+  double cost = 0;
+  PlaceEnd place_end = PlaceEnd::kBound;
+  ChangeRecord change;
+  ChangeRecord before;
+  bool unchanged = false;
+  std::optional<WallTime> unshrinkable_until;
+  std::optional<ChangeFailure> failure;
+  Respected respected = Respected::kByHand;
+  std::string message;
+};
 template <>
-inline constexpr std::array<std::string_view, 9> kWords<TunerActionKind>{
-    "KeepPlace", "EndPlace", "Remind",  "Announce", "Resize",
-    "Record",    "Withdraw", "PutBack", "Tell"};
+inline constexpr std::array<std::string_view, std::variant_size_v<TunerAction::What>>
+    kWords<RecordedAction::Kind>{"KeepPlace", "EndPlace", "Remind",  "Announce", "Resize",
+                                 "Record",    "Withdraw", "PutBack", "Tell"};
+
+// Match(each, record, what) calls each(member of the record, member of the action) for every member
+// of the action.
+void Match(auto each, auto& record, Like<tuner_action::KeepPlace> auto& what) {
+  each(record.node, what.node);
+  each(record.until, what.until);
+  each(record.waited, what.waited);
+  each(record.cost, what.cost);
+}
+void Match(auto each, auto& record, Like<tuner_action::EndPlace> auto& what) {
+  each(record.node, what.node);
+  each(record.place_end, what.end);
+}
+void Match(auto, auto&, Like<tuner_action::Remind> auto&) {}
+void MatchStep(auto each, auto& record, auto& what) {
+  each(record.change, what.change);
+  each(record.unchanged, what.unchanged);
+}
+void Match(auto each, auto& record, Like<tuner_action::Announce> auto& what) {
+  MatchStep(each, record, what);
+}
+void Match(auto each, auto& record, Like<tuner_action::Resize> auto& what) {
+  MatchStep(each, record, what);
+}
+void Match(auto each, auto& record, Like<tuner_action::Record> auto& what) {
+  MatchStep(each, record, what);
+}
+void Match(auto each, auto& record, Like<tuner_action::Withdraw> auto& what) {
+  MatchStep(each, record, what);
+  each(record.before, what.before);
+  each(record.unshrinkable_until, what.unshrinkable_until);
+  each(record.failure, what.failure);
+}
+void Match(auto each, auto& record, Like<tuner_action::PutBack> auto& what) {
+  each(record.change, what.change);
+  each(record.unshrinkable_until, what.unshrinkable_until);
+  each(record.failure, what.failure);
+}
+void Match(auto each, auto& record, Like<tuner_action::Notify> auto& what) {
+  each(record.respected, what.reason);
+  each(record.message, what.message);
+}
 
 void Members(auto& each, Like<Moment> auto& moment) {
   auto& [now, wall] = moment;
@@ -35,7 +108,7 @@ void Members(auto& each, Like<ReserveRule> auto& reserve) {
   each("headroom", headroom);
 }
 
-void Members(auto& each, Like<TunerAction> auto& action) {
+void Members(auto& each, Like<RecordedAction> auto& action) {
   auto& [kind, pod, node, until, waited, cost, place_end, change, before, unchanged,
          unshrinkable_until, failure, respected, message] = action;
   each("kind", kind);
@@ -52,6 +125,25 @@ void Members(auto& each, Like<TunerAction> auto& action) {
   each("failure", failure);
   each("respected", respected);
   each("message", message);
+}
+
+void Members(auto& each, const TunerAction& action) {
+  RecordedAction record{.kind = RecordedAction::Kind(action.what.index()), .pod = action.pod};
+  const auto write = [](auto& in_record, const auto& member) { in_record = member; };
+  std::visit([&](const auto& what) { Match(write, record, what); }, action.what);
+  Members(each, std::as_const(record));
+}
+void Members(auto& each, TunerAction& action) {
+  RecordedAction record;
+  Members(each, record);
+  const auto read =
+      Overloaded{[](const auto& in_record, auto& member) { member = in_record; },
+                 [](const std::optional<ChangeFailure>& in_record, ChangeFailure& member) {
+                   if (in_record) member = *in_record;
+                 }};
+  action.pod = std::move(record.pod);
+  action.what = MakeAlternative<TunerAction::What>(static_cast<size_t>(record.kind));
+  std::visit([&](auto& what) { Match(read, record, what); }, action.what);
 }
 
 void Members(auto& each, Like<TunerSettings> auto& settings) {

@@ -37,7 +37,7 @@ Result<Decision> ReadDecisionLine(std::string_view line) {
   FieldReader fields(document->root());
   const Value root = fields.Object(document->root());
   const auto name = std::find(kNames.begin(), kNames.end(), fields.Text(root["decision"]));
-  if (name == kNames.end()) return Fail(ErrorCode::kInvalid, "decision: is none that there is");
+  if (name == kNames.end()) return Fail(ErrorCode::kInvalid, "decision: unknown kind");
   auto decision = MakeAlternative<Decision>(static_cast<size_t>(name - kNames.begin()));
   MemberReader members(fields, root);
   std::visit([&](auto& made) { Members(members, made); }, decision);

@@ -61,7 +61,7 @@ Result<ClusterChange> ReadJournalLine(std::string_view line) {
   FieldReader fields(document->root());
   const Value root = fields.Object(document->root());
   const auto name = std::find(kCalls.begin(), kCalls.end(), fields.Text(root["call"]));
-  if (name == kCalls.end()) return Fail(ErrorCode::kInvalid, "call: is none that a journal has");
+  if (name == kCalls.end()) return Fail(ErrorCode::kInvalid, "call: unknown name");
   ClusterChange change;
   change.call = MakeAlternative<Call>(static_cast<size_t>(name - kCalls.begin()));
   MemberReader members(fields, root);

@@ -93,13 +93,10 @@ void Members(auto& each, Like<LooserIdentities> auto& identities) {
   each("owner", owner);
 }
 
-void Members(auto& each, Like<Fungible> auto& fungible) {
-  auto& [container, profile, profile_generation, workload, alike, hint, enforcement, floor, demand,
-         fair_share, written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
-         memory_limit_in_force, in_force, set_aside, reported, resize, resize_message,
-         resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
-         oom_killed, evicted_for_memory, memory_let_be, probe] = fungible;
-  each("container", container);
+void Members(auto& each, Like<AdmittedContainer> auto& container) {
+  auto& [name, profile, profile_generation, workload, alike, hint, enforcement, floor, demand,
+         fair_share, written, placeholder] = container;
+  each("container", name);
   each("profile", profile);
   each("profileGeneration", profile_generation);
   each("workload", workload);
@@ -111,17 +108,30 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("fairShare", fair_share);
   each("written", written);
   each("placeholder", placeholder);
+}
+
+void Members(auto& each, Like<SpecifiedContainer> auto& container) {
+  auto& [beside, init_peak, requested, cpu_limit, memory_limit] = container;
   each("beside", beside);
   each("initPeak", init_peak);
   each("requested", requested);
   each("cpuLimit", cpu_limit);
   each("memoryLimit", memory_limit);
+}
+
+void Members(auto& each, Like<ReportedContainer> auto& container) {
+  auto& [memory_limit_in_force, in_force, set_aside, reported, resize, resize_message] = container;
   each("memoryLimitInForce", memory_limit_in_force);
   each("inForce", in_force);
   each("setAside", set_aside);
   each("reported", reported);
   each("resize", resize);
   each("resizeMessage", resize_message);
+}
+
+void Members(auto& each, Like<ContainerHistory> auto& container) {
+  auto& [resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
+         oom_killed, evicted_for_memory, memory_let_be, probe] = container;
   each("resizedByUsAlone", resized_by_us_alone);
   each("change", change);
   each("announcedUntil", announced_until);
@@ -132,6 +142,20 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("evictedForMemory", evicted_for_memory);
   each("memoryLetBe", memory_let_be);
   each("probe", probe);
+}
+
+// In this order, which is that of their text.
+template <class Part>
+void MembersOf(auto& each, Like<ManagedContainer> auto& container) {
+  using Base = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(container)>>,
+                                  const Part, Part>;
+  Members(each, static_cast<Base&>(container));
+}
+void Members(auto& each, Like<ManagedContainer> auto& container) {
+  MembersOf<AdmittedContainer>(each, container);
+  MembersOf<SpecifiedContainer>(each, container);
+  MembersOf<ReportedContainer>(each, container);
+  MembersOf<ContainerHistory>(each, container);
 }
 
 void Members(auto& each, Like<NodeRequirement> auto& requirement) {
@@ -409,15 +433,17 @@ void Members(auto& each, Like<GangPlace> auto& place) {
   each("uid", uid);
   each("node", node);
 }
-void Members(auto& each, Like<cluster_change::Hold> auto& call) {
-  auto& [places, deadline, held] = call;
+void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
+  auto& [places, deadline, outcome] = call;
   each("places", places);
   each("deadline", deadline);
-  each("held", held);
+  each("held", outcome);
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
-void Members(auto& each, Like<cluster_change::HoldVacated> auto& call) { each("hold", call.hold); }
-void Members(auto& each, Like<cluster_change::SettleVacant> auto& call) {
+void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
+  each("hold", call.hold);
+}
+void Members(auto& each, Like<cluster_change::SettleReplacement> auto& call) {
   auto& [uid, is_awaited] = call;
   each("uid", uid);
   each("awaited", is_awaited);

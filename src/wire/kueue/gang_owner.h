@@ -10,7 +10,8 @@
 //   PyTorchJob (kubeflow.org)  the workers and the master, those that have GPUs; if it is elastic,
 //                              its minReplicas, those of the lowest indices
 //   MPIJob (kubeflow.org)      the workers, and the launcher if it has GPUs and is created with
-//   them RayCluster (ray.io)        the workers of a group: replicas x numOfHosts; where Ray's
+//                              them
+//   RayCluster (ray.io)        the workers of a group: replicas x numOfHosts; where Ray's
 //                              autoscaler adds more, minReplicas x numOfHosts, those of the lowest
 //                              indices. The head is no member
 //   LeaderWorkerSet            a group: its leader and workers, those that have GPUs; none if the

@@ -250,131 +250,153 @@ WorkloadOwner ReadOwner(FieldReader& fields, Value metadata) {
 template <>
 struct Kind<Workload> {
   static constexpr std::string_view kName = "workload";
-  static Workload Read(FieldReader& fields, Value object, const PodRules& rules);
+  static Workload Read(FieldReader& fields, Value object, const PodRules& rules) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    Workload workload;
+    workload.uid = ReadText(fields, metadata["uid"]);
+    workload.workload_namespace = ReadText(fields, metadata["namespace"]);
+    workload.name = ReadText(fields, metadata["name"]);
+    workload.resource_version = ReadText(fields, metadata["resourceVersion"]);
+    workload.created = ReadTime(fields, metadata["creationTimestamp"]);
+    workload.local_queue = ReadText(fields, spec["queueName"]);
+    workload.priority = fields.Integer(spec["priority"], std::numeric_limits<int32_t>::min(),
+                                       std::numeric_limits<int32_t>::max());
+    workload.active = spec["active"].absent() || fields.Truth(spec["active"]);
+    workload.owner = ReadOwner(fields, metadata);
+    workload.may_lose_turn =
+        std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
+    ReadConditions(fields, status, workload);
+    workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
+    ReadChecks(fields, status, workload);
+    ReadPodSets(fields, spec, status, rules.gpu_resource, workload);
+    const Value annotations = fields.Object(metadata["annotations"]);
+    const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
+    if (!text.empty() && text.size() <= kLongestNote) {
+      if (auto note = ReadMembers<RoundNote>(text)) workload.note = *std::move(note);
+    }
+    return workload;
+  }
 };
 
-Workload Kind<Workload>::Read(FieldReader& fields, Value object, const PodRules& rules) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  Workload workload;
-  workload.uid = ReadText(fields, metadata["uid"]);
-  workload.workload_namespace = ReadText(fields, metadata["namespace"]);
-  workload.name = ReadText(fields, metadata["name"]);
-  workload.resource_version = ReadText(fields, metadata["resourceVersion"]);
-  workload.created = ReadTime(fields, metadata["creationTimestamp"]);
-  workload.local_queue = ReadText(fields, spec["queueName"]);
-  workload.priority = fields.Integer(spec["priority"], std::numeric_limits<int32_t>::min(),
-                                     std::numeric_limits<int32_t>::max());
-  workload.active = spec["active"].absent() || fields.Truth(spec["active"]);
-  workload.owner = ReadOwner(fields, metadata);
-  workload.may_lose_turn =
-      std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
-  ReadConditions(fields, status, workload);
-  workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
-  ReadChecks(fields, status, workload);
-  ReadPodSets(fields, spec, status, rules.gpu_resource, workload);
-  const Value annotations = fields.Object(metadata["annotations"]);
-  const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
-  if (!text.empty() && text.size() <= kLongestNote) {
-    if (auto note = ReadMembers<RoundNote>(text)) workload.note = *std::move(note);
-  }
-  return workload;
-}
+template struct KindReader<Workload>;
 
 template <>
 struct Kind<ClusterQueue> {
   static constexpr std::string_view kName = "cluster queue";
-  static ClusterQueue Read(FieldReader& fields, Value object, const PodRules& rules);
-};
-
-ClusterQueue Kind<ClusterQueue>::Read(FieldReader& fields, Value object, const PodRules& rules) {
-  const Value spec = fields.Object(object["spec"]);
-  ClusterQueue queue;
-  queue.name = ReadText(fields, fields.Object(object["metadata"])["name"]);
-  queue.cohort = ReadText(fields, spec["cohortName"]);
-  queue.preemption = ReadText(fields, fields.Object(spec["preemption"])["withinClusterQueue"]);
-  queue.by_usage = !spec["admissionScope"].absent();
-  fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
-    fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
-      fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
-        if (fields.Text(fields.Object(resource)["name"]) != rules.gpu_resource) return;
-        queue.flavors.push_back(ReadText(fields, flavor["name"]));
-        const ExactQuantity quota = fields.Amount(resource["nominalQuota"]);
-        queue.quota += Gpus(std::clamp<int64_t>(quota.ToUnits(), 0, kMostPods));
+  static ClusterQueue Read(FieldReader& fields, Value object, const PodRules& rules) {
+    const Value spec = fields.Object(object["spec"]);
+    ClusterQueue queue;
+    queue.name = ReadText(fields, fields.Object(object["metadata"])["name"]);
+    queue.cohort = ReadText(fields, spec["cohortName"]);
+    queue.preemption = ReadText(fields, fields.Object(spec["preemption"])["withinClusterQueue"]);
+    queue.by_usage = !spec["admissionScope"].absent();
+    fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
+      fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
+        fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
+          if (fields.Text(fields.Object(resource)["name"]) != rules.gpu_resource) return;
+          queue.flavors.push_back(ReadText(fields, flavor["name"]));
+          const ExactQuantity quota = fields.Amount(resource["nominalQuota"]);
+          queue.quota += Gpus(std::clamp<int64_t>(quota.ToUnits(), 0, kMostPods));
+        });
       });
     });
-  });
-  const Value checks = fields.Object(spec["admissionChecksStrategy"]);
-  fields.Array(checks["admissionChecks"]).ForEachElement([&](Value check) {
-    queue.checks.push_back(ReadText(fields, fields.Object(check)["name"]));
-  });
-  return queue;
-}
+    const Value checks = fields.Object(spec["admissionChecksStrategy"]);
+    fields.Array(checks["admissionChecks"]).ForEachElement([&](Value check) {
+      queue.checks.push_back(ReadText(fields, fields.Object(check)["name"]));
+    });
+    return queue;
+  }
+};
+
+template struct KindReader<ClusterQueue>;
 
 template <>
 struct Kind<LocalQueue> {
   static constexpr std::string_view kName = "local queue";
-  static LocalQueue Read(FieldReader& fields, Value object, const PodRules&);
+  static LocalQueue Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    return {.queue_namespace = ReadText(fields, metadata["namespace"]),
+            .name = ReadText(fields, metadata["name"]),
+            .cluster_queue = ReadText(fields, fields.Object(object["spec"])["clusterQueue"])};
+  }
 };
 
-LocalQueue Kind<LocalQueue>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  return {.queue_namespace = ReadText(fields, metadata["namespace"]),
-          .name = ReadText(fields, metadata["name"]),
-          .cluster_queue = ReadText(fields, fields.Object(object["spec"])["clusterQueue"])};
-}
+template struct KindReader<LocalQueue>;
 
 template <>
-struct Kind<QueuePart> {
-  static constexpr std::string_view kName = "part of a queue";
-  static QueuePart Read(FieldReader& fields, Value object, const PodRules&);
+struct Kind<ResourceFlavor> {
+  static constexpr std::string_view kName = "resource flavor";
+  static ResourceFlavor Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value spec = fields.Object(object["spec"]);
+    return {.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
+            .topology = ReadText(fields, spec["topologyName"]),
+            .product = ReadText(fields, fields.Object(spec["nodeLabels"])[kProductLabel])};
+  }
 };
 
-QueuePart Kind<QueuePart>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value spec = fields.Object(object["spec"]);
-  const Value metadata = fields.Object(object["metadata"]);
-  QueuePart part{.name = ReadText(fields, metadata["name"]),
-                 .topology = ReadText(fields, spec["topologyName"]),
-                 .controller = ReadText(fields, spec["controllerName"]),
-                 .parent = ReadText(fields, spec["parentName"]),
-                 .product = ReadText(fields, fields.Object(spec["nodeLabels"])[kProductLabel]),
-                 .uid = ReadText(fields, metadata["uid"])};
-  fields.Array(fields.Object(object["status"])["conditions"]).ForEachElement([&](Value condition) {
-    condition = fields.Object(condition);
-    if (fields.Text(condition["type"]) == "Active")
-      part.active = fields.Text(condition["status"]) == "True";
-  });
-  return part;
-}
+template struct KindReader<ResourceFlavor>;
+
+template <>
+struct Kind<AdmissionCheck> {
+  static constexpr std::string_view kName = "admission check";
+  static AdmissionCheck Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    AdmissionCheck check{
+        .name = ReadText(fields, metadata["name"]),
+        .uid = ReadText(fields, metadata["uid"]),
+        .controller = ReadText(fields, fields.Object(object["spec"])["controllerName"])};
+    const Value conditions = fields.Object(object["status"])["conditions"];
+    fields.Array(conditions).ForEachElement([&](Value condition) {
+      condition = fields.Object(condition);
+      if (fields.Text(condition["type"]) == "Active")
+        check.active = fields.Text(condition["status"]) == "True";
+    });
+    return check;
+  }
+};
+
+template struct KindReader<AdmissionCheck>;
+
+template <>
+struct Kind<Cohort> {
+  static constexpr std::string_view kName = "cohort";
+  static Cohort Read(FieldReader& fields, Value object, const PodRules&) {
+    return {.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
+            .parent = ReadText(fields, fields.Object(object["spec"])["parentName"])};
+  }
+};
+
+template struct KindReader<Cohort>;
 
 template <>
 struct Kind<QueuedPod> {
   static constexpr std::string_view kName = "pod";
-  static QueuedPod Read(FieldReader& fields, Value object, const PodRules& rules);
+  static QueuedPod Read(FieldReader& fields, Value object, const PodRules& rules) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    QueuedPod pod;
+    pod.uid = ReadText(fields, metadata["uid"]);
+    pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+    pod.name = ReadText(fields, metadata["name"]);
+    pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
+    pod.has_gpus = GpusOfPod(fields, spec, rules.gpu_resource) > 0;
+    pod.node = ReadText(fields, spec["nodeName"]);
+    pod.has_node = !pod.node.empty();
+    pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);
+    pod.since = ReadTime(fields, status["startTime"]);
+    fields.Array(status["containerStatuses"]).ForEachElement([&](Value container) {
+      const Value state = fields.Object(fields.Object(container)["state"]);
+      const Value began = fields.Object(state["running"])["startedAt"];
+      pod.since = std::max(pod.since, ReadTime(fields, began));
+    });
+    return pod;
+  }
 };
 
-QueuedPod Kind<QueuedPod>::Read(FieldReader& fields, Value object, const PodRules& rules) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  QueuedPod pod;
-  pod.uid = ReadText(fields, metadata["uid"]);
-  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
-  pod.name = ReadText(fields, metadata["name"]);
-  pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
-  pod.has_gpus = GpusOfPod(fields, spec, rules.gpu_resource) > 0;
-  pod.node = ReadText(fields, spec["nodeName"]);
-  pod.has_node = !pod.node.empty();
-  pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);
-  pod.since = ReadTime(fields, status["startTime"]);
-  fields.Array(status["containerStatuses"]).ForEachElement([&](Value container) {
-    const Value state = fields.Object(fields.Object(container)["state"]);
-    const Value began = fields.Object(state["running"])["startedAt"];
-    pod.since = std::max(pod.since, ReadTime(fields, began));
-  });
-  return pod;
-}
+template struct KindReader<QueuedPod>;
 
 std::string WritePriority(const Workload& workload, int64_t priority,
                           const std::optional<RoundNote>& note) {
@@ -394,16 +416,5 @@ std::string WriteNote(const Workload& workload, const RoundNote& note) {
   AppendJsonString(out, WriteMembers(note));
   return out + "}}}";
 }
-
-template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<QueuePart>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<ListPage<Workload>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<Workload>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<ClusterQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<LocalQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<QueuedPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

@@ -32,7 +32,7 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   const auto read = [&](std::string_view name, int64_t& out) -> std::string {
     const Value value = annotations[name];
     if (value.absent()) {
-      return fmt::format("annotation {}: it is missing; an elastic job has {} and {}", name,
+      return fmt::format("annotation {}: missing; an elastic job needs {} and {}", name,
                          kMinWorkersAnnotation, kMaxWorkersAnnotation);
     }
     const auto number = ToNumber<int64_t>(fields.Text(value));
@@ -66,16 +66,15 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
 
 std::string ProblemOfJob(FieldReader& fields, Value spec, Value annotations, const QueuedJob& job) {
   if (fields.Text(spec["completionMode"]) != "Indexed")
-    return "spec.completionMode: it has to be Indexed, so that workers know which one they are";
+    return "spec.completionMode: must be Indexed, so that each worker has an index";
   const int64_t completions = fields.Integer(spec["completions"], 0, kMost);
   if (completions != job.workers) {
-    return fmt::format("spec.completions: it has to be spec.parallelism, {}, not {}", job.workers,
+    return fmt::format("spec.completions: must equal spec.parallelism, {}, not {}", job.workers,
                        completions);
   }
   if (!annotations[kPartialAdmissionAnnotation].absent()) {
-    return fmt::format(
-        "annotation {}: take it away; Kueue changes the workers of such a Job itself",
-        kPartialAdmissionAnnotation);
+    return fmt::format("annotation {}: remove it; Kueue changes the workers of such a Job itself",
+                       kPartialAdmissionAnnotation);
   }
   return {};
 }
@@ -109,39 +108,39 @@ std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
 template <>
 struct Kind<QueuedJob> {
   static constexpr std::string_view kName = "job";
-  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&);
+  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    QueuedJob job;
+    job.uid = ReadText(fields, metadata["uid"]);
+    job.job_namespace = ReadText(fields, metadata["namespace"]);
+    job.name = ReadText(fields, metadata["name"]);
+    job.resource_version = ReadText(fields, metadata["resourceVersion"]);
+    // Lists of the API server do not name the kind. A TrainJob always has a runtime.
+    const bool is_train_job = !spec["runtimeRef"].absent();
+    if (is_train_job) {
+      job.told = ReadTrainerStatus(status["trainerStatus"]);
+    } else {
+      ReadJob(fields, spec, status, job);
+    }
+    const Value annotations = fields.Object(metadata["annotations"]);
+    if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
+      return job;
+    if (is_train_job) {
+      job.problem =
+          "Kubeflow Trainer does not allow changes of a TrainJob's number of nodes; make it an "
+          "Indexed Job";
+      return job;
+    }
+    job.problem = ReadBounds(fields, annotations, job);
+    if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
+    if (!job.problem.empty()) job.least = job.most = 0;
+    return job;
+  }
 };
 
-QueuedJob Kind<QueuedJob>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  QueuedJob job;
-  job.uid = ReadText(fields, metadata["uid"]);
-  job.job_namespace = ReadText(fields, metadata["namespace"]);
-  job.name = ReadText(fields, metadata["name"]);
-  job.resource_version = ReadText(fields, metadata["resourceVersion"]);
-  // Lists of the API server do not name the kind. A TrainJob always has a runtime.
-  const bool is_train_job = !spec["runtimeRef"].absent();
-  if (is_train_job) {
-    job.told = ReadTrainerStatus(status["trainerStatus"]);
-  } else {
-    ReadJob(fields, spec, status, job);
-  }
-  const Value annotations = fields.Object(metadata["annotations"]);
-  if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
-    return job;
-  if (is_train_job) {
-    job.problem =
-        "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an Indexed "
-        "Job";
-    return job;
-  }
-  job.problem = ReadBounds(fields, annotations, job);
-  if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
-  if (!job.problem.empty()) job.least = job.most = 0;
-  return job;
-}
+template struct KindReader<QueuedJob>;
 
 std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   std::string out = R"({"metadata":{"uid":)";
@@ -151,8 +150,5 @@ std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   return out + fmt::format(R"(}},"spec":{{"suspend":true,"parallelism":{0},"completions":{0}}}}})",
                            workers);
 }
-
-template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<QueuedJob>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

@@ -1,6 +1,6 @@
 #pragma once
 
-// Jobs and TrainJobs in Kueue's queues (queues/queued_job.h) as text: the annotations of an elastic
+// Jobs and TrainJobs in Kueue's queues (queues/kueue.h) as text: the annotations of an elastic
 // Job (docs/optimus.md), and the one thing that is written to it: its number of workers.
 //
 // Threading: pure. Read by ObjectReader (objects.h).
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "queues/queued_job.h"
+#include "queues/kueue.h"
 
 namespace synergy::wire {
 

@@ -115,48 +115,48 @@ void WriteCondition(Writer& out, const RoundPolicyStatus& status, std::string_vi
 template <>
 struct Kind<RoundPolicy> {
   static constexpr std::string_view kName = "round policy";
-  static RoundPolicy Read(FieldReader& fields, Value object, const PodRules&);
+  static RoundPolicy Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    RoundPolicy policy;
+    policy.uid = ReadText(fields, metadata["uid"]);
+    policy.name = ReadText(fields, metadata["name"]);
+    policy.generation =
+        fields.Integer(metadata["generation"], 0, std::numeric_limits<int64_t>::max());
+    policy.created = ParseTime(fields.Text(metadata["creationTimestamp"])).value_or(policy.created);
+    fields.Array(spec["clusterQueues"]).ForEachElement([&](Value name) {
+      policy.cluster_queues.push_back(ReadText(fields, name));
+    });
+    RoundSettings& settings = policy.settings;
+    if (const Value name = spec["policy"]; !name.absent()) settings.policy = ReadText(fields, name);
+    settings.gpu_types = ReadGpuTypes(fields, spec["gpuTypes"]);
+    settings.elastic = ReadElastic(fields, spec["workers"]);
+    ResolveFormerName(policy);
+    ReadSeconds(fields, spec["roundSeconds"], 1, settings.round);
+    ReadSeconds(fields, spec["leastRunSeconds"], 0, settings.least_run);
+    ReadSeconds(fields, spec["restartCostSeconds"], 0, settings.restart_cost);
+    ReadNumbers(fields, spec["queueLimits"], settings.queues.limits);
+    if (const Value promote = spec["promote"]; !promote.absent())
+      settings.queues.promote = ReadAmount(fields, promote);
+    ReadNumbers(fields, spec["sizeHistory"], settings.sizes);
+    const Value range = fields.Object(spec["priorities"]);
+    const auto read_bound = [&](Value bound, int64_t& out) {
+      if (!bound.absent()) {
+        out = fields.Integer(bound, std::numeric_limits<int32_t>::min(),
+                             std::numeric_limits<int32_t>::max());
+      }
+    };
+    read_bound(range["least"], policy.least_priority);
+    read_bound(range["most"], policy.most_priority);
+    fields.Object(spec["prices"]).ForEachMember([&](std::string_view product, Value price) {
+      policy.prices.emplace(product, ReadAmount(fields, price));
+    });
+    policy.status = ReadRoundPolicyStatus(object["status"]);
+    return policy;
+  }
 };
 
-RoundPolicy Kind<RoundPolicy>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  RoundPolicy policy;
-  policy.uid = ReadText(fields, metadata["uid"]);
-  policy.name = ReadText(fields, metadata["name"]);
-  policy.generation =
-      fields.Integer(metadata["generation"], 0, std::numeric_limits<int64_t>::max());
-  policy.created = ParseTime(fields.Text(metadata["creationTimestamp"])).value_or(policy.created);
-  fields.Array(spec["clusterQueues"]).ForEachElement([&](Value name) {
-    policy.cluster_queues.push_back(ReadText(fields, name));
-  });
-  RoundSettings& settings = policy.settings;
-  if (const Value name = spec["policy"]; !name.absent()) settings.policy = ReadText(fields, name);
-  settings.gpu_types = ReadGpuTypes(fields, spec["gpuTypes"]);
-  settings.elastic = ReadElastic(fields, spec["workers"]);
-  ResolveFormerName(policy);
-  ReadSeconds(fields, spec["roundSeconds"], 1, settings.round);
-  ReadSeconds(fields, spec["leastRunSeconds"], 0, settings.least_run);
-  ReadSeconds(fields, spec["restartCostSeconds"], 0, settings.restart_cost);
-  ReadNumbers(fields, spec["queueLimits"], settings.queues.limits);
-  if (const Value promote = spec["promote"]; !promote.absent())
-    settings.queues.promote = ReadAmount(fields, promote);
-  ReadNumbers(fields, spec["sizeHistory"], settings.sizes);
-  const Value range = fields.Object(spec["priorities"]);
-  const auto read_bound = [&](Value bound, int64_t& out) {
-    if (!bound.absent()) {
-      out = fields.Integer(bound, std::numeric_limits<int32_t>::min(),
-                           std::numeric_limits<int32_t>::max());
-    }
-  };
-  read_bound(range["least"], policy.least_priority);
-  read_bound(range["most"], policy.most_priority);
-  fields.Object(spec["prices"]).ForEachMember([&](std::string_view product, Value price) {
-    policy.prices.emplace(product, ReadAmount(fields, price));
-  });
-  policy.status = ReadRoundPolicyStatus(object["status"]);
-  return policy;
-}
+template struct KindReader<RoundPolicy>;
 
 std::string WriteRoundPolicyStatus(const RoundPolicy& policy, const RoundPolicyStatus& status) {
   Writer out;
@@ -184,8 +184,5 @@ std::string WriteRoundPolicyStatus(const RoundPolicy& policy, const RoundPolicyS
   out.EndObject();
   return out.Take();
 }
-
-template Result<ListPage<RoundPolicy>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<RoundPolicy>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

@@ -81,7 +81,7 @@ std::string WriteCheckAnswer(const Workload& workload, size_t check, const Check
   return out.Take();
 }
 
-std::string WriteCheckActive(const QueuePart& check, WallTime at) {
+std::string WriteCheckActive(const AdmissionCheck& check, WallTime at) {
   Writer out;
   out.BeginObject();
   out.Key("metadata");

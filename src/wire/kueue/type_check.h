@@ -1,7 +1,7 @@
 #pragma once
 
 // Writes the answers of the admission check at which jobs wait for their GPU type
-// (queues/type_check.h; kueue.x-k8s.io/v1beta2).
+// (queues/kueue.h; kueue.x-k8s.io/v1beta2).
 //
 // Threading: pure.
 
@@ -10,7 +10,6 @@
 
 #include "core/clock.h"
 #include "queues/kueue.h"
-#include "queues/type_check.h"
 
 namespace synergy::wire {
 
@@ -21,6 +20,6 @@ std::string WriteCheckAnswer(const Workload& workload, size_t check, const Check
 
 // Body of PATCH admissionchecks/{name}/status as application/merge-patch+json: marks the check as
 // active. Until then Kueue admits nothing.
-std::string WriteCheckActive(const QueuePart& check, WallTime at);
+std::string WriteCheckActive(const AdmissionCheck& check, WallTime at);
 
 }  // namespace synergy::wire

@@ -5,6 +5,8 @@
 // default since Kubernetes 1.36).
 //
 // Threading: values; pure.
+//
+// Apart because the command line alone reads it.
 
 #include <string>
 #include <string_view>

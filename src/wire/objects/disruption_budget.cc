@@ -87,27 +87,24 @@ LabelSelector ReadLabelSelector(FieldReader& fields, Value selector) {
 template <>
 struct Kind<DisruptionBudget> {
   static constexpr std::string_view kName = "disruption budget";
-  static DisruptionBudget Read(FieldReader& fields, Value object, const PodRules&);
+  static DisruptionBudget Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    DisruptionBudget budget;
+    budget.uid = ReadText(fields, metadata["uid"]);
+    budget.pod_namespace = ReadText(fields, metadata["namespace"]);
+    budget.name = ReadText(fields, metadata["name"]);
+    budget.selector = ReadLabelSelector(fields, spec["selector"]);
+    budget.disruptions_allowed =
+        fields.Integer(status["disruptionsAllowed"], 0, std::numeric_limits<int32_t>::max());
+    fields.Object(status["disruptedPods"]).ForEachMember([&](std::string_view name, Value) {
+      if (budget.disrupted_pods.size() < kMostOfBudget) budget.disrupted_pods.emplace_back(name);
+    });
+    return budget;
+  }
 };
 
-DisruptionBudget Kind<DisruptionBudget>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  DisruptionBudget budget;
-  budget.uid = ReadText(fields, metadata["uid"]);
-  budget.pod_namespace = ReadText(fields, metadata["namespace"]);
-  budget.name = ReadText(fields, metadata["name"]);
-  budget.selector = ReadLabelSelector(fields, spec["selector"]);
-  budget.disruptions_allowed =
-      fields.Integer(status["disruptionsAllowed"], 0, std::numeric_limits<int32_t>::max());
-  fields.Object(status["disruptedPods"]).ForEachMember([&](std::string_view name, Value) {
-    if (budget.disrupted_pods.size() < kMostOfBudget) budget.disrupted_pods.emplace_back(name);
-  });
-  return budget;
-}
-
-template Result<ListPage<DisruptionBudget>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<DisruptionBudget>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template struct KindReader<DisruptionBudget>;
 
 }  // namespace synergy::wire

@@ -43,34 +43,34 @@ WallTime ReadTime(FieldReader& fields, std::initializer_list<Value> values) {
 template <>
 struct Kind<EventAboutPod> {
   static constexpr std::string_view kName = "event";
-  static EventAboutPod Read(FieldReader& fields, Value object, const PodRules&);
+  static EventAboutPod Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value pod = fields.Object(object["involvedObject"]);
+    const Value series = fields.Object(object["series"]);
+    EventAboutPod event;
+    event.name = ReadText(fields, metadata["name"]);
+    event.pod_namespace = ReadText(fields, pod["namespace"]);
+    event.pod_name = ReadText(fields, pod["name"]);
+    event.pod_uid = ReadText(fields, pod["uid"]);
+    event.type = ReadText(fields, object["type"]);
+    event.reason = ReadText(fields, object["reason"]);
+    event.message = ReadText(fields, object["message"]);
+    event.component = ReadText(fields, fields.Object(object["source"])["component"]);
+    if (event.component.empty()) event.component = ReadText(fields, object["reportingComponent"]);
+    event.instance = ReadText(fields, object["reportingInstance"]);
+    // Clients of events.k8s.io use other fields for the same values.
+    event.first = ReadTime(
+        fields, {object["firstTimestamp"], object["eventTime"], metadata["creationTimestamp"]});
+    event.last = ReadTime(fields, {series["lastObservedTime"], object["lastTimestamp"],
+                                   object["eventTime"], metadata["creationTimestamp"]});
+    const Value count = series["count"].absent() ? object["count"] : series["count"];
+    event.count = static_cast<uint64_t>(
+        std::max<int64_t>(1, fields.Integer(count, 0, std::numeric_limits<int32_t>::max())));
+    return event;
+  }
 };
 
-EventAboutPod Kind<EventAboutPod>::Read(FieldReader& fields, Value object, const PodRules&) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value pod = fields.Object(object["involvedObject"]);
-  const Value series = fields.Object(object["series"]);
-  EventAboutPod event;
-  event.name = ReadText(fields, metadata["name"]);
-  event.pod_namespace = ReadText(fields, pod["namespace"]);
-  event.pod_name = ReadText(fields, pod["name"]);
-  event.pod_uid = ReadText(fields, pod["uid"]);
-  event.type = ReadText(fields, object["type"]);
-  event.reason = ReadText(fields, object["reason"]);
-  event.message = ReadText(fields, object["message"]);
-  event.component = ReadText(fields, fields.Object(object["source"])["component"]);
-  if (event.component.empty()) event.component = ReadText(fields, object["reportingComponent"]);
-  event.instance = ReadText(fields, object["reportingInstance"]);
-  // Clients of events.k8s.io use other fields for the same values.
-  event.first = ReadTime(
-      fields, {object["firstTimestamp"], object["eventTime"], metadata["creationTimestamp"]});
-  event.last = ReadTime(fields, {series["lastObservedTime"], object["lastTimestamp"],
-                                 object["eventTime"], metadata["creationTimestamp"]});
-  const Value count = series["count"].absent() ? object["count"] : series["count"];
-  event.count = static_cast<uint64_t>(
-      std::max<int64_t>(1, fields.Integer(count, 0, std::numeric_limits<int32_t>::max())));
-  return event;
-}
+template struct KindReader<EventAboutPod>;
 
 std::string WriteEventAboutPod(const EventAboutPod& event) {
   std::string out;
@@ -95,7 +95,5 @@ std::string WriteEventAboutPod(const EventAboutPod& event) {
 std::string WriteRepeatedEvent(uint64_t count, WallTime last) {
   return fmt::format(R"({{"count":{},"lastTimestamp":"{}"}})", count, Rfc3339(last));
 }
-
-template Result<ListPage<EventAboutPod>> ObjectReader::ReadList(std::string) const;
 
 }  // namespace synergy::wire

@@ -1,8 +1,7 @@
 #pragma once
 
 // Lists and watches of one kind of objects. A source that reads a kind specializes Kind for it and
-// instantiates ReadList() and ReadWatchEvent() of ObjectReader, whose definitions are here. Private
-// to this folder.
+// instantiates KindReader, whose functions are defined here. Private to this folder.
 //
 // Threading: pure.
 
@@ -72,7 +71,7 @@ ReadObject<T> ReadOneOf(std::vector<std::string>& problems, Value object, bool c
 }
 
 template <class T>
-Result<ListPage<T>> ObjectReader::ReadList(std::string text) const {
+Result<ListPage<T>> KindReader<T>::ReadList(std::string text, const PodRules& rules) {
   ListPage<T> page;
   size_t index = 0;
   const auto add = [&](Value item, bool cut) {
@@ -82,7 +81,7 @@ Result<ListPage<T>> ObjectReader::ReadList(std::string text) const {
           fmt::format("items[{}]: must be an object, not {}", at, item.DescribeKind()));
       return;
     }
-    ReadObject<T> read = ReadOneOf<T>(page.problems, item, cut, rules_);
+    ReadObject<T> read = ReadOneOf<T>(page.problems, item, cut, rules);
     if (read.too_much.empty()) {
       page.items.push_back(std::move(read.object));
     } else {
@@ -109,7 +108,7 @@ Result<ListPage<T>> ObjectReader::ReadList(std::string text) const {
 }
 
 template <class T>
-Result<WatchEvent<T>> ObjectReader::ReadWatchEvent(std::string_view text) const {
+Result<WatchEvent<T>> KindReader<T>::ReadWatchEvent(std::string_view text, const PodRules& rules) {
   const Result<Document> document = ParseObject(text, kObjectRules);
   if (!document) return Fail(document.error());
   const Value root = document->root();
@@ -135,7 +134,7 @@ Result<WatchEvent<T>> ObjectReader::ReadWatchEvent(std::string_view text) const 
   event.resource_version = versions.NumberInText(object["metadata"]["resourceVersion"]);
   MoveFindings(event.problems, versions, Kind<T>::kName, object);
   if (event.type == WatchEventType::kBookmark) return event;
-  ReadObject<T> read = ReadOneOf<T>(event.problems, object, document->cut(), rules_);
+  ReadObject<T> read = ReadOneOf<T>(event.problems, object, document->cut(), rules);
   event.object = std::move(read.object);
   event.name = DescribeObject(Kind<T>::kName, object);
   event.why_unread = std::move(read.too_much);

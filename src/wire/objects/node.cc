@@ -91,7 +91,7 @@ struct Kind<Node> {
     return ReadNodeObject(fields, object, rules.gpu_resource);
   }
 };
-template Result<ListPage<Node>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+template struct KindReader<Node>;
 
 }  // namespace synergy::wire

@@ -42,9 +42,10 @@ ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUs
 
 // Reads the annotations, spec and status of a pod that Synergy may change; null for others. Without
 // `claims`, no claim is trusted.
-std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
-                                             Value status, PodUse use, const ClaimRules* claims,
-                                             std::string_view gpu_resource);
+std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields, Value metadata,
+                                                             Value spec, Value status, PodUse use,
+                                                             const ClaimRules* claims,
+                                                             std::string_view gpu_resource);
 // `placed_by_us`: also read where the pod may go and why it waits.
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
                                            Value status, const ClaimRules* claims,

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/claims.h"
@@ -22,7 +23,6 @@
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "profile/profile_object.h"
-#include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
 #include "wire/objects/resize_status.h"
 
@@ -50,15 +50,18 @@ struct ListPage {
 
 enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
 
-template <class T>
-struct WatchEvent {
+struct WatchEventHead {
   WatchEventType type = WatchEventType::kError;
-  T object;                       // empty in a bookmark and in an error
   uint64_t resource_version = 0;  // of the object; a bookmark has nothing else
   Error error;                    // kError: the server's error (kGone: list again)
   std::vector<std::string> problems;
   std::string name;        // of the object: "pod default/train-1"
   std::string why_unread;  // the object is an UnreadObject's; empty: it was read
+};
+
+template <class T>
+struct WatchEvent : WatchEventHead {
+  T object;  // empty in a bookmark and in an error
 };
 
 // The purpose for which a pod's requests are read.
@@ -71,6 +74,13 @@ enum class PodUse {
 struct PodRules {
   std::string gpu_resource;
   ClaimRules claims;  // how to treat annotations that count for other pods
+};
+
+// Reads lists and watches of one kind. Every kind's source instantiates it (kind.h).
+template <class T>
+struct KindReader {
+  static Result<ListPage<T>> ReadList(std::string text, const PodRules& rules);
+  static Result<WatchEvent<T>> ReadWatchEvent(std::string_view text, const PodRules& rules);
 };
 
 class ObjectReader {
@@ -88,15 +98,17 @@ class ObjectReader {
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
-  // T is a Pod (read as kAccounted), a Node, a DisruptionBudget, a ResizeStatus, an AgentPod, a
-  // Namespace, a ProfileObject (delivered with its problems), one of kueue.h, a QueuedJob, a
-  // RoundPolicy or, in lists, an EventAboutPod. Fails only if the text is no list, with the reason
-  // of the metav1.Status if it is one.
+  // T is any type with a Kind<T>. A Pod is read as kAccounted. Fails only if the text is no list,
+  // with the reason of the metav1.Status if it is one.
   template <class T>
-  Result<ListPage<T>> ReadList(std::string text) const;
+  Result<ListPage<T>> ReadList(std::string text) const {
+    return KindReader<T>::ReadList(std::move(text), rules_);
+  }
   // Reads one line of a watch.
   template <class T>
-  Result<WatchEvent<T>> ReadWatchEvent(std::string_view text) const;
+  Result<WatchEvent<T>> ReadWatchEvent(std::string_view text) const {
+    return KindReader<T>::ReadWatchEvent(text, rules_);
+  }
 
  private:
   PodRules rules_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "json/text.h"
-#include "json/value_text.h"
+#include "json/writer.h"
 
 namespace synergy::wire {
 namespace {

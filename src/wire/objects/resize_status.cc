@@ -116,47 +116,67 @@ ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annot
 template <>
 struct Kind<ResizeStatus> {
   static constexpr std::string_view kName = "pod";
-  static ResizeStatus Read(FieldReader& fields, Value object, const PodRules& rules);
+  static ResizeStatus Read(FieldReader& fields, Value object, const PodRules& rules) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const Value status = fields.Object(object["status"]);
+    ResizeStatus pod;
+    pod.uid = ReadText(fields, metadata["uid"]);
+    pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+    pod.name = ReadText(fields, metadata["name"]);
+    pod.node = ReadText(fields, spec["nodeName"]);
+    pod.generation = fields.Integer(metadata["generation"], 0, std::numeric_limits<int64_t>::max());
+    pod.deleting = ReadDeleting(fields, metadata);
+    const Value annotations = fields.Object(metadata["annotations"]);
+    pod.managed =
+        !annotations["synergy.io/profile"].absent() || !annotations["synergy.io/demand"].absent();
+    pod.qos_class = ParseQosClass(fields.Text(status["qosClass"]));
+    const std::string_view phase = fields.Text(status["phase"]);
+    pod.terminal = phase == "Succeeded" || phase == "Failed";
+    ReadSpecs(fields, spec["containers"], false, pod.containers);
+    ReadSpecs(fields, spec["initContainers"], true, pod.containers);
+    ReadStatuses(fields, status["containerStatuses"], pod.containers);
+    ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
+    ReadConditions(fields, status["conditions"], pod);
+    // A user who may write a pod may write nonsense there.
+    FieldReader lenient(object);
+    if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
+      pod.fungible =
+          ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
+    }
+    const Resources requests =
+        ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
+    pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
+    pod.progress = ReadProgressSource(lenient, annotations);
+    // On the host network, another pod may own the port.
+    if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
+    pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
+    return pod;
+  }
 };
 
-ResizeStatus Kind<ResizeStatus>::Read(FieldReader& fields, Value object, const PodRules& rules) {
-  const Value metadata = fields.Object(object["metadata"]);
-  const Value spec = fields.Object(object["spec"]);
-  const Value status = fields.Object(object["status"]);
-  ResizeStatus pod;
-  pod.uid = ReadText(fields, metadata["uid"]);
-  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
-  pod.name = ReadText(fields, metadata["name"]);
-  pod.node = ReadText(fields, spec["nodeName"]);
-  pod.generation = fields.Integer(metadata["generation"], 0, std::numeric_limits<int64_t>::max());
-  pod.deleting = ReadDeleting(fields, metadata);
-  const Value annotations = fields.Object(metadata["annotations"]);
-  pod.managed =
-      !annotations["synergy.io/profile"].absent() || !annotations["synergy.io/demand"].absent();
-  pod.qos_class = ParseQosClass(fields.Text(status["qosClass"]));
-  const std::string_view phase = fields.Text(status["phase"]);
-  pod.terminal = phase == "Succeeded" || phase == "Failed";
-  ReadSpecs(fields, spec["containers"], false, pod.containers);
-  ReadSpecs(fields, spec["initContainers"], true, pod.containers);
-  ReadStatuses(fields, status["containerStatuses"], pod.containers);
-  ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
-  ReadConditions(fields, status["conditions"], pod);
-  // A user who may write a pod may write nonsense there.
-  FieldReader lenient(object);
-  if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
-    pod.fungible = ReadFungible(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
-  }
-  const Resources requests =
-      ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
-  pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
-  pod.progress = ReadProgressSource(lenient, annotations);
-  // On the host network, another pod may own the port.
-  if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
-  pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
-  return pod;
-}
+template struct KindReader<ResizeStatus>;
 
-template Result<ListPage<ResizeStatus>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<ResizeStatus>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template <>
+struct Kind<AgentPod> {
+  static constexpr std::string_view kName = "pod";
+  static AgentPod Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value status = fields.Object(object["status"]);
+    AgentPod pod;
+    pod.uid = ReadText(fields, metadata["uid"]);
+    pod.node = ReadText(fields, fields.Object(object["spec"])["nodeName"]);
+    pod.address = ReadText(fields, status["podIP"]);
+    fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+      condition = fields.Object(condition);
+      if (fields.Text(condition["type"]) == "Ready")
+        pod.ready = fields.Text(condition["status"]) == "True";
+    });
+    if (ReadDeleting(fields, metadata)) pod.ready = false;
+    return pod;
+  }
+};
+
+template struct KindReader<AgentPod>;
 
 }  // namespace synergy::wire

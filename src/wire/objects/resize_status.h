@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/units.h"
 
 namespace synergy::wire {
@@ -56,15 +56,23 @@ struct ResizeStatus {
   bool deleting = false;
   // The containers, and the init containers that keep running beside them.
   std::vector<Container> containers;
-  std::optional<Condition> resize_in_progress;  // the kubelet has accepted the change
-  std::optional<Condition> resize_pending;      // the kubelet defers or refuses it
-  std::shared_ptr<const Fungible> fungible;     // null: Synergy may not change the pod
+  std::optional<Condition> resize_in_progress;       // the kubelet has accepted the change
+  std::optional<Condition> resize_pending;           // the kubelet defers or refuses it
+  std::shared_ptr<const ManagedContainer> fungible;  // null: Synergy may not change the pod
   ProgressSource progress;
   std::string ip;  // empty: none, or the node's
   // Storage that other pods of the node may read, too: "claim team/data", "/mnt/data".
   std::vector<std::string> storage;
 
   std::string Key() const { return pod_namespace + "/" + name; }
+};
+
+// A pod as its HTTP clients see it: where it runs and whether it is ready.
+struct AgentPod {
+  std::string uid;
+  std::string node;     // empty: none yet
+  std::string address;  // status.podIP; empty: none yet
+  bool ready = false;   // and not being deleted
 };
 
 }  // namespace synergy::wire

@@ -7,9 +7,9 @@
 
 #include "cluster/annotations.h"
 #include "cluster/node_selection.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
 
@@ -41,7 +41,8 @@ bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
 // The whole pod's demand, at least its requests. The annotation is about the container that has the
 // GPUs if one is named, otherwise about the pod.
 std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
-                                         const ResourceVector& requests, const Fungible* fungible) {
+                                         const ResourceVector& requests,
+                                         const ManagedContainer* fungible) {
   std::optional<ResourceVector> demand =
       ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
   if (!demand) return std::nullopt;
@@ -116,7 +117,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   const Value labels = metadata["labels"];
   const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
   if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
-    pod.fungible = ReadFungible(checked, metadata, spec, status, use, claims, gpu_resource);
+    pod.fungible = ReadManagedContainer(checked, metadata, spec, status, use, claims, gpu_resource);
   }
   const Value labelled = metadata["labels"][annotations::kGpuProduct];
   pod.gpu_product =
@@ -171,7 +172,7 @@ struct Kind<Pod> {
     return ReadPodObject(fields, object, PodUse::kAccounted, rules);
   }
 };
-template Result<ListPage<Pod>> ObjectReader::ReadList(std::string) const;
-template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+template struct KindReader<Pod>;
 
 }  // namespace synergy::wire

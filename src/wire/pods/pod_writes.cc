@@ -7,8 +7,8 @@
 #include "cluster/annotations.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
+#include "wire/base/resource_list.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::wire {
@@ -40,7 +40,7 @@ std::string Identity(const std::string& uid, uint64_t resource_version) {
 // Never lowers a limit in force: memory cannot be taken from a process. A limit may be lowered if
 // it is not in force yet, because the kubelet has deferred the growth. Before the container runs, a
 // limit that equals the request must keep doing so, or the pod's QoS class would change.
-Bytes MemoryLimit(const Fungible& fungible, Bytes request) {
+Bytes MemoryLimit(const ManagedContainer& fungible, Bytes request) {
   const Bytes limit = *fungible.memory_limit;
   if (fungible.enforcement == Enforcement::kShared) return std::max(request, limit);
   if (!fungible.reported && limit == fungible.requested.memory) return request;
@@ -49,7 +49,7 @@ Bytes MemoryLimit(const Fungible& fungible, Bytes request) {
 
 }  // namespace
 
-std::string WriteResize(const std::string& uid, const Fungible& fungible,
+std::string WriteResize(const std::string& uid, const ManagedContainer& fungible,
                         const ResourceVector& amounts, Resized resized, uint64_t unchanged_since) {
   const bool cpu = resized != Resized::kMemory;
   const bool memory = resized != Resized::kCpu;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "admission/admission.h"
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "core/clock.h"
 #include "core/resources.h"
 
@@ -30,7 +30,7 @@ enum class Resized : uint8_t { kBoth, kCpu, kMemory };
 // limit is never added or removed, because that would change the pod's QoS class, which the API
 // server refuses. `resized` leaves the other resource out. `unchanged_since` other than 0: refused
 // with a conflict if the pod has changed after that resourceVersion.
-std::string WriteResize(const std::string& uid, const Fungible& fungible,
+std::string WriteResize(const std::string& uid, const ManagedContainer& fungible,
                         const ResourceVector& amounts, Resized resized = Resized::kBoth,
                         uint64_t unchanged_since = 0);
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
-#include "wire/base/amounts.h"
 #include "wire/base/json_words.h"
 #include "wire/base/resource_list.h"
 #include "wire/objects/object_readers.h"

@@ -1,4 +1,4 @@
-// What the device plugin costs: its resident memory, and how long a kubelet waits for Allocate and
+// Measures the device plugin: its resident memory, and how long a kubelet waits for Allocate and
 // GetPreferredAllocation. The program runs as a process of its own; the kubelet is the tests' fake,
 // on the same sockets as a real one. docs/benchmarks.md explains the figures.
 //
@@ -77,7 +77,7 @@ class Plugin {
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
-  // A line of /proc/PID/status in megabytes.
+  // Returns a line of /proc/PID/status in megabytes.
   double Megabytes(const std::string& field) const {
     std::ifstream status(fmt::format("/proc/{}/status", pid_));
     for (std::string line; std::getline(status, line);)
@@ -90,7 +90,7 @@ class Plugin {
   pid_t pid_ = -1;
 };
 
-// Microseconds, sorted.
+// Returns microseconds, sorted.
 template <class Call>
 std::vector<double> Time(int calls, Call call) {
   std::vector<double> times;

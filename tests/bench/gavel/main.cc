@@ -1,4 +1,5 @@
-// CPU time of Gavel's policies against that of the authors' programs: scripts/bench.sh gavel.
+// Compares the CPU time of Gavel's policies with that of the authors' programs: scripts/bench.sh
+// gavel.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ Value OrEnd(Result<Value> result) {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// As the authors measure: as many GPUs of each of three types as a quarter of the jobs.
+// As in the authors' measurement: a quarter as many GPUs of each of three types as jobs.
 GavelProblem Problem(size_t jobs, bool packed) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   Random random(jobs);
@@ -67,7 +68,7 @@ GavelProblem Problem(size_t jobs, bool packed) {
   return problem;
 }
 
-// Jobs of any throughputs on eight types.
+// Returns jobs of any throughputs on eight types.
 GavelProblem Large() {
   constexpr size_t kJobs = 4096;
   constexpr size_t kTypes = 8;
@@ -87,10 +88,10 @@ GavelProblem Large() {
   return problem;
 }
 
-// CPU seconds; the least of several.
+// CPU seconds; the least of several runs.
 struct SolveTimes {
   double first = 1e300;
-  double again = 1e300;  // with another job in the place of the first, by the same policy
+  double again = 1e300;  // with another first job, by the same policy
 };
 
 SolveTimes Measure(const std::string& policy, const GavelProblem& problem) {

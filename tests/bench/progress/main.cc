@@ -1,4 +1,4 @@
-// What a line of a log costs: scripts/bench.sh progress.
+// Measures the cost of a line of a log: scripts/bench.sh progress.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace synergy {
 namespace {
 
 constexpr int kLines = 20'000;
-// A node of 8 pods with 100 lines a second each may take 0.5 % of a core.
+// A node of 8 pods with 100 lines per second each may take 0.5 % of a core.
 constexpr double kLimit = 0.005 / 800 * 1e9;
 
 double CpuNanoseconds() { return 1e9 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -74,7 +74,7 @@ std::string Line(const std::string& kind, int i) {
       i % 8, i);
 }
 
-// As the kubelet keeps it, a line every 10 ms.
+// In the kubelet's format, a line every 10 ms.
 std::string MakeLog(const std::string& kind) {
   std::string log;
   for (int i = 0; i < kLines; ++i) {
@@ -87,7 +87,7 @@ std::string MakeLog(const std::string& kind) {
 
 double NanosecondsPerLine(const std::string& log) {
   constexpr int kRounds = 5;
-  double least = 1e300;  // what else runs on the machine only adds
+  double least = 1e300;  // other load on the machine only adds
   for (int round = 0; round < kRounds; ++round) {
     LogProgress progress(ContainerLog::Form::kCri);
     const double begun = CpuNanoseconds();

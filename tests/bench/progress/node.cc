@@ -50,9 +50,9 @@ wire::ResizeStatus Pod(int number) {
   pod.pod_namespace = "team";
   pod.name = fmt::format("train-{}", number);
   pod.containers.push_back({"train", fmt::format("containerd://{}", number), {}, {}});
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   return pod;
 }
 

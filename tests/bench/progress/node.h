@@ -1,11 +1,11 @@
 #pragma once
 
-// What it costs a node agent to follow the logs of a node's pods.
+// Measures what following the logs of a node's pods costs a node agent.
 
 namespace synergy::bench {
 
-// CPU seconds for a second in which each of 8 pods prints 100 lines of a progress bar, as the
-// kubelet keeps them: opening and reading the files, and what the lines say.
+// Returns the CPU seconds per second if each of 8 pods prints 100 lines of a progress bar per
+// second, in the kubelet's format: opening and reading the files, and parsing the lines.
 double PartOfACoreToFollowLogs();
 
 }  // namespace synergy::bench

@@ -1,7 +1,7 @@
-// What it costs a replica of the controller to ask all node agents for progress once, and to
-// remember what they say. The agents are one process with one TLS server on all of 127.0.0.0/8.
+// Measures what one poll of all node agents costs a replica of the controller, and the memory for
+// the answers. The agents are one process with one TLS server on all of 127.0.0.0/8.
 //
-//   pulls_bench [AGENTS]     prints JSON
+// pulls_bench [AGENTS]     prints JSON
 
 #include <chrono>
 #include <csignal>
@@ -26,7 +26,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::bench {
 namespace {
@@ -79,7 +79,7 @@ struct Certificates {
   testing::TestCertificate controller = authority.Issue("controller", {"DNS:controller.svc"});
 };
 
-// In a process of its own. Its port, and its id.
+// Starts the agents in a process of their own. Returns its port and its id.
 std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t agents) {
   int ends[2];
   SYNERGY_CHECK(::pipe(ends) == 0, "a pipe can be made");
@@ -136,13 +136,13 @@ class Bench {
                     .key_pem = certificates.controller.key_pem,
                     .server_name = "agent.svc"};
     settings.kept_connections = kept;
-    auto puller = controller::ProgressPuller::Create(agents_, book_, state_, metrics_, clock_,
+    auto puller = controller::ProgressPuller::Create(agents_, store_, state_, metrics_, clock_,
                                                      log_.log, settings);
     SYNERGY_CHECK(puller.has_value(), "the certificates are good");
     puller_ = *std::move(puller);
   }
 
-  // Every agent once.
+  // Polls every agent once.
   Cost Round() {
     clock_.Advance(seconds(10));
     const double resident = ResidentMegabytes();
@@ -165,18 +165,18 @@ class Bench {
   testing::SilentLog log_;
   ClusterState state_;
   controller::AgentDirectory agents_{clock_, seconds(10)};
-  controller::ProgressBook book_;
+  controller::ProgressStore store_;
   metrics::ControllerMetrics metrics_;
   std::unique_ptr<controller::ProgressPuller> puller_;
 };
 
 double BookMegabytes(size_t nodes) {
   const double before = ResidentMegabytes();
-  controller::ProgressBook book;
+  controller::ProgressStore store;
   for (size_t node = 0; node < nodes; ++node) {
     std::vector<PodProgress> pods;
     for (int pod = 0; pod < kPodsOnNode; ++pod) pods.push_back(Sample(static_cast<int>(node), pod));
-    book.Hear(fmt::format("node-{}", node), {}, std::move(pods), {});
+    store.Observe(fmt::format("node-{}", node), {}, std::move(pods), {});
   }
   return ResidentMegabytes() - before;
 }

@@ -15,9 +15,9 @@ namespace {
 constexpr size_t kNodes = 5000;
 constexpr size_t kPodsPerNode = 8;
 constexpr size_t kGangs = 2000;
-constexpr size_t kEach = 20;  // of so many gangs one changes
+constexpr size_t kEach = 20;  // gangs per changed one
 
-// Of each two nodes one gang has the first halves, the other one the second.
+// For each two nodes, one gang has the first halves, the other one the second.
 size_t GangOn(size_t node, size_t pod) { return node / 2 * 2 + pod / (kPodsPerNode / 2); }
 
 }  // namespace

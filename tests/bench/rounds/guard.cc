@@ -21,7 +21,7 @@
 namespace synergy::bench {
 namespace {
 
-// All take turns so many times; the least time of each counts.
+// All subjects run in turn so many times; the least time of each counts.
 constexpr int kTurns = 15;
 
 double CpuMillisecondsOf(const std::function<void()>& work) {
@@ -30,7 +30,8 @@ double CpuMillisecondsOf(const std::function<void()>& work) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// Sorting, hashing and filling a knapsack: what the subjects do, with none of their code.
+// Sorting, hashing and filling a knapsack: the same kinds of work as the subjects, with none of
+// their code.
 void Yardstick() {
   std::mt19937_64 random(1);
   std::vector<uint64_t> numbers(1 << 16);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether something got slower: each subject's CPU time as a multiple of that of a yardstick, a
-// fixed piece of work measured in the same run, against the multiple that is stored. So the figures
-// hold on machines of any speed.
+// Detects slowdowns: compares each subject's CPU time, as a multiple of that of a yardstick (a
+// fixed piece of work measured in the same run), with the stored multiple. The figures are
+// therefore valid on machines of any speed.
 
 #include <functional>
 #include <span>
@@ -17,12 +17,12 @@ struct Subject {
 
 struct GuardOptions {
   std::string stored;   // the file of multiples
-  double factor = 1.5;  // how many times its stored multiple a subject may come to
-  bool update = false;  // store what is measured instead
-  std::string json;     // where to write all figures; empty: nowhere
+  double factor = 1.5;  // allowed multiple of a subject's stored multiple
+  bool update = false;  // store the measurements instead
+  std::string json;     // file for all figures; empty: none
 };
 
-// Prints a table. The exit status: 1 when a subject got slower, or has no stored figure.
+// Prints a table. Returns the exit status: 1 if a subject became slower, or has no stored figure.
 int Guard(std::span<const Subject> subjects, const GuardOptions& options);
 
 }  // namespace synergy::bench

@@ -1,5 +1,5 @@
-// What rounds and simulations cost and bring: scripts/bench.sh objective | round | rounds |
-// simulate | guard.
+// Measures the cost and the benefit of rounds and simulations: scripts/bench.sh objective | round |
+// rounds | simulate | guard.
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,7 @@ std::vector<Job> RandomJobs(const Profiles& profiles, size_t count) {
   return jobs;
 }
 
-// CPU milliseconds of a round in which every job is new; the least of several.
+// Returns CPU milliseconds of a round in which every job is new; the least of several.
 double RoundTime(const Profiles& profiles, size_t servers, size_t count, const char* name,
                  int repeats) {
   const std::vector<Server> cluster(servers, kServer);
@@ -104,7 +104,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
       double time = 1e300;
     };
     std::vector<Size> all = {{64, 2000, 40}, {625, 6250, 12}, {2500, 25000, 6}, {10000, 100000, 4}};
-    // In passes: what slows the machine down for a second slows no size alone.
+    // Measures in passes: a short slowdown of the machine then affects all sizes.
     for (int pass = 0; pass < 10; ++pass) {
       for (Size& size : all) {
         size.time =
@@ -127,7 +127,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
         results.Check({fmt::format("{}: 80,000 GPUs, 100,000 jobs: ms", mechanism), time, 100});
       }
     }
-    // Least squares of log time over log size, against that of n log n.
+    // Fits log time over log size by least squares, against n log n.
     const auto slope = [&](auto time_of) {
       double mean_x = 0;
       double mean_y = 0;
@@ -205,7 +205,7 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
   auto reference = ArgumentsOf(cli::LabKind::kReference, profiles, "tune");
   reference.traces = {data + "/single_6925job.csv"};
   reference.window = "4000:5000";
-  // The first run warms up.
+  // The first run is a warm-up.
   double least = 1e300;
   for (int repeat = 0; repeat < 5; ++repeat) {
     least =
@@ -226,7 +226,7 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
   return results.Report(json);
 }
 
-// 5000 nodes of which each has two of eight GPUs free or more, unlike in CPU and memory.
+// 5000 nodes, each with at least two of eight GPUs free and different free CPU and memory.
 void FillPartly(ClusterState& state) {
   using testing::MakeNode;
   using testing::MakePod;

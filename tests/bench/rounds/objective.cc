@@ -25,9 +25,9 @@ constexpr size_t kServers = 16;
 constexpr size_t kJobs = kServers * 8;
 const Server kServer{{Gpus(8), Cores(24), GB(500)}};
 
-// Longer than all that the product does about a pod that has come.
+// Longer than all of the product's reactions to a new pod.
 constexpr Seconds kBetweenArrivals{1200};
-// No job ends while others come.
+// No job ends while others arrive.
 constexpr Seconds kEndless{365.0 * 24 * 3600};
 
 using Split = std::array<int, 3>;
@@ -49,7 +49,7 @@ ModelProfiles ModelsOf(const std::map<std::string, JobProfile, std::less<>>& pro
   return models;
 }
 
-// One-GPU jobs: each of a random class and model.
+// Draws one-GPU jobs: each of a random class and model.
 class Mix {
  public:
   Mix(const std::map<std::string, JobProfile, std::less<>>& profiles, const Split& split,
@@ -77,7 +77,7 @@ class Mix {
     }
   }
 
-  // No plan gives more: the bound of the problem with all servers' resources in one place.
+  // Returns an upper bound: the problem with all servers' resources in one place.
   double Bound() const {
     const ResourceVector all{Gpus(kJobs), kServer.capacity.cpu * kServers,
                              kServer.capacity.memory * kServers};
@@ -95,7 +95,7 @@ class Mix {
     return Value(mechanism, jobs_, Allocate(mechanism, jobs_));
   }
 
-  // The product: all is quiet again before the next comes, none ends.
+  // Runs the product: it is idle again before the next job arrives, and no job ends.
   double OneByOne(const ModelProfiles& models, Enforcement enforcement) const {
     std::vector<ProductJob> jobs;
     for (const Job& job : jobs_) {
@@ -114,7 +114,7 @@ class Mix {
     return std::accumulate(run->last_speeds.begin(), run->last_speeds.end(), 0.0);
   }
 
-  // The mechanism in rounds, a round for each that comes; nobody moves.
+  // Runs the mechanism in rounds, one for each arrival; no job moves.
   double RoundByRound(const std::string& name) const {
     Mechanism mechanism = *MakeMechanism(name);
     std::vector<Job> there;
@@ -172,7 +172,7 @@ void BenchObjective(const ModelFacts& facts, Results& results) {
   fmt::print("mean of {} mixes (the worst), as parts of the bound\n{:<12}", kMixes, "split");
   for (const std::string& column : columns) fmt::print("{:>23}", column);
   fmt::print("\n");
-  std::map<std::string, Share> means;  // of the splits' means
+  std::map<std::string, Share> means;  // means by split
   size_t splits = 0;
   for (const Split& split : {Split{20, 70, 10}, Split{30, 60, 10}, Split{40, 50, 10},
                              Split{50, 0, 50}, Split{100, 0, 0}}) {

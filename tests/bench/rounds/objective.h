@@ -1,7 +1,6 @@
 #pragma once
 
-// What mechanisms get out of a full cluster, against the most that its resources could give on one
-// machine of their size.
+// The throughput of mechanisms in a full cluster, relative to that of one machine of its size.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long it takes to say who is to run in a large queue (queues/rounds.h).
+// Measures a decision for a large queue (queues/rounds.h).
 
 #include "bench/rounds/results.h"
 

@@ -21,8 +21,8 @@ class Results {
   void Figure(const std::string& name, double value);
   void Check(Goal goal) { goals_.push_back(std::move(goal)); }
 
-  // Prints the goals and writes all to `file`, if there is one. The exit status: 1 when a goal was
-  // missed.
+  // Prints the goals and writes all figures to `file`, unless it is empty. Returns the exit status:
+  // 1 if a goal was missed.
   int Report(const std::string& file) const;
 
  private:

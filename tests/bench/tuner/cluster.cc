@@ -14,7 +14,7 @@
 namespace synergy::bench {
 namespace {
 
-// As the paper's.
+// As in the paper.
 const ResourceVector kNode{Gpus(8), Cores(24), GB(500)};
 const ResourceVector kFair{Gpus(1), Cores(3), Bytes(GB(500).count() / 8)};
 
@@ -25,7 +25,7 @@ const std::map<std::string, JobProfile>& Models() {
 
 Pod MakePodOf(const std::string& model, std::string name, const std::string& node,
               const ResourceVector& amounts) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.profile = model;
   fungible.profile_generation = 1;
@@ -38,13 +38,13 @@ Pod MakePodOf(const std::string& model, std::string name, const std::string& nod
   if (!node.empty()) fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   Pod pod = testing::MakePod(std::move(name), amounts);
   pod.node = node;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
-// It keeps what it has until somebody waits.
+// The pod keeps its amounts until another one waits.
 Pod WithoutProfile(Pod pod) {
-  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   fungible->profile.clear();
   fungible->floor.cpu = Cores(2);
   pod.fungible = std::move(fungible);
@@ -72,7 +72,7 @@ BenchCluster::BenchCluster(ClusterState& state, ClusterSize size) : state_(state
     nodes.push_back(testing::MakeNode(node, kNode));
     const bool gap = n < size.with_a_gap;
     ResourceVector given = kFair;
-    // All of the CPU is given out.
+    // All of the CPU is allocated.
     if (gap) given.cpu = MilliCpu(kNode.cpu.count() / static_cast<int64_t>(size.pods_per_node - 1));
     for (size_t p = gap ? 1 : 0; p < size.pods_per_node; ++p) {
       const std::string& model = models.at(random.Below(models.size()));

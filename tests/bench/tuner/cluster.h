@@ -1,7 +1,7 @@
 #pragma once
 
-// A large cluster that is all memory: nodes full of GPU pods, an API server that takes its time and
-// kubelets that do what they are asked for, for the benchmark of the tuner.
+// A large in-memory cluster for the benchmark of the tuner: nodes full of GPU pods, a slow API
+// server, and kubelets that carry out all resizes.
 //
 // Threading: from any thread.
 
@@ -23,29 +23,29 @@ namespace synergy::bench {
 
 struct ClusterSize {
   size_t nodes = 5000;
-  size_t pods_per_node = 8;  // of one GPU each, on nodes of so many
-  size_t with_a_gap = 40;    // nodes that have one pod less, and all their CPU given out
+  size_t pods_per_node = 8;  // pods of one GPU each, per node
+  size_t with_a_gap = 40;    // nodes with one pod less, and all their CPU allocated
 };
 
-// Those of the paper's models.
+// Returns the profiles of the paper's models.
 HeldProfiles::ByName MakeProfiles();
 
 class BenchCluster {
  public:
   BenchCluster(ClusterState& state, ClusterSize size);
 
-  // A pod that waits, Unschedulable, for a place on one of the nodes with a gap.
+  // Returns a waiting, Unschedulable pod that needs a place on one of the nodes with a gap.
   Pod MakeWaitingPod(size_t number) const;
   void Arrive(const Pod& pod);
   void Leave(const std::string& name);
 
-  // What the API server takes for a call from now on.
+  // Sets the duration of the API server's calls from now on.
   void SetLatency(Duration latency);
-  // From now on kubelets act within `delay`, by themselves, and `heard` is called after each change
-  // that a watch reports.
+  // Starts kubelets that act within `delay`, in a thread of their own. The callback runs after each
+  // change that a watch reports.
   void StartKubelets(Duration delay, std::function<void()> heard);
   void StopKubelets();
-  // All kubelets do what they are asked for, now. Whether there was anything.
+  // Makes all kubelets act now. Returns whether there was anything to do.
   bool Settle();
 
   testing::FakePodApi& api() { return api_; }

@@ -1,4 +1,4 @@
-// How long the tuner takes for a large cluster: scripts/bench.sh tuner.
+// Measures how long the tuner takes for a large cluster: scripts/bench.sh tuner.
 
 #include <algorithm>
 #include <chrono>
@@ -20,9 +20,9 @@
 #include "bench/rounds/results.h"
 #include "bench/tuner/cluster.h"
 #include "cluster/annotations.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "controller/tuner/tuner_unit.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
@@ -31,12 +31,12 @@
 namespace synergy::bench {
 namespace {
 
-using controller::HandsSettings;
+using controller::ActionExecutor;
+using controller::ExecutorSettings;
 using controller::kTuningLook;
 using controller::LeaderLoop;
-using controller::TunerActions;
+using controller::TunerCalls;
 using controller::TunerDriver;
-using controller::TunerHands;
 using controller::TuningTask;
 using controller::Waker;
 
@@ -44,7 +44,7 @@ double Milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// "VmRSS", "VmHWM"
+// REQUIRES: `what` is "VmRSS" or "VmHWM".
 double MebibytesOf(const std::string& what) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -53,7 +53,7 @@ double MebibytesOf(const std::string& what) {
   return 0;
 }
 
-// Notes when what was asked.
+// Records the times of requests.
 class TimedApi final : public kube::PodApi {
  public:
   explicit TimedApi(kube::PodApi& api) : api_(api) {}
@@ -95,7 +95,7 @@ class TimedApi final : public kube::PodApi {
     return api_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // When the first peer of that waiting pod was cut.
+  // Returns when the first peer of that waiting pod was cut.
   Instant AwaitCutFor(const std::string& name) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(20), [&] { return cut_for_.contains(name); });
@@ -120,16 +120,16 @@ class TimedApi final : public kube::PodApi {
   size_t resizes_ = 0;
 };
 
-// Of this thread: whatever else runs on the machine does not count.
+// Returns the time of this thread: other load on the machine does not count.
 Duration CpuTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// A decision until there is nothing more to do at this moment, carried out by nobody.
+// Decisions until there is nothing more to do at this moment; they are not carried out.
 struct Pass {
-  Duration hearing{};
+  Duration observing{};
   Duration deciding{};
   Duration longest{};  // of one decision
   size_t decisions = 0;
@@ -140,35 +140,35 @@ Pass DecideAll(const Tuner& tuner, ClusterState& state, TunerMemory& memory, Mom
   while (true) {
     const Duration begin = CpuTime();
     const ClusterNews news = state.TakeNews();
-    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
-    const Duration heard = CpuTime();
-    const TunerDecision decision = tuner.Decide(*news.snapshot, memory, at);
-    const Duration took = CpuTime() - heard;
-    pass.hearing += heard - begin;
+    for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
+    const Duration observed = CpuTime();
+    const TunerPlan plan = tuner.Plan(*news.snapshot, memory, at);
+    const Duration took = CpuTime() - observed;
+    pass.observing += observed - begin;
     pass.deciding += took;
     pass.longest = std::max(pass.longest, took);
     ++pass.decisions;
-    pass.actions += decision.actions.size();
-    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, false, at);
-    if (decision.wake > at.now) return pass;
+    pass.actions += plan.actions.size();
+    for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, false, at);
+    if (plan.wake > at.now) return pass;
   }
 }
 
 void Print(const char* name, const Pass& pass) {
-  fmt::print("{:<44}{:>9.1f}{:>9.1f}{:>9.1f}{:>9}{:>9}\n", name, Milliseconds(pass.hearing),
+  fmt::print("{:<44}{:>9.1f}{:>9.1f}{:>9.1f}{:>9}{:>9}\n", name, Milliseconds(pass.observing),
              Milliseconds(pass.deciding), Milliseconds(pass.longest), pass.decisions, pass.actions);
 }
 
 struct Options {
   ClusterSize size;
-  HandsSettings hands;
+  ExecutorSettings executor;
   size_t changes = 1000;
   size_t arrivals = 20;
   std::string part = "all";
   std::string json;
 };
 
-// Decisions alone, on a cluster where there is nothing to gain any more.
+// Measures decisions alone, on a cluster where no gain is left.
 void MeasurePasses(const Options& options, Results& results) {
   testing::FakeClock clock;
   testing::SilentLog log;
@@ -180,10 +180,9 @@ void MeasurePasses(const Options& options, Results& results) {
   testing::RecordedEvents events;
   Tuner tuner({}, profiles);
   {
-    TunerActions actions(state, cluster.api(), events, clock, log.log, metrics,
-                         [] { return true; });
-    const auto hands = MakeSerialHands(actions, [] { return true; }, clock);
-    TunerDriver driver(tuner, state, *hands, clock, metrics);
+    TunerCalls actions(state, cluster.api(), events, clock, log.log, metrics, [] { return true; });
+    const auto executor = MakeSerialExecutor(actions, [] { return true; }, clock);
+    TunerDriver driver(tuner, state, *executor, clock, metrics);
     driver.StartOver();
     const Instant begin = SystemClock().Now();
     int quiet = 0;
@@ -202,7 +201,7 @@ void MeasurePasses(const Options& options, Results& results) {
                Milliseconds(SystemClock().Now() - begin));
     driver.Rest();
   }
-  fmt::print("{:<44}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "CPU ms", "hearing", "deciding", "longest",
+  fmt::print("{:<44}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "CPU ms", "observing", "deciding", "longest",
              "decisions", "actions");
   Moment at = clock.Present();
   TunerMemory memory = Tuner::StartOver(at);
@@ -234,7 +233,7 @@ void MeasurePasses(const Options& options, Results& results) {
                                    {"unchanged", unchanged},
                                    {"100 changed", some},
                                    {"other profiles", other_profiles}}) {
-    results.Figure(fmt::format("{} hearing ms", name), Milliseconds(pass.hearing));
+    results.Figure(fmt::format("{} observing ms", name), Milliseconds(pass.observing));
     results.Figure(fmt::format("{} deciding ms", name), Milliseconds(pass.deciding));
   }
   results.Check({"a full pass decides: ms",
@@ -242,7 +241,7 @@ void MeasurePasses(const Options& options, Results& results) {
                  200});
 }
 
-// The whole thing at work, in real time, against an API server that takes 5 ms for a call and
+// Measures the complete tuner in real time, against an API server that takes 5 ms per call and
 // kubelets that take a second.
 void MeasureWork(const Options& options, Results& results) {
   testing::SilentLog log;
@@ -254,11 +253,11 @@ void MeasureWork(const Options& options, Results& results) {
   TimedApi api(cluster.api());
   testing::RecordedEvents events;
   Tuner tuner({}, profiles);
-  TunerActions actions(state, api, events, SystemClock(), log.log, metrics, [] { return true; });
+  TunerCalls actions(state, api, events, SystemClock(), log.log, metrics, [] { return true; });
   Waker waker;
-  auto hands = MakeTunerHands(
-      actions, [] { return true; }, [&waker] { waker.Wake(); }, SystemClock(), options.hands);
-  TunerDriver driver(tuner, state, *hands, SystemClock(), metrics);
+  auto executor = MakeActionExecutor(
+      actions, [] { return true; }, [&waker] { waker.Wake(); }, SystemClock(), options.executor);
+  TunerDriver driver(tuner, state, *executor, SystemClock(), metrics);
   LeaderLoop tuning(TuningTask(driver, [] { return true; }, SystemClock()), kTuningLook, waker);
   cluster.SetLatency(std::chrono::milliseconds(5));
   cluster.StartKubelets(std::chrono::seconds(1), [&waker] { waker.Wake(); });
@@ -279,14 +278,14 @@ void MeasureWork(const Options& options, Results& results) {
   const double after = MebibytesOf("VmRSS");
   const size_t resizes = api.resizes();
   tuning.Stop();
-  hands.reset();
+  executor.reset();
   cluster.StopKubelets();
 
   fmt::print("\nms, in order: {:.0f}\n", fmt::join(delays, " "));
   std::sort(delays.begin(), delays.end());
   const std::vector<Instant> patches = api.patches();
   const double seconds = Milliseconds(patches.back() - patches.front()) / 1000;
-  const double rate = static_cast<double>(patches.size() - options.hands.at_once) / seconds;
+  const double rate = static_cast<double>(patches.size() - options.executor.at_once) / seconds;
   fmt::print(
       "\n{} pods that arrive meanwhile: their peer's cut is sent after {:.0f} ms (p50), "
       "{:.0f} ms (slowest)\n",
@@ -294,7 +293,7 @@ void MeasureWork(const Options& options, Results& results) {
   fmt::print(
       "{} changes in {:.1f} s: {:.1f} PATCHes a second, {} at most; {:.1f} MiB more than "
       "before\n",
-      resizes, seconds, rate, options.hands.patches_per_second, after - before);
+      resizes, seconds, rate, options.executor.patches_per_second, after - before);
   results.Figure("cut sent p50 ms", delays[delays.size() / 2]);
   results.Figure("cut sent slowest ms", delays.back());
   results.Figure("changes", static_cast<double>(resizes));
@@ -302,7 +301,7 @@ void MeasureWork(const Options& options, Results& results) {
   results.Figure("patches per second", rate);
   results.Figure("resident MiB, with the stub's pods", after);
   results.Figure("resident MiB more while at work", after - before);
-  const auto limit = static_cast<double>(options.hands.patches_per_second);
+  const auto limit = static_cast<double>(options.executor.patches_per_second);
   results.Check({"a pod that arrives meanwhile has its peer cut: ms", delays.back(), 300});
   results.Check(
       {"changes made", static_cast<double>(resizes), static_cast<double>(options.changes), true});
@@ -317,7 +316,7 @@ int Main(int argc, const char* const* argv) {
   app.add_option("--part", options.part, "what to measure")
       ->check(CLI::IsMember({"passes", "work", "all"}));
   app.add_option("--changes", options.changes, "changes to be made");
-  app.add_option("--patches-per-second", options.hands.patches_per_second, "PATCHes, at most");
+  app.add_option("--patches-per-second", options.executor.patches_per_second, "PATCHes, at most");
   app.add_option("--json", options.json, "write all figures to this file");
   CLI11_PARSE(app, argc, argv);
   Results results;

@@ -21,20 +21,20 @@ namespace synergy::testing {
 
 class ControllerProcess {
  public:
-  // Serves from `server`; returns when it listens.
+  // Serves from `server`; returns when the program listens.
   explicit ControllerProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t webhook_port() const { return webhook_port_; }
-  // A client of the webhook, with a connection of its own.
+  // Returns a client of the webhook with a connection of its own.
   std::unique_ptr<http::Client> NewClient() const;
   http::ClientResponse Post(const std::string& path, const std::string& body,
                             const std::string& content_type = "application/json");
   http::ClientResponse Get(const std::string& path);
   void AwaitReady();
-  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  // Returns the value of a line of /metrics, "name{labels}"; -1 if there is none.
   double Metric(const std::string& line);
   void AwaitMetric(const std::string& line, double value);
-  // Another certificate of the same authority, put where the one before was.
+  // Replaces the certificate by another one of the same authority.
   void RenewCertificate();
   ChildProcess& process() { return *process_; }
 

@@ -1,4 +1,4 @@
-// The whole program between an API server's watches and its admission reviews.
+// Tests the whole program between an API server's watches and its admission reviews.
 
 #include <atomic>
 #include <csignal>
@@ -113,7 +113,7 @@ TEST_F(ControllerTest, RefusesATooLargeReviewInWords) {
                                      .path = "/mutate-pod",
                                      .content_type = "application/json",
                                      .body = Review("{\"metadata\":{\"name\":\"" + text + "\"}}")});
-  // A client that goes on writing may see the end of the connection instead.
+  // A client that is still writing may see the end of the connection instead.
   EXPECT_EQ(answer ? answer->status : 413, 413);
   controller->AwaitMetric(R"(synergy_controller_bad_input_total{kind="too_large"})", 1);
   ExpectServes();
@@ -148,7 +148,7 @@ TEST_F(ControllerTest, ANewCertificateIsServedWithoutAFailedReview) {
       callers.emplace_back([&, caller] {
         std::unique_ptr<http::Client> client = controller->NewClient();
         for (int call = 0; !stop; ++call) {
-          // Half of them shake hands anew for each review.
+          // Half of the callers use a new connection, with a handshake, for each review.
           if (caller % 2 == 0) client = controller->NewClient();
           const auto answer = client->Send({.method = "POST",
                                             .path = "/mutate-pod",

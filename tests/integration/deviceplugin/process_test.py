@@ -1,4 +1,4 @@
-"""synergy-device-plugin as a process: what it prints, how it ends, what SIGHUP changes, which files it leaves."""
+"""synergy-device-plugin as a process: its output, its end, the effect of SIGHUP, and its files."""
 
 import json
 import os
@@ -106,7 +106,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
             return answer.read().decode()
 
     def sockets(self):
-        """Their names without what is random in them."""
+        """Returns their names without the random part."""
         return sorted(re.sub(r"-[0-9a-f]{8}\.sock$", "", file.name) for file in (self.folder / "plugins").iterdir())
 
     def end(self):
@@ -136,7 +136,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.start("--inventory", str(self.folder / "gpus.yaml"))
         self.config("speed: 9")
         self.process.send_signal(signal.SIGHUP)
-        wait_for("a complaint", lambda: "there is no such field" in self.log())
+        wait_for("a complaint", lambda: "unknown field" in self.log())
         self.assertEqual(self.get("/healthz"), "ok\n")
         self.end()
 
@@ -148,7 +148,8 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         text = file.read_text(encoding="utf-8")
         spec = json.loads(text)
         self.assertEqual(spec["kind"], "synergy.io/gpu")
-        self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"], [{"path": "/dev/zero"}, {"path": "/dev/null"}])
+        self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"],
+                         [{"path": "/dev/zero"}, {"path": "/dev/null"}])
         self.assertIn("device nodes alone", self.log())
         file.unlink()
         wait_for("the specification again", file.exists)

@@ -26,20 +26,20 @@ class ExtenderProcess {
   // Runs the program to its end.
   static Ended Run(const std::vector<std::string>& arguments);
 
-  // Serves from `server`; returns when it listens.
+  // Serves from `server`; returns when the program listens.
   explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
-  // Of --http-listen; 0 without.
+  // Returns the port of --http-listen; 0 without it.
   uint16_t http_port() const;
   http::ClientResponse Get(const std::string& path);
   http::ClientResponse Post(const std::string& path, const std::string& body);
-  // Polls until /readyz answers so.
+  // Polls /readyz until it has this answer.
   void AwaitReady(bool ready = true);
-  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  // Returns the value of a line of /metrics, "name{labels}"; -1 if there is none.
   double Metric(const std::string& line);
   void Signal(int signal);
-  // After a signal: the exit status, or -1.
+  // Waits for the end after a signal. Returns the exit status, or -1.
   int Wait();
 
  private:

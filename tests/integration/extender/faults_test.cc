@@ -1,4 +1,4 @@
-// The API server misbehaves: nothing is lost, nothing is given away twice.
+// Faults of the API server: no place is lost, and none is given away twice.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

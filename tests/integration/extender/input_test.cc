@@ -1,4 +1,4 @@
-// Bad input and many clients: clear answers, and others go on being served.
+// Invalid input and many clients: clear answers, and other clients are still served.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

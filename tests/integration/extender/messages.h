@@ -1,6 +1,6 @@
 #pragma once
 
-// kube-scheduler's calls in few words.
+// Short forms of kube-scheduler's calls.
 
 #include <string>
 #include <vector>

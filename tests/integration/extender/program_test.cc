@@ -1,4 +1,4 @@
-// The program as its user sees it: flags, errors, health, signals.
+// The program's interface to its user: flags, errors, health, signals.
 
 #include <csignal>
 #include <cstdio>
@@ -25,11 +25,11 @@ TEST(ExtenderProgramTest, SaysWhatIsWrongWithItsFlagsAndFiles) {
                    "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--nonsense"}, "--nonsense"},
-      {{}, "give --kubeconfig FILE"},
+      {{}, "set --kubeconfig FILE"},
       {{"--kubeconfig", folder.Path("missing")}, folder.Path("missing")},
       {{"--kubeconfig", exec_user}, "exec"},
       {{"--config", bad_field}, "bad.yaml:2: litsen"},
-      {{"--log-level", "loud"}, "none of debug, info, warn, error"},
+      {{"--log-level", "loud"}, "use debug, info, warn or error"},
   };
   for (const auto& [arguments, expected] : cases) {
     const auto ended = ExtenderProcess::Run(arguments);

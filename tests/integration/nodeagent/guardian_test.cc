@@ -1,5 +1,5 @@
-// The guardian as a process, whose child, the agent, has it put a quota on a control group; then
-// one of them is killed, stopped, or told to end.
+// The guardian as a process. Its child, the agent, requests a quota on a control group; then one of
+// them is killed, stopped, or asked to end.
 
 #include "nodeagent/probes/guardian.h"
 
@@ -39,7 +39,7 @@ using testing::Eventually;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// As long as each other: on a machine without control groups v1 a file stands in for one.
+// Equally long texts: on a machine without control groups v1 a file stands in for one.
 constexpr const char* kFormer = "90000";
 constexpr const char* kProbe = "75000";
 
@@ -50,7 +50,7 @@ std::string ReadAll(const std::string& file) {
   return text.str();
 }
 
-// A group of the test's own.
+// A control group for this test.
 class TestGroup {
  public:
   TestGroup() {
@@ -74,7 +74,7 @@ class TestGroup {
     return text;
   }
   void Write(const std::string& text) const { ASSERT_TRUE(WriteCgroupFile(file(), text)->done); }
-  // A control group's files go with it, and cannot be removed.
+  // A control group's files disappear with it, and cannot be removed.
   void Remove() const {
     if (::rmdir(folder_.c_str()) != 0) fs::remove_all(folder_);
   }
@@ -84,13 +84,13 @@ class TestGroup {
   std::string folder_;
 };
 
-// The agent's part: asks for the quota, says what came of it, waits for SIGTERM.
+// The agent's part: requests the quota, reports the answer, waits for SIGTERM.
 struct AgentRole {
   std::string file;
-  std::string said;  // where its process id and the answer are written
+  std::string said;  // file for its process id and the answer
   std::optional<Duration> longest;
-  bool ends = false;    // itself, at once
-  bool stalls = false;  // the guardian, while it asks
+  bool ends = false;    // it ends at once
+  bool stalls = false;  // it stops the guardian during the request
 
   int Play(QuotaWriter& writer) const {
     sigset_t term;
@@ -143,7 +143,7 @@ class RunningGuardian {
   pid_t pid() const { return pid_; }
   pid_t agent() const { return agent_; }
   const std::string& answer() const { return answer_; }
-  // The exit status; the signal's number, negative.
+  // Returns the exit status, or the negative number of the signal.
   int Wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -160,7 +160,7 @@ class RunningGuardian {
 
 class GuardianTest : public ::testing::Test {
  protected:
-  // Those that have lost their parent become this process's children.
+  // Orphaned processes become this process's children.
   GuardianTest() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
   std::string Records() const { return ReadAll(state + "/quotas"); }
@@ -206,7 +206,7 @@ TEST_F(GuardianTest, AnAgentThatIsStoppedDoesNotMakeItLast) {
   ASSERT_EQ(guardian.answer(), "begun");
   ::kill(guardian.agent(), SIGSTOP);
   EXPECT_TRUE(Eventually([&] { return group.Quota() == kFormer; }));
-  // It does not hear that it is to end either.
+  // The stopped guardian does not receive SIGTERM either.
   ::kill(guardian.pid(), SIGTERM);
   EXPECT_EQ(guardian.Wait(), 128 + SIGKILL);
 }
@@ -216,7 +216,7 @@ TEST_F(GuardianTest, TheNextOneRestoresWhatAKilledOneHasLeft) {
   ASSERT_EQ(group.Quota(), kProbe);
   ::kill(guardian.pid(), SIGKILL);
   EXPECT_EQ(guardian.Wait(), -SIGKILL);
-  // The agent goes with it.
+  // The agent ends with it.
   int status = 0;
   ASSERT_EQ(::waitpid(guardian.agent(), &status, 0), guardian.agent());
   EXPECT_EQ(WTERMSIG(status), SIGKILL);

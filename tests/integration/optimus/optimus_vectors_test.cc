@@ -1,4 +1,4 @@
-// Inputs of tests/data/optimus: the same curves within 1 %, the same workers exactly.
+// Tests the inputs of tests/data/optimus: the same curves within 1 %, and exactly the same workers.
 
 #include <charconv>
 #include <cmath>
@@ -36,7 +36,7 @@ std::vector<double> Figures(Value list) {
   return figures;
 }
 
-// In the order in which the authors' program compares them.
+// In the order of the comparisons in the authors' program.
 std::vector<double> Amounts(Value task) {
   std::vector<double> amounts;
   for (const char* resource : {"cpu", "mem", "bw", "gpu"}) {

@@ -1,4 +1,4 @@
-// What pods request and whether they fit on a node, by kube-scheduler's own code
+// Compares pods' requests, and whether they fit on a node, with kube-scheduler's own code
 // (docs/accounting.md).
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Amounts ReadAmounts(json::Value object) {
   return amounts;
 }
 
-// As the oracle lists them: the first three always, others where they are not zero.
+// Amounts in the oracle's format: the first three always, others if they are not zero.
 Amounts ToAmounts(const ResourceVector& main, const ScalarResources& other) {
   Amounts amounts = {
       {"cpu", main.cpu.count()}, {"memory", main.memory.count()}, {"ephemeral-storage", 0}};
@@ -97,7 +97,7 @@ class Comparison {
   Differences& differences_;
 };
 
-// Reasons in the order of the alphabet: ours has GPUs first.
+// Sorts reasons alphabetically: ours has GPUs first.
 std::string SortReasons(const std::set<std::string>& reasons) {
   std::string text;
   for (const std::string& reason : reasons) text += reason + "; ";
@@ -122,8 +122,8 @@ std::string OurReasons(const std::string& description) {
 }
 
 // kube-scheduler adds a pod's overhead to a copy of its pod-level request that shares its digits
-// with the original when they do not fit into its short form: every look at such a pod (memory from
-// 100Ti on, say) makes it larger. There is no right answer to compare with.
+// with the original if they do not fit into its short form: every evaluation of such a pod (memory
+// from 100Ti on, say) makes it larger. There is no right answer to compare with.
 bool GrowsWithEveryLook(json::Value pod) {
   const json::Value spec = pod["spec"];
   bool grows = false;
@@ -144,7 +144,7 @@ bool HasNoRightAnswer(const OracleCase& line) {
 
 class AccountingOracle : public testing::Test {
  protected:
-  // Everything that the oracle says about one node, the pods on it and a pod to be placed.
+  // Compares all of the oracle's answers on one node, the pods on it and a pod to be placed.
   void Compare(const OracleCase& line) {
     const Result<json::Document> answers = json::Document::Parse(line.answer);
     ASSERT_TRUE(answers) << line.answer;
@@ -195,7 +195,7 @@ class AccountingOracle : public testing::Test {
     return ToAmounts(accounted->requests.main, accounted->requests.other);
   }
 
-  // A resource list as kube-scheduler counts it.
+  // Returns a resource list as kube-scheduler counts it.
   Amounts AmountsOf(std::string_view list) const {
     return Accounted(fmt::format(R"({{"metadata":{{"name":"a","uid":"a"}},"spec":{{"containers":[)"
                                  R"({{"name":"a","resources":{{"requests":{}}}}}]}}}})",

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// A path in single quotes for a shell.
+// Returns the path in single quotes for a shell.
 std::string ShellQuoted(const std::string& text) {
   SYNERGY_CHECK(text.find('\'') == std::string::npos, "paths are without quotes");
   return "'" + text + "'";
@@ -48,7 +48,7 @@ std::vector<std::string> ReadLines(const std::filesystem::path& path) {
   return lines;
 }
 
-// The end of the string or value that starts at `i`.
+// Returns the end of the string or value that starts at `i`.
 size_t EndOfString(std::string_view text, size_t i) {
   for (++i; text[i] != '"'; ++i) {
     if (text[i] == '\\') ++i;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The program of tests/oracle, which answers with kube-scheduler's own code.
+// Runs the program of tests/oracle, which answers with kube-scheduler's own code.
 
 #include <cstdint>
 #include <string>
@@ -9,28 +9,28 @@
 
 namespace synergy {
 
-// SYNERGY_SEED, or a fixed seed. Printed, so that a failure can be repeated.
+// Returns SYNERGY_SEED, or a fixed seed, and prints it, so that a failure can be repeated.
 uint64_t OracleSeed();
 
 struct OracleCase {
   std::string input;   // one line of JSON
-  std::string answer;  // likewise
+  std::string answer;  // one line of JSON
 };
 
-// `count` random inputs of the given kind ("mixes", "pods" or "quantities") with kube-scheduler's
-// answers. Ends the process when the oracle cannot be run.
+// Returns `count` random inputs of the given kind ("mixes", "pods" or "quantities") with
+// kube-scheduler's answers. Ends the process if the oracle cannot be run.
 std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, uint64_t seed);
 
-// Counts these pods (JSON, of one line each) by the formulas before Kubernetes 1.37: a line for
-// each, an object of two resource lists, "container" (1.35) and "pod" (1.36). Ends the process when
-// the program cannot be run.
+// Counts these pods (JSON, one line each) by the formulas before Kubernetes 1.37. Returns a line
+// for each, an object of two resource lists, "container" (1.35) and "pod" (1.36). Ends the process
+// if the program cannot be run.
 std::vector<std::string> RequestsBefore137(const std::vector<std::string_view>& pods);
 
-// The text of a member of a JSON object, as it stands there; empty when there is none. The text
-// must be valid.
+// Returns the raw text of a member of a JSON object; empty if there is none. REQUIRES: the text is
+// valid.
 std::string_view RawMember(std::string_view object, std::string_view key);
 
-// Keeps the first few differences, each with its input, and counts them all.
+// Stores the first few differences, each with its input, and counts all of them.
 class Differences {
  public:
   void Add(const OracleCase& of, std::string what);

@@ -1,5 +1,5 @@
-// Every spelling of a quantity: which are accepted and what Value() and MilliValue() are, by
-// apimachinery's own code.
+// Compares all spellings of a quantity with apimachinery's own code: whether they are valid, and
+// their Value() and MilliValue().
 
 #include <algorithm>
 #include <cstdint>
@@ -49,7 +49,7 @@ Expected ReadAnswer(const std::string& text) {
   return expected;
 }
 
-// The text that UnmarshalJSON of a quantity hands to its parser.
+// Returns the text that a quantity's UnmarshalJSON passes to its parser.
 std::string QuantityText(json::Value quantity) {
   std::string_view text = quantity.text();
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -57,14 +57,14 @@ std::string QuantityText(json::Value quantity) {
   return quantity.absent() ? "0" : std::string(text);
 }
 
-// apimachinery cuts a negative decimal towards zero and then adds one as if it had been cut
-// downwards: -307.2 becomes -306. Validation refuses negative quantities, so nothing depends on it.
+// apimachinery truncates a negative decimal towards zero and then adds one as if it had rounded
+// down: -307.2 becomes -306. Validation rejects negative quantities, so nothing depends on it.
 bool IsNegativeAccident(const ParsedQuantity& parsed) {
   return parsed.arbitrary_decimal && parsed.exact < ExactQuantity();
 }
 
-// What differs from `expected` for one reading, empty when nothing does. Beyond an int64 Kubernetes
-// wraps; we saturate.
+// Describes how one reading differs from `expected`; empty if it does not. Beyond an int64
+// Kubernetes wraps; we saturate.
 std::string CompareReading(std::string_view reading, int64_t ours, int64_t expected,
                            bool in_range) {
   if (!in_range && (ours == kLeast || ours == kMost)) return {};
@@ -118,7 +118,7 @@ TEST(QuantityOracle, FieldsOfObjectsAreReadAsTheApiMachineryReadsThem) {
         differences.Add(line, expected.error ? "accepted" : "refused");
       continue;
     }
-    // Negative amounts are rounded otherwise, which does not matter: none is ever stored.
+    // Negative amounts are rounded differently, which does not matter: none is ever stored.
     const Result<json::Document> input = json::Document::Parse(line.input);
     const std::optional<ParsedQuantity> exact =
         ParseExactQuantity(QuantityText(input->root()["quantity"]));

@@ -1,4 +1,4 @@
-"""A browser without a window (Debian's Chromium), spoken to by WebDriver over HTTP."""
+"""A browser without a window (Debian's Chromium), driven by WebDriver over HTTP."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 DRIVER = shutil.which("chromedriver")
-# Nothing but the page: no calls home, no questions, no state from a run before.
+# Only the page: no calls home, no questions, no state from an earlier run.
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1500,1000",
          "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=127.0.0.1")
@@ -21,18 +21,20 @@ KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Home": "\ue011"
 
 
 class Browser:
-    """With `dark`: as somebody who prefers dark colours."""
+    """`dark`: the user prefers dark colours."""
 
     def __init__(self, dark=False):
         self.folder = tempfile.TemporaryDirectory()
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
-        self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.PIPE, text=True, cwd=self.folder.name)
+        self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.PIPE, text=True,
+                                       cwd=self.folder.name)
         while "was started successfully" not in self.driver.stdout.readline():
             if self.driver.poll() is not None:
                 raise RuntimeError("chromedriver does not start")
-        flags = [*FLAGS, f"--user-data-dir={self.folder.name}", *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
+        flags = [*FLAGS, f"--user-data-dir={self.folder.name}",
+                 *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
         self.session = ""
         self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
@@ -50,16 +52,17 @@ class Browser:
         self.call("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
-        """What a function with this body returns for the arguments."""
+        """Returns the result of a function with this body for the arguments."""
         return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
 
     def settle(self):
-        """Until what was asked for is drawn."""
+        """Waits until the page is drawn."""
         self.call("POST", "/execute/async", {"script": "const done = arguments[0];"
-                                             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))", "args": []})
+                                             "requestAnimationFrame(() => requestAnimationFrame(() => "
+                                             "setTimeout(done)))", "args": []})
 
     def press(self, *keys):
-        """One key after the other, where the focus is; Shift+KEY with it held."""
+        """Presses one key after the other, where the focus is; Shift+KEY with it held."""
         actions = []
         for key in keys:
             chord = [KEYS.get(part, part) for part in key.split("+")]
@@ -69,7 +72,8 @@ class Browser:
         self.settle()
 
     def log(self):
-        """What the browser has had to say since the last call: errors of scripts, broken policies."""
+        """Returns the browser's messages since the last call: errors of scripts, violated
+        policies."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def picture(self, file):

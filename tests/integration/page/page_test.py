@@ -1,4 +1,5 @@
-"""The page of `--html` of simulations in a real browser: what it shows, by mouse, keyboard and screen reader."""
+"""The page of `--html` of simulations in a real browser: its contents, by mouse, keyboard and
+screen reader."""
 
 import contextlib
 import csv
@@ -19,7 +20,8 @@ HOSTILE = ("<img src=x onerror=window.hurt=1>", "</script><script>window.hurt=1<
 
 def page(file, *arguments, profiles=DATA / "profiles.json"):
     """Writes the page; returns the data in it."""
-    command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab"), "rounds", "--quiet", "--html", file, "--profiles", profiles, *arguments]
+    command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab"), "rounds", "--quiet", "--html", file,
+               "--profiles", profiles, *arguments]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
@@ -28,7 +30,7 @@ def page(file, *arguments, profiles=DATA / "profiles.json"):
 
 
 def merged(target, patch):
-    """JSON Merge Patch, as RFC 7386 has it."""
+    """Applies a JSON Merge Patch (RFC 7386)."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -50,7 +52,7 @@ def state_at(run, time):
 
 
 def expected(run, time):
-    """What the page has to show: pods by node with what they have, and who waits."""
+    """Returns the expected page: pods by node with their amounts, and the pods that wait."""
     state = state_at(run, time)
     nodes = {name: {"gpus": 0, "cpu": node["others"]["cpu"], "pods": {}} for name, node in state["nodes"].items()}
     waiting = set()
@@ -65,7 +67,7 @@ def expected(run, time):
     return {"nodes": nodes, "waiting": waiting}
 
 
-# Only by what somebody sees or hears.
+# Reads only visible and spoken text.
 SHOWN = r"""
 return [...document.querySelectorAll(".run")].map((run) => ({
   nodes: Object.fromEntries([...run.querySelectorAll(".node")].map((node) => {
@@ -80,8 +82,9 @@ return [...document.querySelectorAll(".run")].map((run) => ({
 }));
 """
 
-READ = ["h1", ".figures", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li", "#find-form label"]
-# Of the texts of what these selectors find first; and how light the page is.
+READ = ["h1", ".figures", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
+        "#find-form label"]
+# The contrast of the text of the first match of each selector, and the lightness of the page.
 CONTRAST = r"""
 const channel = (value) => (value /= 255, value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 const luminance = (color) => {
@@ -107,7 +110,8 @@ class PageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.file = cls.folder / "page.html"
-        cls.data = page(cls.file, "--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--mechanism", "proportional,tune,synergy")
+        cls.data = page(cls.file, "--trace", DATA / "dynamic_100job.csv", "--servers", "4",
+                        "--mechanism", "proportional,tune,synergy")
         cls.browser = cls.enterClassContext(contextlib.closing(Browser()))
 
     def setUp(self):
@@ -121,7 +125,8 @@ class PageTest(unittest.TestCase):
         self.browser.settle()
 
     def go_to(self, time):
-        self.browser.run("const at = document.getElementById('at'); at.value = arguments[0]; at.dispatchEvent(new Event('input'))", time)
+        self.browser.run("const at = document.getElementById('at'); at.value = arguments[0]; "
+                         "at.dispatchEvent(new Event('input'))", time)
         self.browser.settle()
         return float(self.browser.run("return document.getElementById('at').value"))
 
@@ -178,13 +183,15 @@ class PageTest(unittest.TestCase):
 
     def test_any_two_runs_stand_side_by_side(self):
         first, _, third = self.data["runs"]
-        self.browser.run("const select = document.querySelectorAll('h2 select')[1]; select.value = '2'; select.dispatchEvent(new Event('change'))")
+        self.browser.run("const select = document.querySelectorAll('h2 select')[1]; select.value = '2'; "
+                         "select.dispatchEvent(new Event('change'))")
         time = self.go_to(third["changes"][-1][0] / 3)
         self.assert_shows([first, third], time)
 
     def test_every_control_is_reached_with_the_tab_key(self):
         self.go_to(self.data["runs"][0]["changes"][-1][0] / 2)
-        name = "return document.activeElement.id || document.activeElement.tagName + [...document.querySelectorAll(document.activeElement.tagName)].indexOf(document.activeElement)"
+        name = ("return document.activeElement.id || document.activeElement.tagName + "
+                "[...document.querySelectorAll(document.activeElement.tagName)].indexOf(document.activeElement)")
         reached = []
         while len(reached) < 300:
             self.browser.press("Tab")
@@ -192,12 +199,15 @@ class PageTest(unittest.TestCase):
             if reached and at in (reached[0], "BODY0"):
                 break
             reached.append(at)
-        controls = self.browser.run("""return [...document.querySelectorAll("input, select, summary, button:not(.pod):not(dialog *)")].map(
-            (control) => control.id || control.tagName + [...document.querySelectorAll(control.tagName)].indexOf(control))""")
+        controls = self.browser.run("""
+            return [...document.querySelectorAll("input, select, summary, button:not(.pod):not(dialog *)")].map(
+                (control) => control.id
+                    || control.tagName + [...document.querySelectorAll(control.tagName)].indexOf(control))""")
         self.assertGreater(len(controls), 10)
         self.assertEqual(set(controls) - set(reached), set())
-        # And one pod of each run, from which the arrow keys go on.
-        self.assertEqual(self.browser.run("return [...document.querySelectorAll('button.pod')].filter((pod) => pod.tabIndex === 0).length"), 2)
+        # One pod of each run is reached, too, from which the arrow keys go on.
+        self.assertEqual(self.browser.run(
+            "return [...document.querySelectorAll('button.pod')].filter((pod) => pod.tabIndex === 0).length"), 2)
 
     def test_arrow_keys_reach_every_pod_and_enter_tells_more(self):
         run = self.data["runs"][0]
@@ -233,16 +243,19 @@ class PageTest(unittest.TestCase):
         run = self.data["runs"][0]
         time = self.go_to(run["changes"][-1][0] / 2)
         pods = {key: pod for key, pod in state_at(run, time)["pods"].items() if "node" in pod}
-        for element in self.browser.call("POST", "/elements", {"using": "css selector", "value": ".run:first-child button.pod"}):
+        for element in self.browser.call("POST", "/elements",
+                                         {"using": "css selector", "value": ".run:first-child button.pod"}):
             path = "/element/" + next(iter(element.values()))
             key = self.browser.call("GET", path + "/attribute/data-pod")
             label = self.browser.call("GET", path + "/computedlabel")
             pod = pods[key]
             more = any(pod["demand"][member] > pod["fairShare"][member] for member in ("cpu", "memory"))
             self.assertRegex(label, rf"^{key} ?{pod['gpus']} GPUs? ?, {'sensitive' if more else 'insensitive'}; CPU ")
-        slider = "/element/" + next(iter(self.browser.call("POST", "/element", {"using": "css selector", "value": "#at"}).values()))
+        slider = "/element/" + next(
+            iter(self.browser.call("POST", "/element", {"using": "css selector", "value": "#at"}).values()))
         self.assertEqual(self.browser.call("GET", slider + "/computedlabel"), "Time")
-        self.assertEqual(self.browser.call("GET", slider + "/attribute/aria-valuetext"), self.browser.run("return document.getElementById('clock').textContent"))
+        self.assertEqual(self.browser.call("GET", slider + "/attribute/aria-valuetext"),
+                         self.browser.run("return document.getElementById('clock').textContent"))
 
     def test_what_one_looks_for_is_found(self):
         run = self.data["runs"][0]
@@ -250,10 +263,12 @@ class PageTest(unittest.TestCase):
         pod = next(pod for pod in state_at(run, time)["pods"].values() if "node" in pod)
         self.browser.run("document.getElementById('find').focus()")
         self.browser.press(*pod["name"])
-        nodes = self.browser.run("return [...document.querySelectorAll('.run:first-child .node h4')].map((node) => node.textContent)")
+        nodes = self.browser.run(
+            "return [...document.querySelectorAll('.run:first-child .node h4')].map((node) => node.textContent)")
         self.assertIn(pod["node"], nodes)
         self.assertLess(len(nodes), 4)
-        self.assertRegex(self.browser.run("return document.getElementById('found').textContent"), rf"^{len(nodes)} nodes?, \d+ waiting$")
+        self.assertRegex(self.browser.run("return document.getElementById('found').textContent"),
+                         rf"^{len(nodes)} nodes?, \d+ waiting$")
 
     def test_light_and_dark_can_both_be_read(self):
         with contextlib.closing(Browser(dark=True)) as dark:
@@ -261,7 +276,8 @@ class PageTest(unittest.TestCase):
             backgrounds = []
             for browser in (light, dark):
                 browser.open(self.file.as_uri())
-                browser.run("const at = document.getElementById('at'); at.value = at.max / 2; at.dispatchEvent(new Event('input'))")
+                browser.run("const at = document.getElementById('at'); at.value = at.max / 2; "
+                            "at.dispatchEvent(new Event('input'))")
                 browser.settle()
                 background, contrasts = browser.run(CONTRAST, READ)
                 backgrounds.append(background)
@@ -286,7 +302,8 @@ class PageTest(unittest.TestCase):
             trace.writeheader()
             trace.writerows({**job, "model": models.get(job["model"], job["model"])} for job in jobs)
         file = self.folder / "hostile.html"
-        data = page(file, "--trace", self.folder / "<b>trace.csv", "--servers", "4", "--mechanism", "tune", profiles=self.folder / "profiles.json")
+        data = page(file, "--trace", self.folder / "<b>trace.csv", "--servers", "4", "--mechanism", "tune",
+                    profiles=self.folder / "profiles.json")
         self.open(file)
         pods = state_at(data["runs"][0], self.go_to(data["runs"][0]["changes"][-1][0] / 10))["pods"]
         for name in HOSTILE:
@@ -304,12 +321,14 @@ class PageTest(unittest.TestCase):
         self.assertIn("TrustedHTML", " ".join(self.browser.log()))
 
     def test_nothing_comes_from_elsewhere(self):
-        self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"), [])
+        self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"),
+                         [])
         self.assertNotRegex(self.file.read_text(encoding="utf-8").replace(json.dumps(self.data), ""), r"(?:src|href)=")
 
     def test_five_thousand_nodes_fold(self):
         file = self.folder / "large.html"
-        data = page(file, "--generate", "rate=4000/h,jobs=400,gpus=philly", "--servers", "5000", "--mechanism", "proportional,tune")
+        data = page(file, "--generate", "rate=4000/h,jobs=400,gpus=philly", "--servers", "5000",
+                    "--mechanism", "proportional,tune")
         self.assertEqual(len(data["runs"][0]["state"]["nodes"]), 5000)
         self.open(file)
         groups = self.browser.run("return document.querySelectorAll('.run:first-child .map > details').length")
@@ -318,7 +337,8 @@ class PageTest(unittest.TestCase):
         self.assertEqual(drawn, 64)
         self.browser.run("document.querySelectorAll('.run:first-child .map > details > summary')[78].focus()")
         self.browser.press("Enter")
-        self.assertEqual(self.browser.run("return document.querySelectorAll('.run:first-child .node').length"), 64 + 5000 % 64)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.run:first-child .node').length"),
+                         64 + 5000 % 64)
         last = "return [...document.querySelectorAll('.run:first-child .node h4')].pop().textContent"
         self.assertEqual(self.browser.run(last), "node-5000")
         times = self.browser.run("""const at = document.getElementById("at");

@@ -1,4 +1,5 @@
-"""`kubectl synergy ui` in a real browser, with an API server of our own: the page follows the cluster, and runs nothing."""
+"""`kubectl synergy ui` in a real browser, with an API server of our own: the page follows the
+cluster, and changes nothing."""
 
 import contextlib
 import http.server
@@ -37,8 +38,9 @@ def pod(name, on=None, message=None, gpus="1", labels=None):
     return {"metadata": {"name": name, "namespace": "research", "uid": f"uid-{name}", "resourceVersion": "1",
                          "annotations": {"note": HOSTILE}, "labels": labels or {}},
             "spec": {**({"nodeName": on} if on else {}), "schedulerName": "synergy-scheduler",
-                     "containers": [{"name": "c", "resources": {"requests": {"cpu": "2", "memory": "1Gi", "nvidia.com/gpu": gpus},
-                                                                "limits": {"nvidia.com/gpu": gpus}}}]},
+                     "containers": [{"name": "c",
+                                     "resources": {"requests": {"cpu": "2", "memory": "1Gi", "nvidia.com/gpu": gpus},
+                                                   "limits": {"nvidia.com/gpu": gpus}}}]},
             "status": {"phase": "Running" if on else "Pending", "conditions": conditions}}
 
 
@@ -47,37 +49,43 @@ def member(name, gang, size, **more):
 
 
 def progress(name, done, silent=0, **more):
-    """Of a training of a thousand iterations: what the controller says, which was told so by an agent just now."""
+    """Returns the controller's answer for a training of a thousand iterations, which an agent has
+    just reported."""
     now = time.time_ns()
     second = 10**9
-    return {"uid": f"uid-{name}", "namespace": "research", "name": name, "format": "tqdm", "iteration": done, "total": 1000, "rate": 12.34,
+    return {"uid": f"uid-{name}", "namespace": "research", "name": name, "format": "tqdm", "iteration": done,
+            "total": 1000, "rate": 12.34,
             "remaining": 3051 * second, "last": now - silent * second, "at": now, "age": second, **more}
 
 
 def queues(problem=None):
-    """Two jobs in a queue of one GPU: one has its turn, and one waits."""
+    """Returns two jobs in a queue of one GPU: one has its turn, and one waits."""
     def workload(job, **status):
         template = {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": job, "controller": True}
-        return {"metadata": {"name": f"job-{job}"[:20], "namespace": "research", "uid": f"w-{job}", "ownerReferences": [owner],
-                             "creationTimestamp": "2026-01-01T00:00:00Z"},
-                "spec": {"queueName": "q", "podSets": [{"name": "main", "count": 1, "template": template}]}, "status": status}
+        return {"metadata": {"name": f"job-{job}"[:20], "namespace": "research", "uid": f"w-{job}",
+                             "ownerReferences": [owner], "creationTimestamp": "2026-01-01T00:00:00Z"},
+                "spec": {"queueName": "q", "podSets": [{"name": "main", "count": 1, "template": template}]},
+                "status": status}
 
     reserved = {"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     quota = {"name": "any", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "1"}]}
     status = {"name": "train", "ready": problem is None, "message": problem or ""}
-    return {POLICIES: [{"metadata": {"name": "turns", "uid": "turns"}, "spec": {"clusterQueues": ["train"], "policy": "las"}, "status": {"queues": [status]}}],
+    return {POLICIES: [{"metadata": {"name": "turns", "uid": "turns"},
+                        "spec": {"clusterQueues": ["train"], "policy": "las"}, "status": {"queues": [status]}}],
             f"{KUEUE}/workloads": [workload("first", conditions=[reserved]), workload(f"second{HOSTILE}")],
-            f"{KUEUE}/localqueues": [{"metadata": {"name": "q", "namespace": "research"}, "spec": {"clusterQueue": "train"}}],
-            f"{KUEUE}/clusterqueues": [{"metadata": {"name": "train"}, "spec": {"resourceGroups": [{"flavors": [quota]}]}}]}
+            f"{KUEUE}/localqueues": [{"metadata": {"name": "q", "namespace": "research"},
+                                      "spec": {"clusterQueue": "train"}}],
+            f"{KUEUE}/clusterqueues": [{"metadata": {"name": "train"},
+                                        "spec": {"resourceGroups": [{"flavors": [quota]}]}}]}
 
 
 class Api:
-    """Lists what is in it, and nothing else."""
+    """Lists the objects in it, and nothing else."""
 
     def __init__(self):
         self.nodes, self.pods, self.asked = [], [], []
-        self.lists = {}  # of other kinds, by their paths
+        self.lists = {}  # objects of other kinds, by their paths
         self.progress = None
         self.down = False
         outer = self
@@ -119,7 +127,8 @@ class Api:
             return 200, {"pods": self.progress}
         if path == TOKEN and self.progress is not None:
             return 201, {"status": {"token": "abc"}}
-        lists = {"/api/v1/nodes": self.nodes, "/api/v1/pods": self.pods, "/api/v1/namespaces/research/pods": self.pods, **self.lists}
+        lists = {"/api/v1/nodes": self.nodes, "/api/v1/pods": self.pods, "/api/v1/namespaces/research/pods": self.pods,
+                 **self.lists}
         if path.endswith(("/trainingprofiles", "/events")):
             lists[path] = []
         if path not in lists:
@@ -135,15 +144,19 @@ class Ui:
     def __init__(self, api, folder):
         self.config = config = pathlib.Path(folder) / "kubeconfig"
         config.write_text(json.dumps({
-            "apiVersion": "v1", "kind": "Config", "current-context": "c", "clusters": [{"name": "c", "cluster": {"server": api.url}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {}}]}), encoding="utf-8")
-        self.process = subprocess.Popen([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "ui", "--kubeconfig", config],
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": api.url}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "users": [{"name": "u", "user": {}}]}), encoding="utf-8")
+        self.process = subprocess.Popen([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "ui",
+                                         "--kubeconfig", config],
                                         stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
     def tell(self, *command):
-        """What another command says of the same cluster."""
-        return subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", *command, "--kubeconfig", self.config],
+        """Returns the output of another command about the same cluster."""
+        return subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", *command,
+                               "--kubeconfig", self.config],
                               capture_output=True, text=True, check=True).stdout
 
     def close(self):
@@ -164,14 +177,14 @@ class UiTest(unittest.TestCase):
         self.api.pods = [pod("train-0", on="n1"), pod("waits", message=f"0/2 nodes: {HOSTILE}")]
         self.ui = self.enterContext(contextlib.closing(Ui(self.api, self.enterContext(tempfile.TemporaryDirectory()))))
         self.browser.open(self.ui.url)
-        # Before its server goes.
+        # Registered to run before its server ends.
         self.addCleanup(self.browser.open, "about:blank")
 
     def tearDown(self):
         self.assertEqual(self.browser.log(), [])
 
     def wait_for(self, script, wanted):
-        """Until the page says so; its next refresh is at most three seconds away."""
+        """Waits until the page says so; its next refresh is at most three seconds away."""
         deadline = time.monotonic() + 30
         while (there := self.browser.run(script)) != wanted:
             self.assertLess(time.monotonic(), deadline, f"{there} is not {wanted}")
@@ -179,7 +192,8 @@ class UiTest(unittest.TestCase):
 
     def wait_for_pods(self, wanted):
         self.wait_for("""return Object.fromEntries([...document.querySelectorAll("button[data-pod]")].map((pod) =>
-            [pod.querySelector(".name")?.textContent ?? pod.textContent, pod.closest(".node")?.querySelector("h4").textContent ?? null]))""", wanted)
+            [pod.querySelector(".name")?.textContent ?? pod.textContent,
+             pod.closest(".node")?.querySelector("h4").textContent ?? null]))""", wanted)
 
     def unfold(self):
         self.wait_for("return document.querySelectorAll('.map > details').length", 2)
@@ -193,11 +207,13 @@ class UiTest(unittest.TestCase):
         self.api.pods = self.api.pods[1:]
         self.wait_for_pods({"waits": "n2", "new": "n2"})
         self.api.nodes.append(node("n3"))
-        self.wait_for("return [...document.querySelectorAll('.node h4')].map((node) => node.textContent)", ["n1", "n3", "n2"])
+        self.wait_for("return [...document.querySelectorAll('.node h4')].map((node) => node.textContent)",
+                      ["n1", "n3", "n2"])
 
     def test_the_groups_are_zones(self):
         self.unfold()
-        self.wait_for("return [...document.querySelectorAll('.group-name')].map((name) => name.textContent)", ["a", "b"])
+        self.wait_for("return [...document.querySelectorAll('.group-name')].map((name) => name.textContent)",
+                      ["a", "b"])
 
     def test_enter_on_a_pod_tells_what_explain_says(self):
         self.unfold()
@@ -207,7 +223,7 @@ class UiTest(unittest.TestCase):
         self.wait_for("return document.getElementById('details-text').textContent.includes('research/train-0')", True)
 
     def label(self, selector):
-        """What a screen reader says."""
+        """Returns the text of a screen reader."""
         element = self.browser.call("POST", "/element", {"using": "css selector", "value": selector})
         return self.browser.call("GET", f"/element/{next(iter(element.values()))}/computedlabel")
 
@@ -226,22 +242,27 @@ class UiTest(unittest.TestCase):
         self.wait_for("return document.querySelector('.pod .progress')?.textContent", "12.3/s, 37 %, 50m left")
         self.assertRegex(self.ui.tell("top", "pods", "--namespace", "research"), r"12\.3/s +37 % +50m ")
         self.assertRegex(self.label("button.pod"), r"^train-0 .*12\.3/s, 37 %, 50m left$")
-        self.assertEqual(self.browser.run("return document.querySelector('.pod .done').style.getPropertyValue('--part')"), "37.00%")
+        self.assertEqual(
+            self.browser.run("return document.querySelector('.pod .done').style.getPropertyValue('--part')"), "37.00%")
         self.api.progress = [progress("train-0", 990, remaining=10**10, rate=25.0)]
         self.wait_for("return document.querySelector('.pod .progress').textContent.slice(0, 12)", "25/s, 99 %, ")
         self.api.progress = [progress("train-0", 990, silent=600)]
         self.wait_for("return document.querySelector('.pod .progress').textContent", "12.3/s, 99 %, 10m ago")
         self.browser.run("document.querySelector('button.pod').click()")
-        self.assertIn("12.3/s, 99 %, 10m ago", self.browser.run("return document.getElementById('details-facts').textContent"))
+        self.assertIn("12.3/s, 99 %, 10m ago",
+                      self.browser.run("return document.getElementById('details-facts').textContent"))
 
     def test_a_gang_is_counted_and_its_members_are_marked_when_it_is_chosen(self):
         self.api.pods = [member("bert-0", "bert", 3, on="n1"), member("bert-1", "bert", 3, on="n2"),
-                         member("bert-2", "bert", 3, message="no room"), member("gpt-0", "gpt", 4), pod("alone", on="n1")]
+                         member("bert-2", "bert", 3, message="no room"), member("gpt-0", "gpt", 4),
+                         pod("alone", on="n1")]
         self.unfold()
         self.wait_for_rows(".gangs", [
-            ["research/bert", "3 of 3 members are there, 2 run", "1 on n1, 1 on n2", "1 of them wait until there is room for all of these at once; no room"],
-            ["research/gpt", "1 of 4 members are there, 0 run", "", "it waits for 3 more pods to be created"]])
-        self.assertEqual(self.browser.run("return document.querySelector('.gangs summary').textContent"), "2 gangs, 2 wait")
+            ["research/bert", "3 of 3 members exist, 2 run", "1 on n1, 1 on n2",
+              "1 of them wait until all of these can be placed at once; no room"],
+            ["research/gpt", "1 of 4 members exist, 0 run", "", "it waits for 3 more pods to be created"]])
+        self.assertEqual(self.browser.run("return document.querySelector('.gangs summary').textContent"),
+                         "2 gangs, 2 wait")
         self.assertIn("gang research/bert", self.label("button.pod[data-pod='uid-bert-0']"))
         self.assertNotIn("gang", self.label("button.pod[data-pod='uid-alone']"))
         marked = "return [...document.querySelectorAll('button.of-chosen')].map((pod) => pod.dataset.pod).sort()"
@@ -256,13 +277,16 @@ class UiTest(unittest.TestCase):
         self.browser.press("Enter")
         self.wait_for(marked, ["uid-bert-0", "uid-bert-1", "uid-bert-2"])
         self.assertEqual(self.browser.run(pressed), ["research/bert"])
-        self.assertEqual(self.browser.run("return document.querySelector('.group-chosen').textContent"), "1 of gang research/bert")
-        # A member that comes later is marked, too; and a click on one chooses its gang.
+        self.assertEqual(self.browser.run("return document.querySelector('.group-chosen').textContent"),
+                         "1 of gang research/bert")
+        # A member that comes later is marked, too; and a click on one selects its gang.
         self.api.pods.append(member("gpt-1", "gpt", 4, on="n2"))
         self.wait_for("return document.querySelectorAll('[data-pod=uid-gpt-1]').length", 1)
-        self.browser.run("document.querySelector('[data-pod=uid-gpt-1]').click(); document.getElementById('details').close()")
+        self.browser.run(
+            "document.querySelector('[data-pod=uid-gpt-1]').click(); document.getElementById('details').close()")
         self.wait_for(marked, ["uid-gpt-0", "uid-gpt-1"])
-        self.assertIn("2 of 4 members are there, 1 run", self.browser.run("return document.getElementById('details-facts').textContent"))
+        self.assertIn("2 of 4 members exist, 1 run",
+                      self.browser.run("return document.getElementById('details-facts').textContent"))
         self.api.pods.append(member("gpt-2", "gpt", 4, on="n1"))
         self.wait_for(marked, ["uid-gpt-0", "uid-gpt-1", "uid-gpt-2"])
         self.browser.run("document.querySelector('.gangs [aria-pressed=true]').click()")
@@ -277,13 +301,15 @@ class UiTest(unittest.TestCase):
         told = json.loads(self.ui.tell("queue", "--output", "json"))[0]
         shown = self.rows(".queue")
         self.assertEqual([row[0] for row in shown], [f"{one['namespace']}/{one['job']}" for one in told["workloads"]])
-        self.assertEqual([[row[3], row[4], row[9]] for row in shown], [[one["state"], one["band"], one["why"]] for one in told["workloads"]])
+        self.assertEqual([[row[3], row[4], row[9]] for row in shown],
+                         [[one["state"], one["band"], one["why"]] for one in told["workloads"]])
         self.assertEqual([row[1] for row in shown], ["-", "1"])
         self.assertEqual(self.browser.run("return document.querySelector('.queue summary').textContent"),
                          self.ui.tell("queue").splitlines()[0])
         self.browser.run("document.querySelector('.queue tbody button').focus()")
         self.browser.press("Enter")
-        self.assertIn("Queue train: las by RoundPolicy turns, 1 GPUs", self.browser.run("return document.getElementById('details').innerText"))
+        self.assertIn("Queue train: las by RoundPolicy turns, 1 GPUs",
+                      self.browser.run("return document.getElementById('details').innerText"))
         self.browser.press("Escape")
         self.api.lists = queues(problem="it has no quota of GPUs")
         self.wait_for("return document.querySelector('.queue p').textContent", "not ordered: it has no quota of GPUs")
@@ -293,9 +319,11 @@ class UiTest(unittest.TestCase):
     def test_without_kueue_nothing_is_shown_of_it_and_it_is_asked_for_once(self):
         self.unfold()
         self.wait_for("return performance.getEntriesByType('resource').length > 3", True)
-        self.assertEqual([path for path in self.api.asked if path.startswith((KUEUE, POLICIES, PROGRESS, TOKEN))], [TOKEN, POLICIES])
+        self.assertEqual([path for path in self.api.asked if path.startswith((KUEUE, POLICIES, PROGRESS, TOKEN))],
+                         [TOKEN, POLICIES])
         self.assertEqual(self.browser.run("return document.querySelectorAll('.queue, .gangs').length"), 0)
-        self.assertRegex(self.browser.run("return document.querySelector('.notes').textContent"), "^no progress: no service synergy-controller")
+        self.assertRegex(self.browser.run("return document.querySelector('.notes').textContent"),
+                         "^no progress: there is no service synergy-controller")
 
     def test_gangs_and_queues_can_be_read_in_light_and_dark(self):
         self.api.lists = queues()
@@ -306,13 +334,15 @@ class UiTest(unittest.TestCase):
             for browser in (self.browser, dark):
                 browser.open(self.ui.url)
                 deadline = time.monotonic() + 30
-                while not browser.run("return document.querySelector('.queue') && document.querySelector('.progress:not([hidden])')"):
+                while not browser.run(
+                    "return document.querySelector('.queue') && document.querySelector('.progress:not([hidden])')"):
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.1)
                 browser.run("document.querySelector('.gangs tbody button').click()")
                 browser.settle()
-                background, contrasts = browser.run(CONTRAST, [".pod .progress", ".gangs td", ".gangs [aria-pressed=true]", ".queue summary", ".queue td",
-                                                               ".queue td:last-child", ".queue tbody button", ".group-chosen", "#legend .now"])
+                background, contrasts = browser.run(CONTRAST, [
+                    ".pod .progress", ".gangs td", ".gangs [aria-pressed=true]", ".queue summary", ".queue td",
+                    ".queue td:last-child", ".queue tbody button", ".group-chosen", "#legend .now"])
                 backgrounds.append(background)
                 for selector, contrast in contrasts:
                     self.assertGreater(contrast, 4.5, selector)  # WCAG 2.2, level AA
@@ -326,20 +356,27 @@ class UiTest(unittest.TestCase):
         names = [f"train-{at:05}" for at in range(2 * LARGE)]
         self.api.pods = [member(name, f"gang-{at // 8}", 8, on=f"node-{at // 2:04}") for at, name in enumerate(names)]
         self.api.progress = [progress(name, 370) for name in names]
-        there = "return document.querySelector('.totals').textContent.slice(0, 19) + document.querySelectorAll('.pod .progress:not([hidden])').length"
-        # A page that was opened before Synergy answered does not ask again; and the first state is to be that of a large cluster.
+        there = ("return document.querySelector('.totals').textContent.slice(0, 19) + document.querySelectorAll('.pod "
+                 ".progress:not([hidden])').length")
+        # A page that was opened before Synergy answered does not ask again; and the first state
+        # must be that of a large cluster.
         self.browser.open(self.ui.url)
         self.wait_for(there, "10000 of 20000 GPUs128")
         self.browser.open(self.ui.url)
         self.wait_for(there, "10000 of 20000 GPUs128")
         self.browser.run("""window.longest = 0;
-            new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration); }).observe({ type: "longtask" })""")
-        # Each of them is a hundredth further, and every tenth pod is another one.
+            new PerformanceObserver((list) => {
+                for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+            }).observe({ type: "longtask" })""")
+        # Each training is a hundredth further, and every tenth pod is another one.
         self.api.progress = [progress(name, 380) for name in names]
-        self.api.pods = [one if at % 10 else member(f"new-{at:05}", f"gang-{at // 8}", 8, on=f"node-{at // 2:04}") for at, one in enumerate(self.api.pods)]
-        self.wait_for("return document.querySelectorAll('.run').length && [...document.querySelectorAll('.pod .progress')].filter((text) => text.textContent.includes('38 %')).length > 50", True)
+        self.api.pods = [one if at % 10 else member(f"new-{at:05}", f"gang-{at // 8}", 8, on=f"node-{at // 2:04}")
+                         for at, one in enumerate(self.api.pods)]
+        self.wait_for("return document.querySelectorAll('.run').length && [...document.querySelectorAll('.pod "
+                      ".progress')].filter((text) => text.textContent.includes('38 %')).length > 50", True)
         self.wait_for("return document.querySelectorAll('[data-pod^=uid-new]').length > 5", True)
-        sizes = self.browser.run("return performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/state')).map((entry) => entry.decodedBodySize)")
+        sizes = self.browser.run("return performance.getEntriesByType('resource').filter((entry) => "
+                                 "entry.name.includes('/state')).map((entry) => entry.decodedBodySize)")
         times = self.browser.run("""const find = document.getElementById("find");
             const repaint = (text) => new Promise((done) => {
               let begin;
@@ -353,7 +390,8 @@ class UiTest(unittest.TestCase):
               for (let time = 0; time < 5; time += 1) times.push(await repaint(""));
               return times;
             })()""")
-        print(f"{LARGE} nodes, {len(names)} pods: first state {sizes[0]} bytes, largest difference {max(sizes[1:])} bytes; longest task of a refresh "
+        print(f"{LARGE} nodes, {len(names)} pods: first state {sizes[0]} bytes, largest difference {max(sizes[1:])} "
+              "bytes; longest task of a refresh "
               f"{self.browser.run('return window.longest'):.0f} ms; repaints, ms:", *(f"{took:.0f}" for took in times))
         self.assertLess(max(sizes[1:]), 1_000_000)
 
@@ -365,10 +403,12 @@ class UiTest(unittest.TestCase):
         self.wait_for("return document.querySelectorAll('.queue tbody tr').length", 2)
         self.wait_for("return document.querySelectorAll('.gangs tbody tr').length", 2)
         for selector in (".gangs tbody tr:nth-child(2) button", ".queue tbody tr:last-child button"):
-            self.browser.run("document.querySelector(arguments[0]).click(); document.getElementById('details').close()", selector)
+            self.browser.run("document.querySelector(arguments[0]).click(); document.getElementById('details').close()",
+                             selector)
         self.browser.settle()
         self.assertIn(HOSTILE, self.browser.run("return document.querySelector('.group-chosen').textContent"))
-        self.assertEqual(self.browser.run("return document.getElementById('details-name').textContent"), f"research/second{HOSTILE}")
+        self.assertEqual(self.browser.run("return document.getElementById('details-name').textContent"),
+                         f"research/second{HOSTILE}")
         for table in (".gangs", ".queue", ".queue p"):
             self.assertIn(HOSTILE, self.browser.run("return document.querySelector(arguments[0]).textContent", table))
         self.api.pods = self.api.pods[:2]
@@ -385,7 +425,8 @@ class UiTest(unittest.TestCase):
     def test_a_cluster_that_does_not_answer_is_told_and_asked_again(self):
         self.unfold()
         self.api.down = True
-        self.wait_for("return document.querySelector('.figures').textContent.startsWith('What is shown is old: ')", True)
+        self.wait_for("return document.querySelector('.figures').textContent.startsWith('The data shown are old: ')",
+                      True)
         self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)
         self.api.down = False
         self.wait_for("return document.querySelector('.figures').textContent.startsWith('As of ')", True)

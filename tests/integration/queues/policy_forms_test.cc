@@ -3,10 +3,7 @@
 
 #include "queues/planner/policy_forms.h"
 
-#include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,16 +12,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/generated_text.h"
+
 namespace synergy {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> Words(const std::function<bool(const PolicyForm&)>& is_one) {
   std::vector<std::string> words;
@@ -59,7 +52,7 @@ std::string Fields() {
     text += fmt::format("{}    {}: {}{}.\n", indent, form.policy, meaning,
                         form.alone ? "" : "; with gpuTypes only");
   }
-  text += indent + "    Names with gavel- before them, and optimus, are former ones.\n";
+  text += indent + "    Names with the prefix gavel-, and optimus, are deprecated.\n";
   text += indent + "  enum:\n";
   std::vector<std::string> words = Words([](const auto&) { return true; });
   for (const std::string& name : FormerNames()) words.push_back(name);
@@ -77,10 +70,9 @@ std::string Fields() {
   text += indent + "workers:\n";
   text += indent + "  type: string\n";
   text += indent + "  description: >-\n";
-  text +=
-      indent +
-      "    Elastic: Jobs that are elastic get the workers by which they gain most, if the chart\n";
-  text += indent + "    is installed with kueue.elastic=true. Fixed if absent.\n";
+  text += indent +
+          "    Elastic: elastic Jobs get the number of workers from which they gain most, if the\n";
+  text += indent + "    chart is installed with kueue.elastic=true. Fixed if absent.\n";
   text += indent + "  enum: [Fixed, Elastic]\n";
   return text;
 }
@@ -96,15 +88,14 @@ std::string Rules() {
   const auto elastic = Words([](const auto& form) { return form.elastic; });
   const auto needs_types = Words([](const auto& form) { return !form.alone; });
   return rule("!has(self.gpuTypes) || self.policy in " + Quoted(with_types), "gpuTypes",
-              fmt::format("only for the policies {}", fmt::join(with_types, ", "))) +
+              fmt::format("needs one of the policies {}", fmt::join(with_types, ", "))) +
          rule("has(self.gpuTypes) || !(self.policy in " + Quoted(needs_types) + ")", "policy",
               "this policy needs gpuTypes") +
          rule(
              "!has(self.workers) || self.workers == ''Fixed'' || self.policy in " + Quoted(elastic),
-             "workers",
-             fmt::format("Elastic is only for the policy {}", fmt::join(elastic, ", "))) +
+             "workers", fmt::format("Elastic needs policy {}", fmt::join(elastic, ", "))) +
          rule("!has(self.gpuTypes) || !has(self.workers) || self.workers == ''Fixed''", "workers",
-              "Elastic goes without gpuTypes");
+              "Elastic excludes gpuTypes; remove one of them");
 }
 
 std::string Table() {
@@ -120,38 +111,18 @@ std::string Table() {
   return text;
 }
 
-// Compares the lines between two markers of a file with `expected`.
-void Check(const std::string& name, const std::string& begin, const std::string& end,
-           const std::string& expected) {
-  const std::string path = std::string(std::getenv("SYNERGY_ROOT")) + "/" + name;
-  std::string text = Read(path);
-  const size_t from = text.find(begin);
-  ASSERT_NE(from, std::string::npos) << name << ": " << begin;
-  const size_t first = text.find('\n', from) + 1;
-  const size_t marker = text.find(end, first);
-  ASSERT_NE(marker, std::string::npos) << name << ": " << end;
-  const size_t last = text.rfind('\n', marker) + 1;
-  if (std::getenv("SYNERGY_UPDATE") != nullptr) {
-    std::ofstream(path) << text.replace(first, last - first, expected);
-    return;
-  }
-  EXPECT_EQ(text.substr(first, last - first), expected)
-      << name << ": run build/release/tests/policy_forms_test with SYNERGY_UPDATE=1, then "
-      << "scripts/chart.sh";
-}
-
 constexpr char kCrd[] = "charts/synergy/crds/roundpolicies.yaml";
 
 TEST(PolicyForms, TheCrdHasItsFields) {
-  Check(kCrd, "# BEGIN policies,", "# END policies", Fields());
+  testing::ExpectGenerated(kCrd, "# BEGIN policies,", "# END policies", Fields());
 }
 
 TEST(PolicyForms, TheCrdRefusesOtherCombinations) {
-  Check(kCrd, "# BEGIN policy rules,", "# END policy rules", Rules());
+  testing::ExpectGenerated(kCrd, "# BEGIN policy rules,", "# END policy rules", Rules());
 }
 
 TEST(PolicyForms, TheDocsHaveItsTable) {
-  Check("docs/queues.md", "<!-- BEGIN policies,", "<!-- END policies", Table());
+  testing::ExpectGenerated("docs/queues.md", "<!-- BEGIN policies,", "<!-- END policies", Table());
 }
 
 TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
@@ -167,8 +138,9 @@ TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
     }
   }
   EXPECT_THAT(CheckForm({.policy = "luck"}).error().message,
-              HasSubstr("policy: no policy 'luck': one of fifo, srtf, las"));
-  EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message, HasSubstr("without gpuTypes: one of "));
+              HasSubstr("policy: unknown policy 'luck': use one of fifo, srtf, las"));
+  EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message,
+              HasSubstr("without gpuTypes: use one of "));
 }
 
 }  // namespace

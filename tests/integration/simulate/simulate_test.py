@@ -1,4 +1,4 @@
-"""`synergy simulate` as its users meet it: figures, files, errors and exit codes."""
+"""`synergy simulate` from its users' view: figures, files, errors and exit codes."""
 
 import csv
 import io
@@ -33,7 +33,8 @@ class SimulateTest(unittest.TestCase):
 
     def test_json_has_the_promised_figures(self):
         run = figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4")
-        for name in ("mean_jct_hours", "p50_jct_hours", "p95_jct_hours", "p99_jct_hours", "p999_jct_hours", "makespan_hours",
+        for name in ("mean_jct_hours", "p50_jct_hours", "p95_jct_hours", "p99_jct_hours", "p999_jct_hours",
+                     "makespan_hours",
                      "rounds", "jobs", "gpu_utilisation", "cpu_utilisation", "memory_utilisation", "wall_seconds"):
             self.assertIn(name, run)
         self.assertEqual(run["jobs"], 100)
@@ -43,17 +44,20 @@ class SimulateTest(unittest.TestCase):
         saved = self.folder / "made.csv"
         first = figures(*made, "--save", saved)
         self.assertEqual(first["mean_jct_hours"], figures(*made)["mean_jct_hours"])
-        self.assertAlmostEqual(first["mean_jct_hours"], figures("--trace", saved, "--servers", "4")["mean_jct_hours"], 9)
+        self.assertAlmostEqual(first["mean_jct_hours"], figures("--trace", saved, "--servers", "4")["mean_jct_hours"],
+                               9)
 
     def test_a_job_that_never_gets_its_gpus_is_named_and_the_others_are_measured(self):
         resources = {"cpu": "24", "memory": "500G", "nvidia.com/gpu": "8", "pods": "110"}
         node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": resources, "allocatable": resources}}
-        other = {"kind": "Pod", "metadata": {"name": "other", "namespace": "default", "uid": "u"}, "status": {"phase": "Running"},
+        other = {"kind": "Pod", "metadata": {"name": "other", "namespace": "default", "uid": "u"},
+                 "status": {"phase": "Running"},
                  "spec": {"nodeName": "n1", "schedulerName": "default-scheduler", "containers": [
                      {"name": "c", "resources": {"requests": {"cpu": "9", "nvidia.com/gpu": "3"}}}]}}
         cluster, trace = self.folder / "cluster.json", self.folder / "trace.csv"
         cluster.write_text(json.dumps({"kind": "List", "items": [node, other]}), encoding="utf-8")
-        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n7,alexnet,0,100,8\n", encoding="utf-8")
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n7,alexnet,0,100,8\n",
+                         encoding="utf-8")
         arguments = ["--cluster", cluster, "--trace", trace, "--profiles", DATA / "profiles.json", "--output", "json"]
         for_ever = simulate(*arguments)
         self.assertEqual(for_ever.returncode, 0, for_ever.stderr)
@@ -66,8 +70,8 @@ class SimulateTest(unittest.TestCase):
 
     def test_jobs_timeline_and_plot_are_written(self):
         jobs, timeline, plot = (self.folder / name for name in ("jobs.csv", "timeline.csv", "plot.svg"))
-        figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--load", "0.5,1", "--mechanism", "synergy,synergy-strict",
-                "--jobs-csv", jobs, "--timeline", timeline, "--plot", plot)
+        figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--load", "0.5,1",
+                "--mechanism", "synergy,synergy-strict", "--jobs-csv", jobs, "--timeline", timeline, "--plot", plot)
         rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
         self.assertEqual(len(rows), 4 * 100)
         for row in rows:
@@ -84,21 +88,58 @@ class SimulateTest(unittest.TestCase):
         small = simulate(*philly, "--servers", "1", "--gpus", "4", "--cpus", "12", "--output", "json")
         self.assertEqual(json.loads(small.stdout)["left_out"], 4)
 
+    def test_jobs_queue_by_the_policy(self):
+        run = ["--generate", "rate=9/h,jobs=60,seed=5", "--servers", "1"]
+        fifo, las = figures(*run, "--policy", "fifo,las")
+        self.assertLess(las["mean_jct_hours"], fifo["mean_jct_hours"])
+        self.assertEqual(fifo["restarts"], 0)
+        self.assertGreater(las["restarts"], 0)
+        queued = figures(*run, "--kueue")
+        self.assertAlmostEqual(queued["mean_jct_hours"] / fifo["mean_jct_hours"], 1, delta=0.02)
+        self.assertEqual(figures(*run)["mean_jct_hours"], fifo["mean_jct_hours"])
+
+    def test_faults_cost_time_and_the_same_seed_gives_the_same_run(self):
+        # No job waits here: in a queue, restarts also let others pass.
+        run = ["--generate", "rate=2/h,jobs=100,seed=5", "--servers", "16"]
+        faults = [*run,
+                  "--with", "faults=resize-deferred:0.2,resize-refused:0.1,call-fails:0.2,call-late:2s,node-lost:1"]
+        first = figures(*faults)
+        self.assertEqual(first["jobs"], 100)
+        self.assertGreater(first["restarts"], 0)
+        self.assertEqual(first["mean_jct_hours"], figures(*faults)["mean_jct_hours"])
+        self.assertNotEqual(first["mean_jct_hours"], figures(*faults, "--seed", "2")["mean_jct_hours"])
+        self.assertGreater(first["mean_jct_hours"], figures(*run)["mean_jct_hours"])
+
+    def test_baselines_run_by_the_same_events(self):
+        run = ["--generate", "rate=9/h,jobs=100,seed=5", "--servers", "2",
+               "--mechanism", "synergy,proportional,burstable-spread"]
+        ours, proportional, spread = figures(*run)
+        self.assertLess(ours["mean_jct_hours"], spread["mean_jct_hours"])
+        self.assertLess(spread["mean_jct_hours"], proportional["mean_jct_hours"])
+        self.assertEqual(proportional["resizes"], 0)
+
     def test_philly_traces_are_read(self):
         run = figures("--trace", *(ROOT / "tests/data/philly").glob("*.json"))
         self.assertGreater(run["jobs"], 0)
 
     def test_errors_name_the_place_and_the_cure(self):
         trace = self.folder / "bad.csv"
-        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n1,alexnet,x,100,1\n", encoding="utf-8")
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n1,alexnet,x,100,1\n",
+                         encoding="utf-8")
         done = simulate("--trace", trace, "--profiles", DATA / "profiles.json")
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{trace}:3:", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
-                                (["--generate", "jobs=10", "--mechanism", "luck"], "no mechanism 'luck': synergy or synergy-strict"),
+                                (["--generate", "jobs=10", "--mechanism", "luck"],
+                                 "no mechanism 'luck': one of synergy, synergy-strict, proportional"),
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
+                                (["--generate", "jobs=10", "--policy", "luck"],
+                                 "unknown policy 'luck': use one of fifo"),
+                                (["--generate", "jobs=10", "--with", "luck=1"], "with a name of: faults"),
+                                (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
-                                (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),
+                                (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],
+                                 "8 GPUs"),
                                 ([], "--trace or --generate")):
             with self.subTest(arguments=arguments):
                 done = simulate("--profiles", DATA / "profiles.json", *arguments)
@@ -113,17 +154,20 @@ class SimulateTest(unittest.TestCase):
     def test_what_was_moved_to_the_lab_names_it(self):
         made = ["simulate", "--profiles", DATA / "profiles.json", "--generate", "jobs=10"]
         for arguments, name in (([*made, "--compat", "reference", "--mechanism", "tune"], "synergy-lab reference"),
-                                (["simulate", "--compat", "tiresias", "--cluster", "n2g4", "--schedule", "fifo"], "synergy-lab tiresias"),
-                                (["simulate", "--compat", "gavel", "--types", "v100=4", "--policy", "fifo_perf"], "synergy-lab gavel"),
+                                (["simulate", "--compat", "tiresias", "--cluster", "n2g4", "--schedule", "fifo"],
+                                 "synergy-lab tiresias"),
+                                (["simulate", "--compat", "gavel", "--types", "v100=4", "--policy", "fifo_perf"],
+                                 "synergy-lab gavel"),
                                 ([*made, "--compat=gavel", "--solves", "x"], "synergy-lab gavel"),
                                 (["gavel", "solve", "--policy", "fifo_perf", "--input", "-"], "synergy-lab gavel"),
                                 (["gavel"], "synergy-lab gavel"),
-                                ([*made, "--mechanism", "proportional"], "synergy-lab rounds"),
+                                ([*made, "--mechanism", "tune"], "synergy-lab rounds"),
                                 ([*made, "--mechanism", "synergy,synergy-rounds"], "synergy-lab rounds"),
-                                ([*made, "--policy", "las"], "synergy-lab rounds"),
-                                (["simulate", "--trace", "nowhere", "--mechanism", "tune", "--policy", "srtf"], "synergy-lab rounds"),
+                                (["simulate", "--trace", "nowhere", "--mechanism", "tune", "--policy", "srtf"],
+                                 "synergy-lab rounds"),
                                 ([*made, "--types", "v100=8,k80=8", "--policy", "gavel-las"], "synergy-lab rounds"),
-                                ([*made, "--elastic", "--types", "v100=8", "--policy", "optimus"], "synergy-lab rounds"),
+                                ([*made, "--elastic", "--types", "v100=8", "--policy", "optimus"],
+                                 "synergy-lab rounds"),
                                 ([*made, "--lease"], "synergy-lab rounds"),
                                 ([*made, "--queue-limits", "1,2"], "synergy-lab rounds"),
                                 ([*made, "--prices", "v100=1", "k80=1"], "synergy-lab rounds"),
@@ -138,9 +182,10 @@ class SimulateTest(unittest.TestCase):
 
     def test_help_is_short(self):
         lines = simulate("--help").stdout.splitlines()
-        groups = [line for line in lines if line and not line.startswith(" ") and line.endswith(":") and line != "examples:"]
+        groups = [line
+                  for line in lines if line and not line.startswith(" ") and line.endswith(":") and line != "examples:"]
         self.assertLessEqual(len(groups), 6, groups)
-        for name in ("--compat", "--types", "--elastic", "--policy"):
+        for name in ("--compat", "--types", "--elastic"):
             self.assertNotIn(name, "\n".join(lines))
 
 

@@ -1,4 +1,5 @@
-"""The trainer (tests/cluster/trainer) is as fast as its CPU, its GPU and its cache let it be: ratios only, no times."""
+"""The trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its cache allow:
+ratios only, no times."""
 
 import os
 import pathlib
@@ -30,10 +31,12 @@ class TrainerProgramTest(unittest.TestCase):
             self.assertIn(expected, done.stdout)
 
     def test_serves_its_metrics_and_ends_on_sigterm(self):
-        with subprocess.Popen([TRAINER, "--port", "0", "--address", "127.0.0.1", "--gpu-step", "1", "--cpu-per-iteration", "0"],
+        with subprocess.Popen([TRAINER, "--port", "0", "--address", "127.0.0.1", "--gpu-step", "1",
+                               "--cpu-per-iteration", "0"],
                               stdout=subprocess.PIPE, text=True) as process:
             port = int(re.fullmatch(r"port=(\d+)\n", process.stdout.readline()).group(1))
-            self.assertRegex(process.stdout.readline(), r"^time=\d+\.\d{3} iterations=\d+ per_second=[\d.]+ workers=\d+ missed=0.000 touched=\d+\n$")
+            self.assertRegex(process.stdout.readline(), r"^time=\d+\.\d{3} iterations=\d+ per_second=[\d.]+ "
+                             r"workers=\d+ missed=0.000 touched=\d+\n$")
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
                 text = answer.read().decode()
             process.send_signal(signal.SIGTERM)
@@ -42,8 +45,8 @@ class TrainerProgramTest(unittest.TestCase):
         self.assertGreater(float(re.search(r"^synergy_trainer_iterations_per_second (.*)$", text, re.M).group(1)), 0)
 
     def begin(self, file, *flags, step=5):
-        return subprocess.Popen([TRAINER, "--checkpoint-file", str(file), "--workers", "1", "--cpu-per-iteration", "0", "--gpu-step", str(step),
-                                 *flags], stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen([TRAINER, "--checkpoint-file", str(file), "--workers", "1", "--cpu-per-iteration", "0",
+                                 "--gpu-step", str(step), *flags], stdout=subprocess.PIPE, text=True)
 
     def await_line(self, process, pattern):
         for line in process.stdout:
@@ -60,7 +63,7 @@ class TrainerProgramTest(unittest.TestCase):
                 saved = self.await_line(process, r"^saving checkpoint at iteration (\d+) to /")
                 self.assertEqual(process.wait(timeout=10), 143, "its work is not done")
             self.assertIn(saved, range(1, 500))
-            # A line that was not written to its end.
+            # A torn line, which was not written to its end.
             with open(file, "a", encoding="utf-8") as torn:
                 torn.write("time=1.000 saved=7")
             with self.begin(file, "--iterations", "500") as process:
@@ -70,7 +73,7 @@ class TrainerProgramTest(unittest.TestCase):
                 self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved)
                 self.assertEqual(self.await_line(process, r"^saving checkpoint at iteration (\d+) to /"), 500)
                 self.assertEqual(process.wait(timeout=30), 0)
-            # What is done is not done again.
+            # Finished work is not done again.
             with self.begin(file, "--iterations", "500", step=60000) as process:
                 self.assertEqual(process.wait(timeout=30), 0)
 
@@ -80,10 +83,12 @@ class TrainerProgramTest(unittest.TestCase):
             with self.begin(file, "--checkpoint-every", "0.2") as process:
                 saved = [self.await_line(process, r"^saving checkpoint at iteration (\d+) to /") for _ in range(2)]
                 process.kill()
-                saved += [int(count) for count in re.findall(r"^saving checkpoint at iteration (\d+) to /", process.stdout.read(), re.M)]
+                saved += [int(count) for count in re.findall(r"^saving checkpoint at iteration (\d+) to /",
+                                                             process.stdout.read(), re.M)]
             self.assertEqual(saved, sorted(set(saved)))
             with self.begin(file) as process:
-                self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved[-1])
+                self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"),
+                                 saved[-1])
                 process.terminate()
                 self.assertEqual(process.wait(timeout=10), 0)
 
@@ -104,14 +109,16 @@ class TrainerSpeedTest(unittest.TestCase):
         self.assertGreater(ratio, 0.7)
 
     def test_a_quota_of_more_than_it_uses_stalls_one_that_launches_each_step(self):
-        # It uses a sixth of a core, in pieces that are longer than what a fifth has of each 100 ms.
+        # It uses a sixth of a core, in pieces that are longer than a fifth's share of each 100 ms.
         flags = ["--cpu-per-iteration", "0", "--serial", "40", "--gpu-step", "200", "--synchronous"]
         throttled = {}
         for cpu in (800, 200):
             with limits.Limits(cpu=cpu) as group:
-                group.start([TRAINER, *flags, "--seconds", "4", "--warm-up", "0"], stdout=subprocess.DEVNULL).wait(timeout=60)
+                group.start([TRAINER, *flags, "--seconds", "4", "--warm-up", "0"],
+                            stdout=subprocess.DEVNULL).wait(timeout=60)
                 throttled[cpu] = group.throttled()
-        # Counted by the kernel, so that others on the processors do not matter: each step of the latter is held up.
+        # The kernel counts, so that other load does not matter: each step of the latter is
+        # throttled.
         self.assertLessEqual(throttled[800], 1)
         self.assertGreaterEqual(throttled[200], 8)
 
@@ -129,8 +136,8 @@ class TrainerSpeedTest(unittest.TestCase):
         return float(re.search(r"per_second=([\d.]+)", process.stdout.readline()).group(1))
 
     def test_a_cache_that_holds_the_data_set_makes_it_faster(self):
-        flags = ["--cpu-per-iteration", "0.1", "--gpu-step", "1", "--data-set-size", "64Mi", "--read-per-iteration", "1Mi",
-                 "--storage-bandwidth", "64Mi"]
+        flags = ["--cpu-per-iteration", "0.1", "--gpu-step", "1", "--data-set-size", "64Mi",
+                 "--read-per-iteration", "1Mi", "--storage-bandwidth", "64Mi"]
         small, large = (self.speed(*flags, memory=memory * MIB, warm_up=2.5) for memory in (24, 128))
         self.assertGreater(large / small, 1.5)
 

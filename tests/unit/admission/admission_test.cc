@@ -25,7 +25,7 @@ class FakeSurroundings final : public AdmissionSurroundings {
   bool complete = true;
   std::map<std::string, std::string> namespace_labels;
   std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
-  Gpus most_gpus{int64_t{1} << 50};                               // of a node
+  Gpus most_gpus{int64_t{1} << 50};                               // the most GPUs of a node
   std::map<std::string, ResourceVector> shares_per_gpu{
       {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
   std::shared_ptr<KnownProfile> measured;
@@ -77,8 +77,7 @@ class AdmissionTest : public testing::Test {
     settings.max_speed_up = 20;  // the profiles below claim ten times the speed
   }
 
-  // A profile whose job is at its best with `cpu` and `memory`.
-  // All of its memory is fungible.
+  // Adds a profile whose job is at its best with `cpu` and `memory`. All of its memory is fungible.
   KnownProfile& AddProfile(const std::string& name, MilliCpu cpu, Bytes memory,
                            Gpus gpus = Gpus(1)) {
     auto known = std::make_shared<KnownProfile>();
@@ -95,7 +94,8 @@ class AdmissionTest : public testing::Test {
     return *known;
   }
 
-  // Of the pod's workload, on A100s: at its best with 1 CPU, where 3 are fair.
+  // Adds a measured profile of the pod's workload on A100s: at its best with 1 CPU, where 3 are
+  // fair.
   MeasuredProfile& Measure() {
     auto known = std::make_shared<KnownProfile>();
     known->object.profile_namespace = "team";
@@ -169,7 +169,7 @@ TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) 
   EXPECT_EQ(figures.floor, figures.demand);
   EXPECT_EQ(figures.fair_share, figures.demand);
   EXPECT_EQ(figures.profile, "");
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("names no TrainingProfile")));
 }
 
 TEST_F(AdmissionTest, WithoutAProfileTheMostCpuIsToldThatItMayEverGet) {
@@ -310,7 +310,7 @@ TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
   EXPECT_EQ(figures.gpu_product, "A100");
   EXPECT_EQ(figures.profile, "");
   EXPECT_EQ(figures.fair_share, Amounts(1, Cores(8), GB(120)));
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100, and the pod asks for A100")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100, and the pod requests A100")));
 }
 
 TEST_F(AdmissionTest, AProductThatNoNodeHasIsNamed) {
@@ -537,7 +537,7 @@ TEST_F(AdmissionTest, WhatSpreadingCostsIsWrittenOnPodsOfGangs) {
   EXPECT_THAT(warnings, IsEmpty());
   Label(annotations::kTensorSkew, "much");
   Managed();
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("synergy.io/tensor-skew: it has to be a number")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("synergy.io/tensor-skew: must be a number")));
 }
 
 TEST_F(AdmissionTest, AWorkloadThatMightBeFasterWithMoreWorkersGetsItsFairShare) {
@@ -638,7 +638,7 @@ TEST_F(AdmissionTest, AProfileThatSomebodyHasNamedGoesBeforeWhatWasMeasured) {
 
 TEST_F(AdmissionTest, APodThatIsGoingToBeMeasuredLacksNothing) {
   Managed();
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("names no TrainingProfile")));
   settings.profiling = true;
   EXPECT_EQ(Managed().floor, Amounts(1, Cores(3), GB(60)));
   EXPECT_THAT(warnings, IsEmpty());
@@ -663,7 +663,7 @@ TEST(MayJoinGangTest, WhoeverTheExtenderMayComeToPlaceAndHasNotAskedToBeLeftAlon
                                          kOtherScheduler, kHasNode, kStatic, kOptedOut}) {
     EXPECT_FALSE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
   }
-  // Its amounts stay as written, and the extender places it.
+  // The pod's amounts stay as written, and the extender places it.
   pod.scheduler = settings.scheduler_name;
   EXPECT_TRUE(MayJoinGang(pod, kOptedOut, settings));
   EXPECT_FALSE(MayJoinGang(pod, kNotAsked, settings));

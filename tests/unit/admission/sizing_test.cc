@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// At its best with 9 cores and 80 GB; at half of it with 5 cores.
+// At its best with 9 cores and 80 GB; half as fast with 5 cores.
 JobProfile Profile(std::optional<Bytes> process_memory = std::nullopt) {
   const auto profile =
       JobProfile::Create(Gpus(1), {{Cores(5), GB(40), 1}, {MilliCpu(8500), GB(80), 2}});

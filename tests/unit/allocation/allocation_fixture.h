@@ -1,6 +1,6 @@
 #pragma once
 
-// The vocabulary of the allocation tests: a cluster told in sentences, and the paper's server.
+// Helpers for the allocation tests: a cluster described step by step, and the paper's server.
 
 #include <memory>
 #include <string>
@@ -20,14 +20,14 @@ class AllocationFixture : public ::testing::Test {
   void HaveNode(const std::string& name, const ResourceVector& allocatable = kServer) {
     state.UpsertNode(MakeNode(name, allocatable));
   }
-  // A pod runs on the node and takes this much of it.
+  // Adds a running pod to the node that takes this much of it.
   void Taken(const std::string& node, const ResourceVector& share) {
     state.UpsertPod(OnNode(MakePod("taken " + std::to_string(++taken_), share), node));
   }
-  // One that we size.
+  // Adds a running pod that Synergy manages.
   void TakenByOurs(const std::string& node, const ResourceVector& share) {
     Pod pod = OnNode(MakePod("ours " + std::to_string(++taken_), share), node);
-    pod.fungible = std::make_shared<const Fungible>();
+    pod.fungible = std::make_shared<const ManagedContainer>();
     state.UpsertPod(pod);
   }
   const NodeState& NodeNamed(const std::string& name) {

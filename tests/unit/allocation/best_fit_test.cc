@@ -1,4 +1,4 @@
-// How BestFit ranks single nodes.
+// The ranks of single nodes by BestFit.
 
 #include "allocation/best_fit.h"
 
@@ -12,7 +12,7 @@ namespace {
 const ReserveRule kReserve{.per_gpu = ResourceVector{Gpus(1), Cores(1), GiB(20)}};
 const ReserveRule kNoReserve{.per_gpu = ResourceVector{}};
 
-// One GPU, little asked for, half a server's CPU wanted.
+// A pod with one GPU, small requests, and a demand for half a server's CPU.
 Pod HungryPod() {
   return Demanding(MakePod("hungry", {Gpus(1), Cores(1), GiB(20)}), Cores(12), GiB(60));
 }

@@ -12,22 +12,22 @@ namespace {
 
 class BindAllocationTest : public AllocationFixture {
  protected:
-  // One GPU, 3 cores and 60 GiB at its floor; 24 cores would be its demand.
+  // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 24 cores.
   static Pod Hungry(const WrittenAmounts& written = {}) {
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.requested = fungible.floor = {Gpus(1), Cores(3), GiB(60)};
     fungible.demand = {Gpus(1), Cores(24), GiB(60)};
     fungible.written = written;
     if (written.IsGuaranteed()) fungible.enforcement = Enforcement::kStrict;
     Pod pod = MakePod("hungry", fungible.requested);
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
-  // The same with init containers that ask for 8 cores beside what its sidecar has.
+  // The same pod with init containers that request 8 cores beside its sidecar's.
   static Pod WithInitContainers() {
     Pod pod = Hungry();
-    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
     fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
     pod.fungible = std::move(fungible);
     pod.requests.main.cpu = MilliCpu(8500);
@@ -45,7 +45,7 @@ TEST_F(BindAllocationTest, TheHeadroomStaysFree) {
   EXPECT_EQ(Given(Hungry(), rule), MilliCpu(23500));
 }
 
-// With volumes to bind it takes a while from kube-scheduler's choice to a pod's Binding.
+// With volumes to bind, a pod's Binding comes a while after kube-scheduler's choice.
 TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
   HaveNode("n1");
   Pod web = MakePod("web", {Gpus(0), Cores(10), GiB(1)});
@@ -56,8 +56,8 @@ TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
   EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}}), Cores(14));
 }
 
-// Without volumes the promise is kube-scheduler's alone: nothing that we watch tells of it until
-// the Binding. The headroom is what there is for such pods, and no more.
+// Without volumes only kube-scheduler knows of the promise: no watch reports it until the Binding.
+// The headroom is reserved for such pods.
 TEST_F(BindAllocationTest, WhatIsPromisedAndNotHeardOfFitsIntoTheHeadroomAlone) {
   HaveNode("n1");
   const ReserveRule rule{.per_gpu = ResourceVector{}, .headroom = {Gpus(0), Cores(2), GiB(2)}};
@@ -87,7 +87,7 @@ TEST_F(BindAllocationTest, WholeCpusStayWhole) {
   EXPECT_EQ(Given(Hungry(written), rule), Cores(23));
 }
 
-// A node counts the larger of what they and the containers ask for.
+// A node counts the larger of the requests of init containers and containers.
 TEST_F(BindAllocationTest, WhatInitContainersAskForIsTheContainersToo) {
   HaveNode("n1");
   const ReserveRule nothing{.per_gpu = ResourceVector{}};

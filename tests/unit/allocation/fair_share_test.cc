@@ -1,4 +1,4 @@
-// What belongs to a GPU: the fair share, the reserve, and GPUs that are stranded without it.
+// The share of a GPU: the fair share, the reserve, and GPUs that are stranded without it.
 
 #include "allocation/fair_share.h"
 

@@ -13,15 +13,15 @@ namespace {
 
 class GangAllocationTest : public AllocationFixture {
  protected:
-  // One GPU, 3 cores and 60 GiB at its floor; 20 cores would be its demand.
+  // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 20 cores.
   static Pod Member(const std::string& name, int64_t cores = 3) {
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.floor = {Gpus(1), Cores(3), GiB(60)};
     fungible.requested = {Gpus(1), Cores(cores), GiB(60)};
     fungible.demand = {Gpus(1), Cores(20), GiB(60)};
     Pod pod = MakePod(name, fungible.requested);
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     pod.gang = std::make_shared<const Gang>(Gang{"team/g", 2, {}});
     return pod;
   }
@@ -36,7 +36,7 @@ class GangAllocationTest : public AllocationFixture {
   void Hold(const std::string& a, const std::string& b) {
     state.UpsertPod(Waits(Member("a")));
     state.UpsertPod(Waits(Member("b")));
-    ASSERT_TRUE(state.Hold({{"a", a}, {"b", b}}, Instant::max()));
+    ASSERT_TRUE(state.Reserve({{"a", a}, {"b", b}}, Instant::max()));
   }
   MilliCpu Common() {
     const auto common = AllocationOfGang(*state.Snapshot(), "team/g", kNoReserve);
@@ -81,7 +81,7 @@ TEST_F(GangAllocationTest, AReplacementGetsNoMoreThanThoseThatRun) {
   HaveNode("n2");
   state.UpsertPod(On(Member("b", 5), "n2"));
   state.UpsertPod(Waits(Member("a")));
-  ASSERT_TRUE(state.Hold({{"a", "n1"}}, Instant::max()));
+  ASSERT_TRUE(state.Reserve({{"a", "n1"}}, Instant::max()));
   EXPECT_EQ(Common(), Cores(5));
 }
 
@@ -101,7 +101,7 @@ TEST_F(GangAllocationTest, IsNoneForAGangOfWhichNothingMayBeChanged) {
   Pod pod = Member("a");
   pod.fungible = nullptr;
   state.UpsertPod(Waits(std::move(pod)));
-  ASSERT_TRUE(state.Hold({{"a", "n1"}}, Instant::max()));
+  ASSERT_TRUE(state.Reserve({{"a", "n1"}}, Instant::max()));
   EXPECT_FALSE(AllocationOfGang(*state.Snapshot(), "team/g", kNoReserve));
 }
 

@@ -35,7 +35,7 @@ class GangLocalityTest : public AllocationFixture {
     return members;
   }
 
-  // The nodes' names, by member.
+  // Returns the nodes' names, by member.
   std::vector<std::string> Plan(const Members& members, seconds waited = seconds(0),
                                 const SpreadCost& cost = {},
                                 const std::vector<std::string>& beside = {}) {

@@ -29,7 +29,7 @@ class GangPlanTest : public AllocationFixture {
     return members;
   }
 
-  // The nodes' names, by member.
+  // Returns the nodes' names, by member.
   std::vector<std::string> Plan(
       const Members& members, const MayGo& may_go = [](size_t, NodeIndex) { return true; }) {
     snapshot = state.Snapshot();
@@ -91,7 +91,7 @@ TEST_F(GangPlanTest, ItsOwnHeldPlacesAreNotInItsWay) {
   HaveNode("a");
   const Members members = Alike(2, 4);
   for (const auto& member : members) state.UpsertPod(*member);
-  ASSERT_TRUE(state.Hold({{"m0", "a"}, {"m1", "a"}}, Instant(std::chrono::hours(1))));
+  ASSERT_TRUE(state.Reserve({{"m0", "a"}, {"m1", "a"}}, Instant(std::chrono::hours(1))));
   EXPECT_THAT(Plan(members), ElementsAre("a", "a"));
 }
 
@@ -148,7 +148,7 @@ TEST_F(GangPlanTest, MovesMembersThatAreInTheWayOfOthers) {
 
 TEST_F(GangPlanTest, MovesOneAfterTheOther) {
   for (const char* name : {"a", "b", "c"}) HaveNode(name, {Gpus(1), Cores(24), GiB(500)});
-  // The first member takes "a", though two others may go nowhere else in the end.
+  // The first member takes "a", although two others may go nowhere else in the end.
   const std::vector<std::string> open = {"ab", "ab", "ac"};
   const auto may_go = [&](size_t member, NodeIndex node) {
     return open[member].find(snapshot->node(node).detail->name) != std::string::npos;

@@ -46,7 +46,7 @@ class GangVictimsTest : public AllocationFixture {
     state.UpsertDisruptionBudget(budget);
   }
 
-  // For a gang of so many members of one GPU each and priority 10.
+  // Returns the victims for a gang of so many members of one GPU each and priority 10.
   std::vector<std::string> VictimsFor(size_t count, int64_t gpus = 1) {
     std::vector<std::shared_ptr<const Pod>> members;
     for (size_t i = 0; i < count; ++i) {
@@ -157,13 +157,13 @@ TEST_F(GangVictimsTest, NobodyGoesForCpuThatCanBeCut) {
   HaveNode("a");
   Running("low", "a", 2);
   Pod wide = OnNode(WithPriority(MakePod("wide", {Gpus(2), Cores(20), GiB(2)}), 10), "a");
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.requested = fungible.in_force = fungible.set_aside = wide.requests.main;
   fungible.floor = {Gpus(2), Cores(2), GiB(2)};
   fungible.reported = true;
   fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
-  wide.fungible = std::make_shared<const Fungible>(fungible);
+  wide.fungible = std::make_shared<const ManagedContainer>(fungible);
   state.UpsertPod(wide);
   EXPECT_THAT(VictimsFor(4), IsEmpty()) << "18 cores can be cut";
   EXPECT_THAT(VictimsFor(6), ElementsAre("low"));

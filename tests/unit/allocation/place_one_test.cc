@@ -1,4 +1,4 @@
-// Where PlaceOne puts a pod in a cluster.
+// The node that PlaceOne chooses in a cluster.
 
 #include "support/place_one.h"
 
@@ -73,7 +73,7 @@ TEST_F(PlaceOneTest, AHungryPodGoesWhereItsDemandFitsThoughAFullerNodeWouldHoldI
 }
 
 TEST_F(PlaceOneTest, TwoHungryPodsSpreadSoThatNoGpuIsStranded) {
-  // The case for the reserve: together they would take all of one server's CPU and strand its other
+  // The reserve matters here: together they would take all of one server's CPU and strand its other
   // six GPUs.
   HaveNode("a");
   HaveNode("b");

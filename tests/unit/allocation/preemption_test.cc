@@ -23,7 +23,7 @@ class PreemptionTest : public AllocationFixture {
  protected:
   PreemptionTest() { HaveNode("n1"); }
 
-  // A pod with this many GPUs runs on n1.
+  // Adds a running pod with this many GPUs to n1.
   void Running(const std::string& name, int64_t gpus, int32_t priority = 0,
                const std::string& app = {}) {
     Pod pod = OnNode(WithPriority(MakeGpuPod(name, gpus), priority), "n1");
@@ -31,7 +31,7 @@ class PreemptionTest : public AllocationFixture {
     state.UpsertPod(pod);
     proposed_.push_back(name);
   }
-  // At most `allowed` pods of the app may be disrupted.
+  // Allows at most `allowed` disruptions of the app's pods.
   void Budget(const std::string& app, int64_t allowed, std::vector<std::string> disrupted = {}) {
     DisruptionBudget budget{.uid = "budget of " + app, .pod_namespace = "team", .name = app};
     budget.selector.requirements.push_back({"app", Operator::kIn, {app}});
@@ -40,7 +40,7 @@ class PreemptionTest : public AllocationFixture {
     state.UpsertDisruptionBudget(budget);
   }
 
-  // The victims for a pod of this many GPUs, from all that run there.
+  // Returns the victims for a pod of this many GPUs, among all pods there.
   std::vector<std::string> VictimsFor(int64_t gpus) {
     return VictimsFor(MakeGpuPod("important", gpus), proposed_);
   }

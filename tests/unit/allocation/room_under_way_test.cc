@@ -14,30 +14,30 @@ class RoomUnderWay : public testing::AllocationFixture {
 
   bool MayFit(const Pod& pod) { return MayFitSoon(pod, NodeNamed("n")); }
 
-  Pod tenant = OnNode(MakePod("tenant", {Gpus(1), Cores(3), GiB(4)}), "n");
+  Pod share = OnNode(MakePod("share", {Gpus(1), Cores(3), GiB(4)}), "n");
   const Pod large = MakePod("large", {Gpus(1), Cores(3), GiB(4)});
 };
 
 TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingDeleted) {
-  state.UpsertPod(tenant);
+  state.UpsertPod(share);
   EXPECT_FALSE(MayFit(large));
-  tenant.deleting = true;
-  state.UpsertPod(tenant);
+  share.deleting = true;
+  state.UpsertPod(share);
   EXPECT_TRUE(MayFit(large));
   EXPECT_FALSE(MayFit(MakePod("too large", {Gpus(3), Cores(1), GiB(1)})));
 }
 
 TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingCut) {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.requested = {Gpus(1), Cores(1), GiB(4)};
   fungible.in_force = fungible.set_aside = {Gpus(1), Cores(3), GiB(4)};
   fungible.reported = true;
-  tenant.fungible = std::make_shared<const Fungible>(fungible);
-  state.UpsertPod(tenant);
+  share.fungible = std::make_shared<const ManagedContainer>(fungible);
+  state.UpsertPod(share);
   EXPECT_TRUE(MayFit(large));
   fungible.requested = fungible.in_force;
-  tenant.fungible = std::make_shared<const Fungible>(fungible);
-  state.UpsertPod(tenant);
+  share.fungible = std::make_shared<const ManagedContainer>(fungible);
+  state.UpsertPod(share);
   EXPECT_FALSE(MayFit(large));
 }
 

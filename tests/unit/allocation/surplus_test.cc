@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 
 namespace synergy {
 namespace {
@@ -35,107 +35,107 @@ const JobProfile& MemoryHungry() {
   return profile;
 }
 
-Tenant MakeTenant(const JobProfile& profile, int64_t cores, int64_t memory = 1) {
-  Tenant tenant;
-  tenant.profile = &profile;
-  tenant.current = {Gpus(1), Cores(cores), GiB(memory)};
-  tenant.least = {Gpus(1), Cores(1), GiB(1)};
-  tenant.fair = {Gpus(1), Cores(4), GiB(2)};
-  tenant.most = {Gpus(1), Cores(8), GiB(8)};
-  return tenant;
+PodShare MakeShare(const JobProfile& profile, int64_t cores, int64_t memory = 1) {
+  PodShare share;
+  share.profile = &profile;
+  share.current = {Gpus(1), Cores(cores), GiB(memory)};
+  share.least = {Gpus(1), Cores(1), GiB(1)};
+  share.fair = {Gpus(1), Cores(4), GiB(2)};
+  share.most = {Gpus(1), Cores(8), GiB(8)};
+  return share;
 }
 
 ResourceVector Lacking(MilliCpu cpu, Bytes memory = {}) { return {Gpus(0), cpu, memory}; }
 
 TEST(Reclaim, TakesFromWhoLosesLeastAndNoMoreThanLacks) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  const auto amounts = Reclaim(tenants, Lacking(MilliCpu(2500)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  const auto amounts = Reclaim(shares, Lacking(MilliCpu(2500)));
   ASSERT_TRUE(amounts);
-  EXPECT_EQ((*amounts)[0], tenants[0].current);
+  EXPECT_EQ((*amounts)[0], shares[0].current);
   EXPECT_EQ((*amounts)[1].cpu, MilliCpu(1500));
-  EXPECT_EQ((*amounts)[1].memory, tenants[1].current.memory);
+  EXPECT_EQ((*amounts)[1].memory, shares[1].current.memory);
 }
 
 TEST(Reclaim, GoesOnWithTheOthersWhenOneIsAtItsFloor) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 2)};
-  const auto amounts = Reclaim(tenants, Lacking(Cores(2)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 2)};
+  const auto amounts = Reclaim(shares, Lacking(Cores(2)));
   ASSERT_TRUE(amounts);
   EXPECT_EQ((*amounts)[1].cpu, Cores(1));
   EXPECT_EQ((*amounts)[0].cpu, Cores(3));
 }
 
 TEST(Reclaim, NeverGoesBelowAFloor) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  EXPECT_TRUE(Reclaim(tenants, Lacking(Cores(6))));
-  EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(6001))));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  EXPECT_TRUE(Reclaim(shares, Lacking(Cores(6))));
+  EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(6001))));
 }
 
 TEST(Reclaim, LeavesAloneWhoHasNothingAboveItsLeast) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
-  for (Tenant& tenant : tenants) tenant.least = tenant.current;
-  EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(1))));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4), MakeShare(Insensitive(), 4)};
+  for (PodShare& share : shares) share.least = share.current;
+  EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(1))));
 }
 
 TEST(Reclaim, TakesFromAPodWithoutAProfileLast) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
-  tenants[0].profile = nullptr;
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(3))))[0], tenants[0].current);
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(4))))[0].cpu, Cores(3));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4), MakeShare(Insensitive(), 4)};
+  shares[0].profile = nullptr;
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(3))))[0], shares[0].current);
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(4))))[0].cpu, Cores(3));
 }
 
 TEST(Reclaim, CutsMemoryOnlyWhereMemoryLacks) {
-  const std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4, 8)};
-  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(1))))[0], (ResourceVector{Gpus(1), Cores(3), GiB(8)}));
-  EXPECT_EQ((*Reclaim(tenants, Lacking({}, GiB(3))))[0],
+  const std::vector<PodShare> shares = {MakeShare(Insensitive(), 4, 8)};
+  EXPECT_EQ((*Reclaim(shares, Lacking(Cores(1))))[0], (ResourceVector{Gpus(1), Cores(3), GiB(8)}));
+  EXPECT_EQ((*Reclaim(shares, Lacking({}, GiB(3))))[0],
             (ResourceVector{Gpus(1), Cores(4), GiB(5)}));
 }
 
 TEST(Regrow, GivesWhatIsSpareToWhomItHelps) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 1)};
-  const auto amounts = Regrow(tenants, Lacking(Cores(3)));
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 1)};
+  const auto amounts = Regrow(shares, Lacking(Cores(3)));
   EXPECT_EQ(amounts[0].cpu, Cores(7));
   EXPECT_EQ(amounts[1].cpu, Cores(1));
 }
 
 TEST(Regrow, WholeCpusStayWhole) {
-  std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4)};
-  tenants[0].whole_cpus = true;
-  EXPECT_EQ(Regrow(tenants, Lacking(MilliCpu(2700)))[0].cpu, Cores(6));
+  std::vector<PodShare> shares = {MakeShare(Sensitive(), 4)};
+  shares[0].whole_cpus = true;
+  EXPECT_EQ(Regrow(shares, Lacking(MilliCpu(2700)))[0].cpu, Cores(6));
 }
 
 TEST(Reclaim, WholeCpusStayWhole) {
-  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4)};
-  tenants[0].whole_cpus = true;
-  const auto amounts = Reclaim(tenants, Lacking(MilliCpu(1500)));
+  std::vector<PodShare> shares = {MakeShare(Insensitive(), 4)};
+  shares[0].whole_cpus = true;
+  const auto amounts = Reclaim(shares, Lacking(MilliCpu(1500)));
   ASSERT_TRUE(amounts);
   EXPECT_EQ((*amounts)[0].cpu, Cores(2));
 }
 
 TEST(Regrow, MovesSurplusFromWhoHasNoUseForIt) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4), MakeTenant(Insensitive(), 4)};
-  const auto amounts = Regrow(tenants, {});
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
+  const auto amounts = Regrow(shares, {});
   EXPECT_GE(amounts[0].cpu, MilliCpu(6500));
   EXPECT_LE(amounts[0].cpu + amounts[1].cpu, Cores(8));
   EXPECT_GE(amounts[1].cpu, Cores(1));
 }
 
 TEST(Regrow, GivesMemoryToo) {
-  const std::vector<Tenant> tenants = {MakeTenant(MemoryHungry(), 1, 4)};
-  EXPECT_EQ(Regrow(tenants, Lacking({}, GiB(10)))[0].memory, GiB(8));
+  const std::vector<PodShare> shares = {MakeShare(MemoryHungry(), 1, 4)};
+  EXPECT_EQ(Regrow(shares, Lacking({}, GiB(10)))[0].memory, GiB(8));
 }
 
 TEST(Regrow, ChangesNothingWhereNothingIsGained) {
-  const std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 8), MakeTenant(Insensitive(), 1)};
-  EXPECT_EQ(Regrow(tenants, {})[0], tenants[0].current);
-  EXPECT_EQ(Regrow(tenants, {})[1], tenants[1].current);
+  const std::vector<PodShare> shares = {MakeShare(Sensitive(), 8), MakeShare(Insensitive(), 1)};
+  EXPECT_EQ(Regrow(shares, {})[0], shares[0].current);
+  EXPECT_EQ(Regrow(shares, {})[1], shares[1].current);
   EXPECT_TRUE(Regrow({}, {}).empty());
 }
 
 const WallTime kNow = WallTime{} + std::chrono::hours(1);
 
-// A pod of 4 cores and 4 GiB, 1 GiB of it in use, that has 3 cores and 2 GiB above its floor.
+// Returns a pod of 4 cores and 4 GiB, 1 GiB of it in use, with 3 cores and 2 GiB above its floor.
 Pod PodWithSurplus() {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.requested = fungible.in_force = fungible.set_aside = {Gpus(1), Cores(4), GiB(4)};
   fungible.floor = {Gpus(1), Cores(1), GiB(2)};
   fungible.reported = true;
@@ -144,12 +144,12 @@ Pod PodWithSurplus() {
   Pod pod;
   pod.node = "n1";
   pod.requests.main = fungible.requested;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
-Pod Changed(Pod pod, const std::function<void(Fungible&)>& change) {
-  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+Pod Changed(Pod pod, const std::function<void(ManagedContainer&)>& change) {
+  auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   change(*fungible);
   pod.fungible = std::move(fungible);
   return pod;
@@ -159,7 +159,8 @@ const ResourceVector kNothing;
 
 TEST(Surplus, IsWhatIsAboveTheFloorPerDimension) {
   EXPECT_EQ(Surplus(PodWithSurplus(), kNow), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
-  const Pod cut = Changed(PodWithSurplus(), [](Fungible& pod) { pod.requested.memory = GiB(1); });
+  const Pod cut =
+      Changed(PodWithSurplus(), [](ManagedContainer& pod) { pod.requested.memory = GiB(1); });
   EXPECT_EQ(Surplus(cut, kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
 }
 
@@ -173,7 +174,7 @@ TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
   pod = PodWithSurplus();
   pod.waiting = std::make_shared<const Waiting>();
   EXPECT_EQ(Surplus(pod, kNow), kNothing);
-  const Pod by_hand = Changed(PodWithSurplus(), [](Fungible& fungible) {
+  const Pod by_hand = Changed(PodWithSurplus(), [](ManagedContainer& fungible) {
     fungible.change = {
         ChangeKind::kGrown, {Gpus(1), Cores(1), GiB(4)}, {Gpus(1), Cores(2), GiB(4)}};
   });
@@ -181,18 +182,18 @@ TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
 }
 
 TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
-  const Pod pod =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.unshrinkable_until = kNow; });
+  const Pod pod = Changed(PodWithSurplus(),
+                          [](ManagedContainer& fungible) { fungible.unshrinkable_until = kNow; });
   EXPECT_EQ(Surplus(pod, kNow), kNothing);
   EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
 }
 
-// Init containers that ask for more are counted as long as the pod is there.
+// Larger requests of init containers count as long as the pod exists.
 TEST(Surplus, IsWhatTheNodeGetsBack) {
   const auto with_peak = [](MilliCpu cpu, Bytes memory) {
     return Surplus(
         Changed(PodWithSurplus(),
-                [&](Fungible& fungible) { fungible.init_peak = {Gpus(0), cpu, memory}; }),
+                [&](ManagedContainer& fungible) { fungible.init_peak = {Gpus(0), cpu, memory}; }),
         kNow);
   };
   EXPECT_EQ(with_peak(Cores(1), GiB(1)), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
@@ -208,7 +209,7 @@ Bytes MemorySurplusOf(const Pod& pod) {
 
 TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
   const auto in_use = [](Bytes amount) {
-    return MemorySurplusOf(Changed(PodWithSurplus(), [amount](Fungible& fungible) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [amount](ManagedContainer& fungible) {
       fungible.memory_reading->in_use = amount;
     }));
   };
@@ -221,21 +222,23 @@ TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
 }
 
 TEST(Surplus, OfMemoryIsNothingWithoutAFreshReading) {
-  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
-                                    [](Fungible& fungible) { fungible.memory_reading.reset(); })),
-            Bytes(0));
+  EXPECT_EQ(
+      MemorySurplusOf(Changed(PodWithSurplus(),
+                              [](ManagedContainer& fungible) { fungible.memory_reading.reset(); })),
+      Bytes(0));
   const auto aged = [](Duration age) {
-    return MemorySurplusOf(Changed(
-        PodWithSurplus(), [age](Fungible& fungible) { fungible.memory_reading->at = kNow - age; }));
+    return MemorySurplusOf(Changed(PodWithSurplus(), [age](ManagedContainer& fungible) {
+      fungible.memory_reading->at = kNow - age;
+    }));
   };
   EXPECT_EQ(aged(kReadingIsFresh), GiB(2));
   EXPECT_EQ(aged(kReadingIsFresh + std::chrono::seconds(1)), Bytes(0));
 }
 
 TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
-  EXPECT_EQ(MemorySurplusOf(
-                Changed(PodWithSurplus(),
-                        [](Fungible& fungible) { fungible.memory_reading->node_short = true; })),
+  EXPECT_EQ(MemorySurplusOf(Changed(
+                PodWithSurplus(),
+                [](ManagedContainer& fungible) { fungible.memory_reading->node_short = true; })),
             Bytes(0));
   NodeState node = EmptyNode({});
   EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow).memory, GiB(2));
@@ -246,7 +249,7 @@ TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
 TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
   const NodeState node = EmptyNode({});
   const Pod unheard =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.devices.reset(); });
+      Changed(PodWithSurplus(), [](ManagedContainer& fungible) { fungible.devices.reset(); });
   EXPECT_EQ(SurplusOn(node, unheard, kNow), kNothing);
   Node labelled;
   labelled.labels = {{"synergy.io/devices-safe", "true"}};
@@ -254,15 +257,16 @@ TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
 }
 
 TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
-  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
-                                    [](Fungible& fungible) { fungible.memory_let_be = true; })),
-            Bytes(0));
+  EXPECT_EQ(
+      MemorySurplusOf(Changed(PodWithSurplus(),
+                              [](ManagedContainer& fungible) { fungible.memory_let_be = true; })),
+      Bytes(0));
 }
 
-// The request could only go down with the limit, and that would be taken from the process.
+// The request could only decrease with the limit, which would take memory from the process.
 TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
   const auto strict = [](std::optional<Bytes> limit) {
-    return MemorySurplusOf(Changed(PodWithSurplus(), [limit](Fungible& fungible) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [limit](ManagedContainer& fungible) {
       fungible.enforcement = Enforcement::kStrict;
       fungible.memory_limit = limit;
     }));
@@ -271,10 +275,10 @@ TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
   EXPECT_EQ(strict(std::nullopt), GiB(2));
 }
 
-// It will be taken when the change under way has ended: nobody is to be evicted meanwhile.
+// The surplus is taken when the present change has ended: no pod is to be evicted meanwhile.
 TEST(Surplus, CountsWhileAChangeOfThePodIsUnderWay) {
-  const Pod pod =
-      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.in_force.cpu = Cores(5); });
+  const Pod pod = Changed(PodWithSurplus(),
+                          [](ManagedContainer& fungible) { fungible.in_force.cpu = Cores(5); });
   EXPECT_FALSE(IsSettled(pod));
   EXPECT_EQ(Surplus(pod, kNow).cpu, Cores(3));
   EXPECT_TRUE(IsSettled(PodWithSurplus()));

@@ -23,7 +23,7 @@ TEST(AmountsTest, OtherDurationsAreRejectedWithTheCure) {
     if (duration) continue;
     EXPECT_EQ(
         duration.error().message,
-        "\"" + std::string(text) + "\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+        "\"" + std::string(text) + "\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   }
 }
 
@@ -44,7 +44,7 @@ TEST(AmountsTest, OtherSizesAreRejectedWithTheCure) {
     EXPECT_FALSE(size) << text;
     if (size) continue;
     EXPECT_EQ(size.error().message,
-              "\"" + std::string(text) + "\" is no size: write it as 500GB or 500Gi");
+              "\"" + std::string(text) + "\" is not a size: write it as 500GB or 500Gi");
   }
 }
 

@@ -63,7 +63,7 @@ TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
   ASSERT_TRUE(facts) << facts.error().message;
   EXPECT_EQ(facts->pod.node, "n1");
   EXPECT_EQ(facts->cluster, nullptr);
-  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("nothing about nodes: ")));
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no data on nodes: ")));
 }
 
 TEST_F(ClusterFactsTest, WhatIsNotThereIsSaid) {

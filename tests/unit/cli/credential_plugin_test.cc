@@ -78,7 +78,7 @@ TEST_F(CredentialPluginTest, FailuresNameThePluginAndTheCureButNoSecret) {
 }
 
 TEST_F(CredentialPluginTest, AnEndlessAnswerIsCutOff) {
-  EXPECT_THAT(ErrorOf(WithScript("exec cat /dev/zero")), HasSubstr("does not come to an end"));
+  EXPECT_THAT(ErrorOf(WithScript("exec cat /dev/zero")), HasSubstr("does not exit"));
 }
 
 }  // namespace

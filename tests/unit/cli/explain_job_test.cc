@@ -35,7 +35,7 @@ TEST(ExplainJobTest, AJobThatRunsHasWhatItHadAndWhatItWaitedFor) {
   EXPECT_EQ(ToText(Explained(MakeQueue(), "a"), kQueueNow),
             "Job team/a: runs, 1 GPUs (workload job-a-12ab)\n"
             "Queue train: las by RoundPolicy turns, 1 GPUs (local queue q)\n"
-            "  band runs: its round goes on\n"
+            "  band runs: its round has not ended\n"
             "Attained service 330 GPU-seconds; it lost its turn 2 times\n"
             "Has waited 90s for quota or its turn (fair-share delay), 10s for nodes (fragmentation "
             "delay)\n");
@@ -75,10 +75,10 @@ TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
   QueueFacts facts = MakeQueue();
   Workload& job = facts.workloads[1];
   job.deadline = kQueueNow + std::chrono::hours(1);
-  EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("is not known")));
+  EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("is unknown")));
   job.note->remaining = 7200;
   EXPECT_THAT(Explained(facts, "a").remarks,
-              Contains(HasSubstr("is in danger: it needs 2h more by its progress, and 60m are")));
+              Contains(HasSubstr("by its progress it needs 2h more, and 60m are")));
   job.note->remaining = 1800;
   EXPECT_THAT(Explained(facts, "a").remarks, Not(Contains(HasSubstr("deadline"))));
   job.deadline = kQueueNow - std::chrono::hours(1);
@@ -95,8 +95,7 @@ TEST(ExplainJobTest, WhatATrainJobToldIsShownAsItToldIt) {
   EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"remainingSeconds\": 720"));
   explanation.told = {std::nullopt, std::nullopt, kQueueNow + std::chrono::hours(1)};
   EXPECT_THAT(ToText(explanation, kQueueNow),
-              HasSubstr("\nTrainJob status, 0s ago: how much is done not told, how long it still "
-                        "needs not told\n"));
+              HasSubstr("\nTrainJob status, 0s ago: progress unknown, remaining time unknown\n"));
 }
 
 TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
@@ -107,11 +106,11 @@ TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
 
 TEST(ExplainJobTest, WhatIsUnusualIsSaid) {
   QueueFacts facts = MakeQueue();
-  facts.notes = {"nothing about pods: forbidden"};
+  facts.notes = {"no data on pods: forbidden"};
   facts.workloads[0].may_lose_turn = false;
   EXPECT_THAT(Explained(facts, "b").remarks,
-              ElementsAre("nothing about pods: forbidden",
-                          HasSubstr("does not say that it checkpoints (annotation "
+              ElementsAre("no data on pods: forbidden",
+                          HasSubstr("does not declare checkpoints (annotation "
                                     "synergy.io/checkpoint")));
   facts.workloads[0].active = false;
   EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("it is stopped (spec.active of")));
@@ -151,7 +150,7 @@ TEST(ExplainJobTest, AJobIsFoundByItsNameOrItsWorkloads) {
   EXPECT_EQ((*FindJob(facts, "team", "a"))->name, "job-a-12ab");
   EXPECT_EQ((*FindJob(facts, "team", "job-a-12ab"))->owner.name, "a");
   EXPECT_EQ(FindJob(facts, "others", "a").error().code, ErrorCode::kNotFound);
-  // One that has ended gives way to its namesake.
+  // A job that has ended gives way to another one of the same name.
   facts.workloads.push_back(MakeRunning("a"));
   facts.workloads.back().name = "job-a-34cd";
   facts.workloads[1].finished = true;
@@ -159,8 +158,9 @@ TEST(ExplainJobTest, AJobIsFoundByItsNameOrItsWorkloads) {
   facts.workloads[1].finished = false;
   const auto several = FindJob(facts, "team", "a");
   EXPECT_EQ(several.error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(several.error().message,
-            "there are several jobs a: say which Workload, job-a-12ab (Job) or job-a-34cd (Job)");
+  EXPECT_EQ(
+      several.error().message,
+      "there are several jobs a: name one of the Workloads job-a-12ab (Job) or job-a-34cd (Job)");
 }
 
 }  // namespace

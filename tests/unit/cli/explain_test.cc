@@ -43,7 +43,7 @@ ProfileObject MakeProfile(int64_t generation = 1) {
 
 Pod Managed(const std::string& name, int64_t cores) {
   Pod pod = MakePod(name, Amounts(1, cores, 4));
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.profile = "resnet";
   fungible.profile_generation = 1;
@@ -52,7 +52,7 @@ Pod Managed(const std::string& name, int64_t cores) {
   fungible.demand = Amounts(1, 9, 4);
   fungible.requested = fungible.in_force = fungible.set_aside = Amounts(1, cores, 4);
   fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   return pod;
 }
 
@@ -114,14 +114,14 @@ TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
     return ToText(Explain(facts, kNow), kNow);
   };
   EXPECT_THAT(told({MemberOf("w-1", "n2", 6), MemberOf("w-2", "n2", 6)}),
-              HasSubstr("Gang team/bert of 3 pods: 3 are there, 3 run (1 on n1, 2 on n2); each has "
+              HasSubstr("Gang team/bert of 3 pods: 3 exist, 3 run (1 on n1, 2 on n2); each has "
                         "cpu 6, memory 4Gi\n"));
   EXPECT_THAT(told({MemberOf("w-1", "n2", 9), Unschedulable(MemberOf("w-2", "", 3))}),
               HasSubstr("2 run (1 on n1, 1 on n2); they have from cpu 6, memory 4Gi to cpu 9, "
-                        "memory 4Gi, and are made equal within a round or two\n"
-                        "  1 of them wait until there is room for all of these at once\n"));
+                        "memory 4Gi, to be equalised within a round or two\n"
+                        "  1 of them wait until all of these can be placed at once\n"));
   facts.pod = Unschedulable(MemberOf("w-0", "", 3));
-  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 are there, 0 run\n"
+  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 exist, 0 run\n"
                                   "  it waits for 2 more pods to be created\n"));
   EXPECT_THAT(ToJson(ToTree(Explain(facts, kNow))), HasSubstr("\"gang\""));
   facts.cluster = nullptr;
@@ -132,18 +132,18 @@ TEST(ExplainTest, InitContainersThatAskForMoreAreNamed) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("init containers"))));
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
   facts.pod.fungible = fungible;
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(HasSubstr("its node counts cpu 8, memory 4Gi for it at least")));
+              Contains(HasSubstr("its node counts at least cpu 8, memory 4Gi for it")));
 }
 
 TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 6, 4),
                                   "the node had room", kNow - std::chrono::seconds(90)};
   facts.pod.fungible = fungible;
@@ -193,17 +193,17 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   }
   EXPECT_THAT(reasons, ::testing::UnorderedElementsAre(
                            "Insufficient cpu", "Insufficient GPUs",
-                           "the pod's nodeSelector, affinity or tolerations keep it away"));
+                           "the pod's nodeSelector, affinity or tolerations exclude the node"));
   const std::string text = ToText(explanation, kNow);
   EXPECT_THAT(text, HasSubstr("Waits for synergy-scheduler, unschedulable for 3m\n"));
-  EXPECT_THAT(text, HasSubstr("the tuner takes it"));
+  EXPECT_THAT(text, HasSubstr("the tuner reclaims it"));
   EXPECT_THAT(text, Not(HasSubstr("n4")));
   EXPECT_THAT(ToJson(ToTree(explanation)), Not(HasSubstr("\"n4\"")));
 
   const std::string each = ToText(explanation, kNow, true);
   EXPECT_THAT(each, ContainsRegex("n1 +7 +1 +60Gi +Insufficient cpu\n"));
   EXPECT_THAT(each, ContainsRegex("n2 +0 .*Insufficient GPUs\n"));
-  EXPECT_THAT(each, ContainsRegex("n3 .*keep it away\n"));
+  EXPECT_THAT(each, ContainsRegex("n3 .*exclude the node\n"));
   EXPECT_THAT(each, ContainsRegex("n4 +8 +24 +64Gi +room for it now\n"));
   EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
 }
@@ -211,32 +211,34 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
 TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
   PodFacts facts;
   facts.pod = Unschedulable(Managed("rival", 3));
-  EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("held for the pod"))));
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Not(Contains(HasSubstr("reserved for the replacement"))));
   auto waiting = std::make_shared<Waiting>(*facts.pod.waiting);
   waiting->message =
-      "0/2 nodes are available: 1 Insufficient cpu, 1 its room is held for the pod that replaces "
+      "0/2 nodes are available: 1 Insufficient cpu, 1 its room is reserved for the pod that "
+      "replaces "
       "team/bert-3, of gang team/bert. preemption: 0/2 nodes are available";
   facts.pod.waiting = std::move(waiting);
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(HasSubstr("held for the pod that replaces team/bert-3: until that pod")));
+              Contains(HasSubstr("reserved for the replacement of team/bert-3: until that pod")));
 }
 
 TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   PodFacts facts;
-  facts.notes = {"nothing about nodes: forbidden"};
+  facts.notes = {"no data on nodes: forbidden"};
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 5, 4), "", kNow};
   fungible->unshrinkable_until = kNow + std::chrono::minutes(1);
   fungible->memory_let_be = true;
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile(2)});
-  EXPECT_THAT(
-      Explain(facts, kNow).remarks,
-      ElementsAre("nothing about nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
-                  HasSubstr("somebody else has resized it"), HasSubstr("could not be made smaller"),
-                  HasSubstr("an OOM kill followed")));
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              ElementsAre("no data on nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
+                          HasSubstr("another client has resized it"),
+                          HasSubstr("attempt to make it smaller failed"),
+                          HasSubstr("an OOM kill followed")));
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
@@ -246,7 +248,7 @@ TEST(ExplainTest, APodThatAResizeMayCostItsGpusHearsWhy) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->devices = DeviceReading{DeviceSafety::kUnsafe, "its scope lists no GPU"};
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile()});
@@ -272,19 +274,20 @@ TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
   facts.pod.uid = "u-0";
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->profile.clear();
   facts.pod.fungible = fungible;
-  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("has not been measured")));
   KnownProgress& known = facts.progress.by_uid["u-0"];
   known.pod.format = "tqdm";
-  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("has not been measured")));
   known.pod.format.clear();
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(AllOf(HasSubstr("nothing in its log tells"), HasSubstr("its fair share"))));
+              Contains(AllOf(HasSubstr("its log shows no training progress"),
+                             HasSubstr("its fair share"))));
   known.pod.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = {}};
   EXPECT_THAT(Explain(facts, kNow).remarks,
-              Contains(AllOf(HasSubstr("is an estimate"), HasSubstr("and never less"))));
+              Contains(AllOf(HasSubstr("is an estimate"), HasSubstr("never below"))));
 }
 
 TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
@@ -309,7 +312,7 @@ TEST(ExplainTest, ItSaysByWhichIdentityAMeasuredProfileWasFound) {
   EXPECT_EQ(Explain(facts, kNow).found_by, "owner");
   EXPECT_THAT(Explain(facts, kNow).remarks,
               Contains(AllOf(HasSubstr("measured-w-1"), HasSubstr("agrees"))));
-  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
   fungible->hint = LooserIdentity::kArguments;
   facts.pod.fungible = fungible;
   EXPECT_EQ(Explain(facts, kNow).found_by, "arguments");
@@ -320,7 +323,7 @@ TEST(ExplainTest, ItSaysByWhichIdentityAMeasuredProfileWasFound) {
 TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
   PodFacts facts;
   facts.pod = MakePod("web", Amounts(0, 1, 1));
-  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("asks for no GPUs")));
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("requests no GPUs")));
   facts.pod = MakePod("opted-out", Amounts(1, 1, 1));
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("was created as written")));
   facts.pod.labels = {{"synergy.io/fungible", "false"}};

@@ -64,17 +64,16 @@ TEST(ModelFactsFileTest, TheServersShapeChoosesTheFacts) {
   ASSERT_TRUE(facts) << facts.error().message;
   EXPECT_NE(facts->Find("b", Gpus(1)), nullptr);
   EXPECT_EQ(facts->Find("a", Gpus(1)), nullptr);
-  EXPECT_EQ(
-      ErrorOf(text, {Gpus(8), Cores(28), GB(500)}),
-      "facts.json:1:1: it has nothing for servers with 3.5 CPUs per GPU: measure there, or take "
-      "servers with one of 3, 4");
+  EXPECT_EQ(ErrorOf(text, {Gpus(8), Cores(28), GB(500)}),
+            "facts.json:1:1: no data for servers with 3.5 CPUs per GPU: measure them, or use "
+            "servers with one of 3, 4");
 }
 
 TEST(ModelFactsFileTest, WhatIsWrongIsNamedWithItsField) {
   EXPECT_EQ(ErrorOf("{" + kDoc + R"(, "3": {"m5": {"1": {"demand_cpu": 3}}}})"),
             "facts.json:1:101: m5.1: the field demand_mem_gb is missing: add it");
   EXPECT_EQ(ErrorOf("{" + kDoc + R"(, "3": {"m5": {"x": {}}}})"),
-            "facts.json:1:96: m5: \"x\" is no GPU count: write a whole number, 1 or more");
+            "facts.json:1:96: m5: \"x\" is not a GPU count: write a whole number, 1 or more");
   EXPECT_EQ(ErrorOf(R"({"3": {}})"), "facts.json:1:1: the file: the field _doc is missing: add it");
   EXPECT_EQ(ErrorOf(WithModel(R"({"demand_cpu": 0, "demand_mem_gb": 1})")),
             "facts.json:1:116: m5.1.demand_cpu: write a number, 0.001 to 1e9");

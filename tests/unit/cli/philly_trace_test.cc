@@ -21,7 +21,7 @@ std::string ErrorOf(std::string_view text) {
   return trace ? "no error" : trace.error().message;
 }
 
-// One job with one attempt from `start` to `end`.
+// Returns a job with one attempt from `start` to `end`.
 std::string JobFrom(const std::string& start, const std::string& end) {
   return R"({"submitted_time": "2017-10-09 07:00:00", "attempts": [{"start_time": ")" + start +
          R"(", "end_time": ")" + end + R"(", "detail": [{"ip": "m1", "gpus": ["gpu0"]}]}]})";
@@ -78,7 +78,7 @@ TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
 
 TEST(PhillyTraceTest, WhatIsNoTraceIsRejected) {
   EXPECT_EQ(ErrorOf(R"({"jobs": []})"),
-            "not a Philly trace: an object in place of an array of jobs");
+            "not a Philly trace: an object instead of an array of jobs");
   EXPECT_EQ(ErrorOf("[]"), "the trace has no job that ever ran");
   EXPECT_EQ(ErrorOf(R"([7, "x", {}, {"submitted_time": 5}])"),
             "the trace has no job that ever ran");

@@ -31,7 +31,7 @@ TEST(ProfileListTest, ACurveHasABarForEachAmount) {
                                                  {Cores(9), MiB(4096), 20}});
   EXPECT_EQ(ProfileText(object, WallTime{}),
             "Profile team/resnet18: ResNet18, 1 GPUs of any product\n"
-            "Process memory not known, so memory is not changed\n"
+            "Process memory unknown, so memory is not changed\n"
             "Throughput by CPU, with 4Gi of memory\n"
             "  1  10  " +
                 std::string(25, '#') +
@@ -65,7 +65,7 @@ TEST(ProfileListTest, TheTableShowsWhatTheControllerFound) {
   judged.status.valid = "True";
   const std::string table = ProfileTable(Profiles({judged, Make("new", {})}), true, WallTime{});
   EXPECT_THAT(table, HasSubstr("team       resnet18  ResNet18  -            1    9"));
-  EXPECT_THAT(table, HasSubstr("not judged yet"));
+  EXPECT_THAT(table, HasSubstr("not checked yet"));
   EXPECT_EQ(ProfileTable(Profiles(), false, WallTime{}), "no training profiles\n");
 }
 
@@ -108,17 +108,17 @@ TEST(ProfileListTest, ACurveOfGangsSaysSo) {
   ProfileObject object = MeasuredBert();
   object.gang_size = object.measured->gang_size = 4;
   EXPECT_THAT(ProfileText(object, WallTime{}),
-              HasSubstr("1 GPUs of product A100, in gangs of 4, with so much CPU for each\n"));
+              HasSubstr("1 GPUs of product A100, in gangs of 4, with this CPU for each pod\n"));
 }
 
 TEST(ProfileListTest, AMeasuredCurveSaysHowSureEachPointIs) {
   EXPECT_EQ(ProfileText(MeasuredBert(), WallTime(std::chrono::seconds(90))),
             "Profile team/measured-bert-1gpu: bert, 1 GPUs of product A100\n"
             "Demand cpu 1; - times as fast with it as with the fair share\n"
-            "Measured 90s ago on node n1, revision 3: confirmed; 2 probes have cost 12.5 "
+            "Measured 90s ago on node n1, revision 3: confirmed; 2 probes cost 12.5 "
             "iterations\n"
             "An iteration takes 0.1 s of CPU time\n"
-            "Process memory not known, so memory is not changed\n"
+            "Process memory unknown, so memory is not changed\n"
             "It waits for its data.\n"
             "  CPU   ITERATIONS/S  CERTAINTY  SEEN  SPREAD  THROUGHPUT\n"
             "  500m  5             exact      2     1.5 %   " +
@@ -134,13 +134,14 @@ TEST(ProfileListTest, AMeasuredCurveSaysHowSureEachPointIs) {
 TEST(ProfileListTest, WhatIsKnownOfMemoryIsSaidWithItsDoubts) {
   ProfileObject object = MeasuredBert();
   object.measured->memory = MeasuredMemory{GiB(8), GiB(40), MiB(4), MiB(500), false};
-  EXPECT_THAT(ProfileText(object, WallTime{}),
-              HasSubstr("Processes need 8Gi of memory, or more: not watched for an hour yet, none "
-                        "is taken; an epoch reads 40Gi, an iteration 4Mi, from storage up to "
-                        "500Mi/s\n"));
+  EXPECT_THAT(
+      ProfileText(object, WallTime{}),
+      HasSubstr("Processes need 8Gi of memory, or more: observed for less than an hour, so memory "
+                "is not reclaimed; an epoch reads 40Gi, an iteration 4Mi, from storage up to "
+                "500Mi/s\n"));
   object.measured->memory = MeasuredMemory{.process = GiB(8), .confirmed = true};
   EXPECT_THAT(ProfileText(object, WallTime{}),
-              HasSubstr("Processes need 8Gi of memory; hardly anything is read\n"));
+              HasSubstr("Processes need 8Gi of memory; almost no data are read\n"));
   EXPECT_THAT(ToJson(ToTree(object)), HasSubstr(R"("process": "8Gi")"));
 }
 

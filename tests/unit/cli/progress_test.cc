@@ -12,7 +12,7 @@
 #include "cli/views/top.h"
 #include "http/server/server.h"
 #include "support/fake_clock.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::cli::testing {
 namespace {
@@ -39,7 +39,7 @@ KnownProgress SampleProgress() {
   return known;
 }
 
-// An API server that passes what it is asked to a controller that answers as it is told.
+// An API server that passes requests to a controller, whose answers the test sets.
 class ProgressTest : public ::testing::Test {
  protected:
   static constexpr const char* kPath =
@@ -99,7 +99,7 @@ TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
   clock_.Advance(std::chrono::minutes(5));
   EXPECT_EQ(reader.Read("").note, "");
   EXPECT_EQ(token_requests_.size(), 2U);
-  // As after a change of the API server's keys.
+  // The answer after a change of the API server's keys.
   answer_.status = 401;
   EXPECT_NE(reader.Read("").note, "");
   answer_.status = 200;
@@ -108,9 +108,9 @@ TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
 }
 
 TEST_F(ProgressTest, WhoeverGetsNoneIsToldWhatHelps) {
-  answer_ = {.status = 403, .body = "the token is of an account that may not"};
+  answer_ = {.status = 403, .body = "the token's account has no permission"};
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
-  EXPECT_THAT(Read().note, HasSubstr("the token is of an account that may not"));
+  EXPECT_THAT(Read().note, HasSubstr("the token's account has no permission"));
   token_answer_.status = 403;
   token_.clear();
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
@@ -134,7 +134,7 @@ TEST(ProgressTextTest, ColumnsAreShort) {
                                      RateText(KnownProgress{}), DoneText(KnownProgress{})}) {
     EXPECT_EQ(nothing, "-");
   }
-  EXPECT_EQ(ProgressText(KnownProgress{}), "nothing in its log or counters tells");
+  EXPECT_EQ(ProgressText(KnownProgress{}), "no progress recognised in its log or counters");
   KnownProgress beyond = SampleProgress();
   beyond.pod.iteration = 1001;
   EXPECT_EQ(DoneText(beyond), "100 %");
@@ -146,7 +146,7 @@ TEST(ProgressTextTest, BusyGpusAreCalledAnEstimate) {
   KnownProgress known;
   known.pod.estimate = BusyEstimate{.busy = 50, .rate = std::nullopt, .at = {}};
   EXPECT_EQ(RateText(known), "-");
-  EXPECT_EQ(ProgressText(known), "nothing in its log or counters tells");
+  EXPECT_EQ(ProgressText(known), "no progress recognised in its log or counters");
   known.pod.estimate->rate = 0.834;
   EXPECT_EQ(RateText(known), "~0.83 busy");
   EXPECT_EQ(DoneText(known), "-");
@@ -164,11 +164,11 @@ TEST(ProgressTextTest, WhatIsOlderThanTwoMinutesIsSaidToBe) {
   known.age = seconds(120);
   EXPECT_EQ(RateText(known), "12.3/s 2m ago");
   EXPECT_THAT(ProgressText(known), HasSubstr("2m ago"));
-  // The agent answers, the training is silent.
+  // The agent answers, but the training prints nothing.
   known.age = seconds(1);
   known.pod.last = known.at - std::chrono::minutes(5);
   EXPECT_EQ(RateText(known), "12.3/s 5m ago");
-  // The clocks of node and controller are apart.
+  // The clocks of node and controller differ.
   known.pod.last = known.at + std::chrono::minutes(5);
   EXPECT_EQ(RateText(known), "12.3/s");
 }

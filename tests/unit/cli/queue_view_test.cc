@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// "place job state band": in order.
+// Returns "place job state band" of each job, in order.
 std::vector<std::string> Shown(const QueueFacts& facts) {
   std::vector<std::string> shown;
   for (const QueuedView& one : ViewQueue(facts, "train", kQueueNow).workloads) {
@@ -37,9 +37,9 @@ TEST(QueueViewTest, WhoRunsAndWhoIsNextAndWhy) {
   EXPECT_THAT(Shown(facts),
               ElementsAre("- team/a runs runs", "1 team/b waits next", "2 team/c waits waits"));
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
-  EXPECT_EQ(view.workloads[0].why, "its round goes on");
+  EXPECT_EQ(view.workloads[0].why, "its round has not ended");
   EXPECT_EQ(view.workloads[1].why, "it is next when GPUs become free");
-  EXPECT_EQ(view.workloads[2].why, "others are next");
+  EXPECT_EQ(view.workloads[2].why, "other jobs are next");
   const std::string text = ToText(view);
   EXPECT_THAT(
       text, HasSubstr("Queue train: las by RoundPolicy turns, 1 GPUs; 1 with quota, 2 waiting\n"));
@@ -71,7 +71,7 @@ TEST(QueueViewTest, ABandThatIsYetToBeWrittenIsSaid) {
   QueueFacts facts = MakeQueue();
   facts.workloads.pop_back();
   EXPECT_EQ(ViewQueue(facts, "train", kQueueNow).workloads[0].why,
-            "it is to be in band runs: it is its turn");
+            "its next band is runs: it has its turn");
 }
 
 TEST(QueueViewTest, WhatIsLeftAloneHasNoPlace) {
@@ -88,7 +88,7 @@ TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
   EXPECT_THAT(ToText(ViewQueue(facts, "train", kQueueNow)),
               HasSubstr("not ordered: it has no quota of GPUs\n"));
   facts.policies[0].status.queues.clear();
-  EXPECT_THAT(ViewQueue(facts, "train", kQueueNow).problem, HasSubstr("has not looked"));
+  EXPECT_THAT(ViewQueue(facts, "train", kQueueNow).problem, HasSubstr("has not checked"));
   facts.policies.clear();
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
   EXPECT_FALSE(view.workloads[1].service) << "nobody counts";
@@ -113,9 +113,9 @@ TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
   EXPECT_EQ(view.running, 1U) << "one with its quota waits all the same";
   EXPECT_EQ(view.workloads[1].service->delays.fair_share, Seconds(120));
-  EXPECT_EQ(view.workloads[1].Why(), "it has its turn, once there is room on its GPU type");
+  EXPECT_EQ(view.workloads[1].Why(), "it has its turn, but waits for room on its GPU type");
   EXPECT_EQ(view.workloads[2].Why(), "it waits for its quota, or for its turn on a GPU type");
-  EXPECT_EQ(view.workloads[3].Why(), "others have their turn");
+  EXPECT_EQ(view.workloads[3].Why(), "it waits for its turn");
   const std::string text = ToText(view);
   EXPECT_THAT(text, HasSubstr("JOB        GPU  GPU TYPE  STATE"));
   EXPECT_THAT(text, ContainsRegex("- +team/a +1 +K80 +runs +runs .* its turn is on K80\n"));

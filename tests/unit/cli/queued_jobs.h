@@ -1,6 +1,6 @@
 #pragma once
 
-// A queue of one GPU by `las`, in which team/a has its turn and team/b waits.
+// A queue of one GPU under `las`, in which team/a has its turn and team/b waits.
 
 #include <chrono>
 #include <string>
@@ -36,7 +36,7 @@ inline QueuedPod MakePodOf(const Workload& workload) {
   return pod;
 }
 
-// Has had 300 GPU-seconds until half a minute ago, and runs.
+// Returns a running job that had 300 GPU-seconds until half a minute ago.
 inline Workload MakeRunning(const std::string& job) {
   Workload workload = MakeWorkload(job);
   workload.has_quota = true;

@@ -49,10 +49,10 @@ TEST(SimulateOptionsTest, WhatIsWrittenIsRead) {
 TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
   SimulateArguments neither = Good();
   neither.workloads.clear();
-  EXPECT_EQ(ErrorOf(neither), "give either --trace or --generate");
+  EXPECT_EQ(ErrorOf(neither), "set either --trace or --generate");
   SimulateArguments both = Good();
   both.traces = {"trace.csv"};
-  EXPECT_EQ(ErrorOf(both), "give either --trace or --generate");
+  EXPECT_EQ(ErrorOf(both), "set either --trace or --generate");
   SimulateArguments trace = neither;
   trace.traces = {"trace.csv"};
   EXPECT_EQ(ErrorOf(trace), "no error");
@@ -74,14 +74,14 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
     arguments.*field = value;
     return ErrorOf(arguments);
   };
-  EXPECT_EQ(error_with(&SimulateArguments::profiles, ""), "--profiles: a file is needed");
+  EXPECT_EQ(error_with(&SimulateArguments::profiles, ""), "--profiles: needs a file");
   EXPECT_EQ(error_with(&SimulateArguments::memory, "much"),
-            "--memory: \"much\" is no size: write it as 500GB or 500Gi");
+            "--memory: \"much\" is not a size: write it as 500GB or 500Gi");
   EXPECT_EQ(error_with(&SimulateArguments::round, "300"),
-            "--round: \"300\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
-  EXPECT_EQ(error_with(&SimulateArguments::round, "0.5s"), "--round: has to be at least 1s");
+            "--round: \"300\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+  EXPECT_EQ(error_with(&SimulateArguments::round, "0.5s"), "--round: must be at least 1s");
   EXPECT_EQ(error_with(&SimulateArguments::restart_cost, "-1s"),
-            "--restart-cost: \"-1s\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+            "--restart-cost: \"-1s\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   EXPECT_TRUE(
       error_with(&SimulateArguments::latency, "stop=1s").starts_with("--latency: \"stop=1s\""));
   EXPECT_TRUE(error_with(&SimulateArguments::latency, "bind=1s,bind=2s")
@@ -135,7 +135,7 @@ TEST(SimulateOptionsTest, WhoWasWhereIsKeptForFilesThatSayIt) {
 TEST(SimulateOptionsTest, ProfilesMayComeFromElsewhere) {
   SimulateArguments arguments = Good();
   arguments.profiles.clear();
-  EXPECT_EQ(ErrorOf(arguments), "--profiles: a file is needed");
+  EXPECT_EQ(ErrorOf(arguments), "--profiles: needs a file");
   EXPECT_TRUE(CheckArguments(arguments, /*profiles_elsewhere=*/true));
 }
 

@@ -45,19 +45,19 @@ Result<PresentCluster> Parse(const std::vector<std::string>& items,
 
 enum class Manager { kSynergy, kOthers };
 
-// A job of four GPUs that takes a minute, and one of a single GPU, on four GPUs of which a pod has
-// three.
+// Runs a job of four GPUs that takes a minute, and one of a single GPU, on four GPUs of which a pod
+// has three.
 Result<SimulationRun> RunBeside(std::optional<Seconds> remaining, Manager manager) {
   auto cluster =
       Parse({kNode, kProfile, PodText("a", R"("nodeName":"n1",)", R"("phase":"Running")", 3)});
   EXPECT_TRUE(cluster) << cluster.error().message;
   for (Pod& pod : cluster->start.pods) {
     if (manager == Manager::kOthers) continue;
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "c";
     fungible.requested = fungible.floor = fungible.demand = fungible.fair_share = pod.requests.main;
     fungible.in_force = fungible.set_aside = fungible.requested;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   }
   ModelProfiles profiles;
   for (const ProfileObject& profile : cluster->profiles) profiles.Add(profile);

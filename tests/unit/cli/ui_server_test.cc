@@ -92,7 +92,7 @@ TEST_F(UiServerTest, WhatIsNotThereIsAskedForOncePerPage) {
       "/api/v1/namespaces/synergy-system/serviceaccounts/synergy-controller-progress/token";
   constexpr const char* kPolicies = "/apis/synergy.io/v1alpha1/roundpolicies";
   const std::string state = Get("/secret/state").body;
-  EXPECT_THAT(state, HasSubstr("no progress: no service"));
+  EXPECT_THAT(state, HasSubstr("no progress: there is no service"));
   EXPECT_THAT(state, Not(HasSubstr("queues")));
   for (int time = 0; time < 20; ++time) {
     LetTimePass();

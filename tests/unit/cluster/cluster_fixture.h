@@ -1,7 +1,6 @@
 #pragma once
 
-// The vocabulary of the ClusterState tests: two V100 servers' worth of nodes, pods by name, and
-// short questions.
+// Helpers for the ClusterState tests: nodes like V100 servers, pods by name, and short queries.
 
 #include <algorithm>
 #include <chrono>

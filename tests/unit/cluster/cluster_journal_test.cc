@@ -1,8 +1,8 @@
 #include "cluster/state/cluster_journal.h"
 
 #include <variant>
-#include <vector>
 
+#include "support/recorded_changes.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {
@@ -10,25 +10,18 @@ namespace {
 
 namespace change = cluster_change;
 
-class ChangeList final : public ClusterJournal {
- public:
-  void Wrote(const ClusterChange& change) override { changes.push_back(change); }
-
-  std::vector<ClusterChange> changes;
-};
-
 class ClusterJournalTest : public ClusterStateFixture {
  protected:
   ClusterJournalTest() { state.SetJournal(&journal); }
 
-  const ClusterChange& Last() const { return journal.changes.back(); }
+  const ClusterChange& Last() const { return journal.all.back(); }
 
-  ChangeList journal;
+  RecordedChanges journal;
 };
 
 TEST_F(ClusterJournalTest, IsToldOfACallWithTheVersionAfterIt) {
   HaveNode("n1");
-  ASSERT_EQ(journal.changes.size(), 1U);
+  ASSERT_EQ(journal.all.size(), 1U);
   ASSERT_TRUE(std::holds_alternative<change::UpsertNode>(Last().call));
   EXPECT_EQ(std::get<change::UpsertNode>(Last().call).node.name, "n1");
   EXPECT_EQ(Last().version, 1U);
@@ -59,26 +52,26 @@ TEST_F(ClusterJournalTest, IsNotToldOfQuestions) {
   state.FindPlacement("p");
   state.Expired(At(1));
   state.TakeNews();
-  EXPECT_EQ(journal.changes.size(), 1U);
+  EXPECT_EQ(journal.all.size(), 1U);
 }
 
 TEST_F(ClusterJournalTest, AppliedToAStateThatIsAnotherOneIsAConflict) {
   HaveNode("n1");
   Assume(MakeGpuPod("p", 8), "n1");
   ClusterState other;
-  ASSERT_TRUE(Apply(other, journal.changes[0]));
+  ASSERT_TRUE(other.Apply(journal.all[0]));
   other.UpsertPod(OnNode(MakeGpuPod("q", 1), "n1"));
-  const Result<> outcome = Apply(other, journal.changes[1]);
+  const Result<> outcome = other.Apply(journal.all[1]);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::kConflict);
   EXPECT_EQ(outcome.error().message, "version 2: a pod is assumed with another outcome");
-  const Result<> version = Apply(other, {change::Forget{"p"}, 3});
+  const Result<> version = other.Apply({change::Forget{"p"}, 3});
   ASSERT_FALSE(version);
-  EXPECT_EQ(version.error().message, "version 2 where there was 3");
+  EXPECT_EQ(version.error().message, "version 2 instead of 3");
 }
 
 TEST_F(ClusterJournalTest, APlaceThatIsNotThereIsNowhereToExpectAPod) {
-  EXPECT_TRUE(Apply(state, {change::Expect{MakeGpuPod("p", 1), 1000, At(1)}, 0}));
+  EXPECT_TRUE(state.Apply({change::Expect{MakeGpuPod("p", 1), 1000, At(1)}, 0}));
   EXPECT_FALSE(Knows("p"));
 }
 

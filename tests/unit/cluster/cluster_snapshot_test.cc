@@ -60,7 +60,7 @@ TEST(NodeStateTest, OnlyPodsThatWeDoNotSizeCountAsOthers) {
   NodeState node = EmptyNode(MakeNode("n1", kServer));
   const Pod plain = MakePod("web", {Gpus(0), Cores(2), GiB(3)});
   Pod ours = MakeGpuPod("train", 1);
-  ours.fungible = std::make_shared<const Fungible>();
+  ours.fungible = std::make_shared<const ManagedContainer>();
   node = WithPod(WithPod(node, Shared(ours)), Shared(plain));
   EXPECT_EQ(node.of_others, (ResourceVector{Gpus(0), Cores(2), GiB(3)}));
   node = WithPod(WithoutPod(node, plain), Shared(MakeGpuPod("foreign", 1)));

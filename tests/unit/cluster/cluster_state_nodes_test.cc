@@ -1,4 +1,4 @@
-// Nodes that come, change and go while pods are on them.
+// Nodes that are added, changed and removed while they have pods.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// The life of a pod's record: waiting, expected, assumed, bound, gone (the drawing in
+// The life of a pod's record: waiting, expected, assumed, bound, gone (see the diagram in
 // cluster_state.h).
 
 #include <string>
@@ -24,7 +24,7 @@ class PodLifeTest : public ClusterStateFixture {
   }
 };
 
-// By the kubelet's topology manager; what its job makes next would come back at once.
+// The kubelet's topology manager refused it; the job's next pod would come back at once.
 TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
   HaveNode("n1");
   state.DropStaleExpectations(At(0), {});
@@ -44,10 +44,10 @@ TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
   EXPECT_FALSE(fits(4));
   EXPECT_TRUE(fits(2)) << "of another size";
 
-  // Something has become free, and may lie better.
+  // Devices have become free, and may be better aligned.
   state.RemovePod("small");
   EXPECT_TRUE(fits(4));
-  // What is heard again of the one that failed is no news.
+  // Another report of the failed pod is no change.
   Pod old = OnNode(MakeGpuPod("four", 4), "n1");
   old.misaligned = true;
   state.UpsertPod(Finished(old));
@@ -197,7 +197,7 @@ TEST_F(PodLifeTest, NoPodIsAssumedOnAnUnknownNode) {
 }
 
 TEST_F(PodLifeTest, AMoveThatDoesNotFitLeavesThePodAssumedWhereItWas) {
-  // A Binding to n1 may be on its way: its place must not be given away.
+  // A Binding to n1 may be under way: its place must not be given away.
   ASSERT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("full", 8), "n2"));
   EXPECT_FALSE(Assume(MakeGpuPod("a", 8), "n2"));

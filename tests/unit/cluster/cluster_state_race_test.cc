@@ -1,4 +1,4 @@
-// Many threads at one ClusterState. Most telling under the thread sanitizer.
+// Many threads use one ClusterState. Most useful under the thread sanitizer.
 
 #include <atomic>
 #include <latch>
@@ -67,7 +67,7 @@ TEST_F(RaceTest, OneGpuPassedAroundIsNeverHeldTwice) {
 }
 
 TEST_F(RaceTest, ReadersSeeWholeStatesWhileWritersWrite) {
-  // Each pod takes as many cores as GPUs, so that half a change would show.
+  // Each pod takes as many cores as GPUs, so that a torn read shows.
   for (int i = 0; i < 4; ++i) HaveNode("n" + std::to_string(i));
   std::atomic<bool> torn = false;
   AtOnce([&](int thread) {

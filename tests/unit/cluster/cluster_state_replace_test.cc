@@ -1,4 +1,4 @@
-// A list that takes the place of all that the watch has said before.
+// A list that replaces everything that the watch has reported before.
 
 #include <set>
 #include <string>
@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/state/cluster_journal.h"
 #include "cluster/state/pod_list.h"
+#include "support/recorded_changes.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {
@@ -58,7 +58,7 @@ TEST_F(ReplaceTest, PodsThatAreNotListedAreGone) {
 }
 
 TEST_F(ReplaceTest, APodThatTheWatchHasNotReportedYetSurvivesAList) {
-  // It may be younger than the list.
+  // The assumed pod may be younger than the list.
   ASSERT_TRUE(Assume(MakeGpuPod("assumed", 1), "n1"));
   Expect(MakeGpuPod("expected", 1), "n1");
   state.ReplacePods({});
@@ -94,14 +94,7 @@ TEST_F(ReplaceTest, AFinishedPodInAListTakesNothing) {
 }
 
 TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
-  class Parts final : public ClusterJournal {
-   public:
-    void Wrote(const ClusterChange& change) override {
-      const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call);
-      if (put != nullptr) parts.push_back(*put);
-    }
-    std::vector<cluster_change::PutListedPods> parts;
-  } journal;
+  RecordedChanges journal;
   constexpr size_t kPodsOfANode = 3;
   constexpr size_t kNodes = PodList::kPodsAtATime;
   state.SetJournal(&journal);
@@ -115,13 +108,16 @@ TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
 
   std::set<std::string> nodes;
   size_t listed = 0;
-  for (const auto& part : journal.parts) {
+  for (const ClusterChange& change : journal.all) {
+    const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call);
+    if (put == nullptr) continue;
+    const cluster_change::PutListedPods& part = *put;
     EXPECT_LT(part.pods.size(), PodList::kPodsAtATime + kPodsOfANode);
     std::set<std::string> its_nodes;
     for (const Pod& pod : part.pods) its_nodes.insert(pod.node);
     for (const std::string& node : its_nodes) EXPECT_TRUE(nodes.insert(node).second) << node;
     listed += part.pods.size();
-    // The list is heard when all of it is.
+    // heard_until advances only when the whole list is applied.
     EXPECT_EQ(part.heard_until, listed == pods.size() && part.pods.empty() ? 99 + listed : 0);
   }
   EXPECT_EQ(listed, pods.size());
@@ -153,7 +149,7 @@ TEST_F(ReplaceTest, APodThatIsHeardOfWhileTheListIsTakenSurvivesIt) {
 }
 
 TEST_F(ReplaceTest, ANodeThatAPodMovesToIsTakenAfterTheOneThatItLeaves) {
-  // "a" is expected on n2, and bound to n1; what is new on n2 fills the room that it leaves there.
+  // "a" is expected on n2, and bound to n1; the new pod on n2 uses the room that it leaves there.
   Expect(MakeGpuPod("a", 4), "n2");
   PodList list(state, {OnNode(MakeGpuPod("a", 4), "n1"), OnNode(MakeGpuPod("b", 5), "n2")}, 1);
   ASSERT_TRUE(list.Step());

@@ -1,5 +1,4 @@
-// What a snapshot says of the cluster as a whole: the largest node, the least per GPU, the pods
-// that wait.
+// A snapshot's cluster totals: the largest node, the least per GPU, the waiting pods.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +59,7 @@ TEST_F(TotalsTest, APodThatAsksForNothingDoesNotSayWhatPodsNeed) {
 TEST_F(TotalsTest, PodsThatWeSizeSayWhatPodsNeed) {
   state.UpsertPod(MakePod("of others", {Gpus(1), MilliCpu(10), MiB(10)}));
   Pod ours = MakePod("ours", {Gpus(1), Cores(3), GiB(30)});
-  ours.fungible = std::make_shared<const Fungible>();
+  ours.fungible = std::make_shared<const ManagedContainer>();
   state.UpsertPod(ours);
   EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(3), GiB(30)}));
   state.RemovePod("ours");

@@ -16,24 +16,24 @@ const Labels kUnlabelled;
 const Labels kLabelledSafe{{"synergy.io/devices-safe", "true"}};
 const Labels kLabelledUnsafe{{"synergy.io/devices-safe", "false"}};
 
-// Of which the node agent has said nothing.
+// Returns a pod without a report of the node agent.
 Pod Managed(const std::string& name = "a") {
   Pod pod = OnNode(MakeGpuPod(name, 1), "n1");
-  pod.fungible = std::make_shared<const Fungible>();
+  pod.fungible = std::make_shared<const ManagedContainer>();
   return pod;
 }
 
 Pod Said(DeviceSafety safety, const std::string& name = "a") {
   Pod pod = Managed(name);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   fungible.devices = DeviceReading{safety, "the agent's reason"};
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
 TEST(DeviceSafetyTest, WhereNobodySaysAnythingNothingIsKnownAndNothingResized) {
   EXPECT_EQ(DevicesOf(Managed(), kUnlabelled).safety, DeviceSafety::kUnknown);
-  EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not said"));
+  EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not reported"));
   EXPECT_FALSE(MayResize(Managed(), kUnlabelled));
   EXPECT_FALSE(MayResize(Managed(), {{"synergy.io/devices-safe", "perhaps"}}));
 }

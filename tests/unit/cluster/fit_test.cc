@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-// A server with one pod on it that takes all but one GPU, 3 cores, 60 GiB and one network card.
+// Returns a server with one pod on it that takes all but one GPU, 3 cores, 60 GiB and one network
+// card.
 NodeState BusyNode(const std::function<void(Node&)>& change = [](Node&) {}) {
   Node node = MakeNode("n1", {Gpus(8), Cores(24), GiB(500)}, 2);
   node.allocatable.other.Set("example.com/nic", 2);
@@ -100,14 +101,14 @@ TEST(FitTest, EveryReasonIsFoundSaidAndSortedByWhetherEvictionCouldHelp) {
 
 TEST(FitTest, APlaceholderFitsNowhereAndNoEvictionHelps) {
   Pod pod = MakeGpuPod("early", 1);
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.placeholder = true;
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   const NodeState node = BusyNode();
   const FitFailures failures = CheckFit(pod, node);
   EXPECT_TRUE(Unresolvable(failures, pod.requests, node));
   EXPECT_EQ(DescribeFailures(failures, pod.requests, &node, kGpu),
-            "CPU and memory of the pod are not set yet: synergy-controller does that");
+            "CPU and memory of the pod are not set yet; synergy-controller sets them");
 }
 
 TEST(FitTest, TheManagedResourceIsCalledByItsOwnName) {
@@ -137,7 +138,7 @@ TEST(FitTest, ANodeWithAnAbsurdPodIsJudgedWithoutUndefinedArithmetic) {
     node = WithPod(
         node, std::make_shared<const Pod>(WithOther(MakePod(name, {}), "example.com/nic", kMost)));
   }
-  // Twice the most wraps around, as in kube-scheduler; all that matters is that the answer is the
+  // Twice the maximum wraps around, as in kube-scheduler; it only matters that the answer is the
   // same each time.
   const Pod pod = WithOther(MakeGpuPod("p", 1), "example.com/nic", 1);
   EXPECT_EQ(CheckFit(pod, node), CheckFit(pod, node));

@@ -92,7 +92,7 @@ TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
             "team/jobset/set/workers");
 }
 
-// They would wait for each other for good.
+// They would wait for each other for ever.
 TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
   const Words exclusive = {{"alpha.jobset.sigs.k8s.io/exclusive-topology", "rack"}};
   const Words of_set = {{"jobset.sigs.k8s.io/jobset-name", "set"}, {"synergy.io/gang-size", "8"}};
@@ -141,19 +141,19 @@ TEST(GangTest, WordsWithoutSenseAreAProblemThatNamesTheCure) {
         << size;
   }
   EXPECT_EQ(problem({{"synergy.io/gang", "a"}}),
-            "the label synergy.io/gang needs synergy.io/gang-size beside it");
+            "the label synergy.io/gang needs the label synergy.io/gang-size");
   EXPECT_EQ(problem({{"synergy.io/gang-size", "8"}}),
-            "the label synergy.io/gang-size needs synergy.io/gang beside it: the gang's name");
+            "the label synergy.io/gang-size needs the label synergy.io/gang with the gang's name");
   EXPECT_EQ(problem({{"kueue.x-k8s.io/pod-group-name", "g"}},
                     {{"kueue.x-k8s.io/pod-group-total-count", std::string(300, '9')}}),
             "kueue.x-k8s.io/pod-group-total-count is \"" + std::string(40, '9') +
-                "...\", and not a number from 1 to 256");
+                "...\", but must be a number from 1 to 256");
 }
 
-// What is held for members.
-class HeldPlaceTest : public ::testing::Test {
+// Places held for members.
+class GangReservationTest : public ::testing::Test {
  protected:
-  HeldPlaceTest() {
+  GangReservationTest() {
     state.UpsertNode(MakeNode("a", {Gpus(2), Cores(8), GiB(8)}));
     state.UpsertNode(MakeNode("b", {Gpus(2), Cores(8), GiB(8)}));
     state.UpsertPod(Member("p"));
@@ -170,34 +170,34 @@ class HeldPlaceTest : public ::testing::Test {
   const Instant later = Instant(std::chrono::hours(1));
 };
 
-TEST_F(HeldPlaceTest, AllOrNoneAreHeld) {
-  EXPECT_FALSE(state.Hold({{"p", "a"}, {"q", "a"}}, later));
+TEST_F(GangReservationTest, AllOrNoneAreHeld) {
+  EXPECT_FALSE(state.Reserve({{"p", "a"}, {"q", "a"}}, later));
   EXPECT_EQ(FreeOn("a"), Gpus(2));
-  EXPECT_FALSE(state.Hold({{"p", "a"}, {"unheard of", "b"}}, later));
+  EXPECT_FALSE(state.Reserve({{"p", "a"}, {"unheard of", "b"}}, later));
   EXPECT_EQ(FreeOn("a"), Gpus(2));
-  EXPECT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+  EXPECT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   EXPECT_EQ(FreeOn("b"), Gpus(0));
 }
 
-TEST_F(HeldPlaceTest, NoneIsHeldWhereOneIsBeingBoundNorWhatWasBefore) {
-  ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+TEST_F(GangReservationTest, NoneIsHeldWhereOneIsBeingBoundNorWhatWasBefore) {
+  ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   ASSERT_TRUE(state.Assume(Member("q"), "b", later).assumed);
-  EXPECT_FALSE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+  EXPECT_FALSE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   EXPECT_EQ(FreeOn("a"), Gpus(2));
   EXPECT_EQ(FreeOn("b"), Gpus(0)) << "it may be bound";
   state.Forget("q");
   EXPECT_EQ(FreeOn("b"), Gpus(2));
 }
 
-TEST_F(HeldPlaceTest, NobodyElseGetsThem) {
-  ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+TEST_F(GangReservationTest, NobodyElseGetsThem) {
+  ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   EXPECT_FALSE(state.Assume(MakeGpuPod("other", 1), "a", later).assumed);
   EXPECT_TRUE(state.Assume(Member("p"), "a", later).assumed);
 }
 
-TEST_F(HeldPlaceTest, ABindThatFailedGoesBackToThem) {
-  ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+TEST_F(GangReservationTest, ABindThatFailedGoesBackToThem) {
+  ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   ASSERT_TRUE(state.Assume(Member("p"), "a", later).assumed);
   state.Forget("p");
   EXPECT_EQ(FreeOn("a"), Gpus(0));
@@ -205,8 +205,8 @@ TEST_F(HeldPlaceTest, ABindThatFailedGoesBackToThem) {
   EXPECT_EQ(FreeOn("a"), Gpus(0)) << "news of the pod do not end it";
 }
 
-TEST_F(HeldPlaceTest, TheyEndWithTheirPodAtReleaseAndAtTheirTime) {
-  const auto hold = [&] { ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later)); };
+TEST_F(GangReservationTest, TheyEndWithTheirPodAtReleaseAndAtTheirTime) {
+  const auto hold = [&] { ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later)); };
   hold();
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(2));
@@ -221,15 +221,15 @@ TEST_F(HeldPlaceTest, TheyEndWithTheirPodAtReleaseAndAtTheirTime) {
   EXPECT_EQ(FreeOn("a"), Gpus(2));
 }
 
-TEST_F(HeldPlaceTest, ABoundPodHasItsNodeWhateverWasHeld) {
-  ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+TEST_F(GangReservationTest, ABoundPodHasItsNodeWhateverWasHeld) {
+  ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   state.UpsertPod(OnNode(Member("p"), "a"));
   state.Release({"p"});
   EXPECT_EQ(FreeOn("a"), Gpus(0));
-  EXPECT_FALSE(state.Hold({{"p", "b"}}, later)) << "it is bound";
+  EXPECT_FALSE(state.Reserve({{"p", "b"}}, later)) << "it is bound";
 }
 
-TEST_F(HeldPlaceTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
+TEST_F(GangReservationTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
   Pod gated = Member("r");
   gated.gated = true;
   Pod leaving = Member("s");
@@ -238,7 +238,7 @@ TEST_F(HeldPlaceTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
   state.UpsertPod(leaving);
   state.UpsertPod(MakeGpuPod("alone", 1));
   state.UpsertPod(OnNode(Member("p"), "a"));
-  ASSERT_TRUE(state.Hold({{"q", "b"}}, later));
+  ASSERT_TRUE(state.Reserve({{"q", "b"}}, later));
   const auto members = state.GangMembers("team/g");
   ASSERT_EQ(members.size(), 2U);
   EXPECT_EQ(members[0].pod->uid, "p");
@@ -251,10 +251,10 @@ TEST_F(HeldPlaceTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
   EXPECT_TRUE(state.GangMembers("team/other").empty());
 }
 
-TEST_F(HeldPlaceTest, ASnapshotSaysOnWhichNodesAGangIsAndHowManyOfItWait) {
+TEST_F(GangReservationTest, ASnapshotSaysOnWhichNodesAGangIsAndHowManyOfItWait) {
   EXPECT_EQ(*state.Snapshot()->GangOf("team/g"),
             (GangSites{.nodes = {}, .members = 2, .waiting = 2}));
-  ASSERT_TRUE(state.Hold({{"p", "b"}, {"q", "a"}}, later));
+  ASSERT_TRUE(state.Reserve({{"p", "b"}, {"q", "a"}}, later));
   const auto held = state.Snapshot();
   EXPECT_EQ(held->GangOf("team/g")->nodes, (std::vector<NodeIndex>{0, 1}));
   EXPECT_EQ(held->GangOf("team/g")->waiting, 2U);

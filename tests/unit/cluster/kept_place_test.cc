@@ -92,7 +92,7 @@ TEST_F(KeptPlaceTest, IsThereAsSoonAsItsNodeIs) {
   state.UpsertPod(Waits(MakeGpuPod("late", 1), "c"));
   state.UpsertNode(MakeNode("c", {Gpus(2), Cores(8), GiB(8)}));
   EXPECT_EQ(FreeOn("c"), Gpus(1));
-  // What has lost its GPUs keeps no place.
+  // A pod keeps no place on a node that has lost its GPUs.
   state.UpsertNode(MakeNode("c", {Gpus(0), Cores(8), GiB(8)}));
   EXPECT_EQ(FreeOn("c"), Gpus(0));
 }
@@ -103,17 +103,17 @@ TEST_F(KeptPlaceTest, NothingChangesWhileNothingElseDoes) {
   EXPECT_EQ(state.version(), version);
 }
 
-// A pod that runs on "b" with 3 cores and is to get 2 more.
+// Returns a pod that runs on "b" with 3 cores and is to get 2 more.
 Pod Growing(MilliCpu to = Cores(5)) {
   Pod pod = ManagedPod("g", "b", 3);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   ChangeRecord change{
       .kind = ChangeKind::kGrown, .from = fungible.requested, .to = fungible.requested};
   change.to.cpu = to;
   fungible.change = change;
   fungible.announced_until = kUntil;
   pod.requests.main += fungible.AnnouncedGrowth();
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 

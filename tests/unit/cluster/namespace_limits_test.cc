@@ -13,13 +13,13 @@ namespace {
 
 constexpr ResourceVector kFloor{Gpus(1), Cores(3), GiB(10)};
 
-// At its floor, with a sidecar of one core.
+// Returns a pod at its floor, with a sidecar of one core.
 Pod Training(const std::string& name = "train") {
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.enforcement = Enforcement::kShared;
   fungible.floor = fungible.requested = kFloor;
   Pod pod = MakePod(name, kFloor + ResourceVector{Gpus(0), Cores(1), Bytes(0)});
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   return pod;
 }
 
@@ -77,7 +77,7 @@ TEST_F(NamespaceLimitsTest, GrowthLeavesRoomForAnotherPodLikeIt) {
 // A quota may refuse a floor although it has room (docs/companion.md).
 TEST_F(NamespaceLimitsTest, WhoWasRefusedItsShareTakesItFromWhatIsReserved) {
   Pod pod = Training();
-  auto refused = std::make_shared<Fungible>(*pod.fungible);
+  auto refused = std::make_shared<ManagedContainer>(*pod.fungible);
   pod.requests.main.cpu -= kFloor.cpu - MilliCpu(1);
   refused->floor.cpu = refused->requested.cpu = MilliCpu(1);
   refused->fair_share = kFloor;
@@ -108,7 +108,7 @@ TEST_F(NamespaceLimitsTest, AQuotaOfLimitsCountsWhereLimitsFollowTheRequests) {
   limits.Put(quota);
   EXPECT_GT(MostCpu(), Cores(1000));
   Pod strict = Training();
-  auto fungible = std::make_shared<Fungible>(*strict.fungible);
+  auto fungible = std::make_shared<ManagedContainer>(*strict.fungible);
   fungible->enforcement = Enforcement::kStrict;
   strict.fungible = fungible;
   EXPECT_EQ(limits.MostFor(strict, {}).cpu, kFloor.cpu);

@@ -128,8 +128,8 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("\ntolerance: 1\n"), HasSubstr("c.yaml:2: tolerance: "));
   EXPECT_THAT(complaint("tolerance: nan"), HasSubstr("tolerance: "));
   EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("none of shared, strict"));
-  EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("belong together"));
-  EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("needs both caFile and name"));
+  EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("set both certificateFile and keyFile"));
+  EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("set both caFile and name"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),
               HasSubstr("excludedNamespaces[0]: must not be empty"));
@@ -147,13 +147,13 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("profiling: {mostLossPercent: 100}"),
               HasSubstr("profiling.mostLossPercent: "));
   EXPECT_THAT(complaint("profiling: {probeWindow: 2m}"),
-              HasSubstr("probeLead and probeWindow have to be less than 2m together"));
-  EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: there is no such field"));
+              HasSubstr("probeLead and probeWindow must be less than 2m together"));
+  EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: unknown field"));
   EXPECT_THAT(complaint("nodeHeadroom: {cpu: -1}"), HasSubstr("nodeHeadroom.cpu: "));
   EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));
   EXPECT_THAT(complaint("stalenessLimit: 1s"), HasSubstr("at least 3s"));
   EXPECT_THAT(complaint("maxBodySize: 1"), HasSubstr("at least 1Ki"));
-  EXPECT_THAT(complaint("tolerances: 1"), HasSubstr("there is no such field"));
+  EXPECT_THAT(complaint("tolerances: 1"), HasSubstr("unknown field"));
   EXPECT_THAT(complaint("a: [}"), HasSubstr("c.yaml:1"));
 }
 

@@ -166,17 +166,17 @@ struct ExtenderErrorCase {
 TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ExtenderErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
-       "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
+       "3: listen_address: unknown field; known fields: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
        "nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
        "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
-       "2: log.colour: there is no such field; known here: format, level"},
+       "2: log.colour: unknown field; known fields: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",
-       "2: reservePerGpu.gpus: there is no such field; known here: cpu, memory"},
-      {"a field in the wrong case", "GpuResource: a/b\n", "1: GpuResource: there is no such field"},
+       "2: reservePerGpu.gpus: unknown field; known fields: cpu, memory"},
+      {"a field in the wrong case", "GpuResource: a/b\n", "1: GpuResource: unknown field"},
       {"a field twice", "listen: :1\nlisten: :2\n", "2: listen: set twice"},
       {"a field of a field twice", "log:\n  level: info\n  level: warn\n",
        "3: log.level: set twice"},
@@ -219,19 +219,19 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"CPU in bytes", "reservePerGpu:\n  cpu: 1Gi\n",
        "2: reservePerGpu.cpu: \"1Gi\" is not a whole number"},
       {"an unknown log level", "log: {level: loud}\n",
-       "1: log.level: log level \"loud\" is none of debug, info, warn, error"},
+       "1: log.level: unknown log level \"loud\": use debug, info, warn or error"},
       {"an unknown log format", "log: {format: xml}\n",
-       "1: log.format: log format \"xml\" is none of text, json"},
+       "1: log.format: unknown log format \"xml\": use text or json"},
       {"an address without a port", "listen: localhost\n",
        "1: listen: \"localhost\" is not host:port"},
       {"an address of probes without a port", "httpListen: localhost\n",
        "1: httpListen: \"localhost\" is not host:port"},
       {"a resource without a domain", "log: {}\ngpuResource: gpu\n",
-       "2: gpuResource: an extended resource has a domain, as in nvidia.com/gpu"},
+       "2: gpuResource: the name of an extended resource has a domain, as in nvidia.com/gpu"},
       {"a certificate without its key", "tls:\n  certificateFile: a\n",
-       "2: tls: certificateFile and keyFile belong together"},
+       "2: tls: set both certificateFile and keyFile, or neither"},
       {"a key without its certificate", "tls:\n  keyFile: a\n",
-       "2: tls: certificateFile and keyFile belong together"},
+       "2: tls: set both certificateFile and keyFile, or neither"},
       {"text that is no YAML", "listen: \"unfinished\nlog: {\n", ""},
       {"a tab for indentation", "log:\n\tlevel: info\n", "2: "},
   };

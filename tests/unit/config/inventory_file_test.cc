@@ -78,7 +78,7 @@ TEST(InventoryFileTest, ErrorsNameLineAndField) {
   EXPECT_THAT(InventoryError("gpus: [{uuid: a}]"), HasSubstr("needs uuid and product"));
   EXPECT_THAT(InventoryError("gpus: 7"), HasSubstr("expected a list"));
   EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x}, {uuid: a, product: x}]"),
-              HasSubstr("there twice"));
+              HasSubstr("occurs twice"));
   EXPECT_THAT(InventoryError("gpus: [{uuid: \"a b\", product: x}]"), HasSubstr("an id has"));
   EXPECT_THAT(InventoryError("gpus: [{uuid: " + std::string(64, 'a') + ", product: x}]"),
               HasSubstr("an id has 1 to 63"));

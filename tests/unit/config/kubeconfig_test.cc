@@ -24,7 +24,7 @@ class KubeconfigTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// With `cluster` and `user` as their only entries' content, in flow style.
+// Returns a kubeconfig with `cluster` and `user` as the content of its only entries, in flow style.
 std::string WithEntries(const std::string& cluster, const std::string& user) {
   return "current-context: c\n"
          "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
@@ -113,7 +113,7 @@ clusters:
   EXPECT_EQ(Load(yaml)->server, "https://one");
   EXPECT_EQ(Load(yaml, "second")->server, "https://two");
   EXPECT_THAT(Load(yaml, "third").error().message,
-              HasSubstr("contexts: there is none called \"third\""));
+              HasSubstr("contexts: there is no entry named \"third\""));
 }
 
 TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
@@ -123,12 +123,12 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {"- a", "the file: is not a map"},
       {"a: [", "line 1: "},
       {"contexts: []", "current-context: is not set"},
-      {"current-context: c", "contexts: there is none called \"c\""},
+      {"current-context: c", "contexts: there is no entry named \"c\""},
       {"{current-context: c, contexts: 3}", "contexts: is not a list"},
       {"{current-context: c, contexts: [{}]}", "contexts: an entry has no name"},
       {"{current-context: c, contexts: [{name: c}]}", "contexts \"c\": context: is not a map"},
       {"{current-context: c, contexts: [{name: c, context: {}}]}",
-       "clusters: there is none called \"\""},
+       "clusters: there is no entry named \"\""},
       {WithEntries("", ""),
        "clusters \"k\": cluster: server: \"\" does not start with https:// or http://"},
       {WithEntries("server: [1]", ""), "server: is not a single value"},
@@ -142,13 +142,13 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {WithEntries(good + ", certificate-authority-data: Y", ""), "is not base64"},
       {WithEntries(good + ", certificate-authority: none.crt", ""),
        "none.crt cannot be read: No such file"},
-      {WithEntries(good + ", certificate-authority: .", ""), "cannot be read: it is a folder"},
+      {WithEntries(good + ", certificate-authority: .", ""), "cannot be read: it is a directory"},
       {WithEntries(good, "client-certificate-data: Y2E="),
        "users \"u\": user: client-key: is missing"},
       {WithEntries(good, "client-key-data: Y2E="),
        "users \"u\": user: client-certificate: is missing"},
       {WithEntries(good, "exec: {command: aws}"),
-       "users \"u\": user: exec: is not supported; give the user a token"},
+       "users \"u\": user: exec: is not supported; set a token"},
       {WithEntries(good, "auth-provider: {name: gcp}"),
        "users \"u\": user: auth-provider: is not supported"},
       {WithEntries(good, "username: me"), "username: is not supported"},
@@ -224,7 +224,7 @@ TEST_F(KubeconfigTest, APodUsesItsServiceAccount) {
 }
 
 TEST_F(KubeconfigTest, OutsideOfAPodTheErrorSaysWhatIsNeeded) {
-  EXPECT_THAT(InClusterAccess("", "").error().message, HasSubstr("a kubeconfig is needed"));
+  EXPECT_THAT(InClusterAccess("", "").error().message, HasSubstr("a kubeconfig is required"));
   EXPECT_THAT(InClusterAccess("10.0.0.1", "443", folder_.Path("")).error().message,
               HasSubstr("service account: " + folder_.Path("") + "/ca.crt cannot be read"));
 }

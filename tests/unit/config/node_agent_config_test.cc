@@ -97,7 +97,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.log_format, LogFormat::kJson);
 }
 
-// Whoever may read it has to be known.
+// Clients that read progress must be authenticated.
 TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
   EXPECT_EQ(ReadNodeAgent("").progress_listen, "");
   EXPECT_EQ(ReadNodeAgent("progressListen: ''\n").progress_listen, "");
@@ -111,7 +111,7 @@ TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
 
 TEST(NodeAgentConfigTest, ErrorsNameLineAndField) {
   EXPECT_THAT(NodeAgentError("listen: 127.0.0.1:1\nlitsen: x\n"),
-              StartsWith("agent.yaml:2: litsen: there is no such field"));
+              StartsWith("agent.yaml:2: litsen: unknown field"));
   EXPECT_THAT(NodeAgentError("cgroupFolder: sys\n"), HasSubstr("cgroupFolder"));
   EXPECT_THAT(NodeAgentError("kubeletCgroupRoot: /../x\n"), HasSubstr("kubeletCgroupRoot"));
   EXPECT_THAT(NodeAgentError("margin: {percent: 51}\n"), HasSubstr("margin.percent"));

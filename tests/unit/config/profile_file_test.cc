@@ -33,7 +33,7 @@ std::string ProfileFileError(const std::string& text) {
   return file.error().message;
 }
 
-// One profile that is right but for these points.
+// Returns one profile that is valid except for these points.
 std::string WithPoints(const std::string& points) {
   return "profiles:\n- model: m\n  points:\n" + points;
 }
@@ -136,13 +136,12 @@ TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
       {"a list for the file", "- model: m\n", "1:1: the file: expected fields"},
       {"no profiles", "profiles: []\n", "1:11: profiles: the list is empty"},
       {"nothing for profiles", "profiles:\n", "2:1: profiles: expected a list"},
-      {"an unknown field", "profile: []\n",
-       "1:1: profile: there is no such field; known here: profiles"},
+      {"an unknown field", "profile: []\n", "1:1: profile: unknown field; known fields: profiles"},
       {"an unknown field of a profile", "profiles:\n- model: m\n  gpu: 1\n",
-       "3:3: profiles[0].gpu: there is no such field; known here: bytesPerSample, datasetSize, "
+       "3:3: profiles[0].gpu: unknown field; known fields: bytesPerSample, datasetSize, "
        "gpuProduct, gpus, memories, model, points, spreadSpeed, storageBandwidth, tensorSkew"},
       {"an unknown field of a point", WithPoints("  - {cpus: 1}\n"),
-       "4:6: profiles[0].points[0].cpus: there is no such field; known here: cpu, memory, "
+       "4:6: profiles[0].points[0].cpus: unknown field; known fields: cpu, memory, "
        "throughput"},
       {"a word for a point", WithPoints("  - many\n"),
        "4:5: profiles[0].points[0]: expected fields"},
@@ -188,12 +187,12 @@ TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
       {"a point without a throughput", WithPoints("  - {cpu: 1, memory: 1Gi}\n"),
        "4:5: profiles[0].points[0].throughput: is missing"},
       {"a point without memory", WithPoints("  - {cpu: 1, throughput: 1}\n"),
-       "4:5: profiles[0].points[0].memory: is missing; without it datasetSize"},
+       "4:5: profiles[0].points[0].memory: is missing; set it, or datasetSize"},
       {"the same point twice",
        WithPoints(good + "  - {cpu: 1000m, memory: 1024Mi, throughput: 2}\n"),
        "5:5: profiles[0].points[1]: the same amounts as profiles[0].points[0]"},
       {"a part of the cache", WithPoints("  - {cpu: 1, throughput: 1}\n  datasetSize: 1G\n"),
-       "2:3: profiles[0].storageBandwidth: is missing; datasetSize, storageBandwidth and"},
+       "2:3: profiles[0].storageBandwidth: is missing; set datasetSize, storageBandwidth and"},
       {"memories without a cache", WithPoints(good + "  memories: [1Gi]\n"),
        "2:3: profiles[0].datasetSize: is missing"},
       {"an empty list of memories", WithPoints(good + "  memories: []\n"),
@@ -212,7 +211,7 @@ TEST(ProfileFileTest, APointWithMemoryIsRefusedWhereMemoryIsCalculated) {
   EXPECT_THAT(
       ProfileFileError(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n  datasetSize: 1G\n"
                                   "  storageBandwidth: 1G\n  bytesPerSample: 1k\n")),
-      StartsWith("profiles.yaml:4:5: profiles[0].points[0].memory: points have no memory"));
+      StartsWith("profiles.yaml:4:5: profiles[0].points[0].memory: must not be set in points"));
 }
 
 TEST(ProfileFileTest, IsReadFromDisk) {

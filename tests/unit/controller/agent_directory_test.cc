@@ -59,7 +59,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsAskedLessOften) {
     ++agent->failures;
     clock_.Advance(milliseconds(1));
     agents_.Done(*agent);
-    // Counted from when it was due.
+    // The pause counts from the time at which the poll was due.
     clock_.Advance(seconds(pause) - seconds(11));
     EXPECT_FALSE(agents_.TakeDue()) << pause;
     clock_.Advance(seconds(11));
@@ -97,7 +97,7 @@ TEST_F(AgentDirectoryTest, AListReplacesWhatWasThere) {
   const auto agent = agents_.TakeDue();
   ASSERT_TRUE(agent);
   EXPECT_EQ(agent->uid, "b") << "still due";
-  // Gone while it was asked.
+  // The agent disappears during a poll.
   agents_.Replace({ReadyPod("c")});
   agents_.Done(*agent);
   EXPECT_EQ(agents_.size(), 1U);

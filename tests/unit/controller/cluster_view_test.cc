@@ -14,7 +14,7 @@ namespace {
 
 class ClusterViewTest : public ProfilingFixture {
  protected:
-  // The product of what is found; "none" where nothing is.
+  // Returns the product of the profile that is found, or "none".
   std::string Found(const std::string& wanted, const NodeSelection& selection = {}) {
     const auto known =
         view.FindMeasured("team", {"bert", {}}, Gpus(1), 1, wanted, selection).profile;

@@ -48,7 +48,7 @@ class ElasticJobsTest : public RoundsFixture {
                          .least = 1,
                          .most = 4});
   }
-  // With all of its workers, of which the first tells for all.
+  // Starts the job with all of its workers, of which the first reports for all.
   void StartAll(const std::string& name, double rate) {
     Start(name);
     for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
@@ -61,7 +61,7 @@ class ElasticJobsTest : public RoundsFixture {
     told.total = 100'000;
     told.rate = rate;
   }
-  // One step a second; notes of what they have had left out.
+  // Steps once a second; leaves notes of service out of the result.
   std::vector<std::string> StepFor(Duration duration) {
     auto written = RoundsFixture::StepFor(duration);
     std::erase_if(written,
@@ -79,7 +79,7 @@ TEST_F(ElasticJobsTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
   EXPECT_EQ(Now("a").priority, 1) << "it runs";
   AddElastic("b", 2);
   EXPECT_THAT(StepFor(seconds(200)), ElementsAre("b 0 -> -1"));
-  // Nothing is known of b, so it has its least; the rest gains most with a.
+  // b has no data, so it gets its least; a gains most from the rest.
   EXPECT_THAT(StepFor(seconds(98)), ElementsAre("job-b 2 -> 1 workers"));
   // Once Kueue has seen that.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
@@ -87,7 +87,7 @@ TEST_F(ElasticJobsTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
   EXPECT_EQ(kueue.replaced, 1);
   EXPECT_THAT(events.lines(), ElementsAre(AllOf(StartsWith("SynergyWorkersChanged job-a: "),
                                                 HasSubstr("from 4 to 3 workers: "))));
-  // What it has had is not forgotten, and it goes before whoever waits.
+  // The job's past service still counts, and it comes before the waiting job.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 0 -> 1"));
   EXPECT_GT(Now("a").note->served, 4 * 290);
   EXPECT_EQ(Now("a").note->left_at, 100);
@@ -172,13 +172,13 @@ TEST_F(ElasticJobsTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
   AddElastic("a", 2);
   QueuedJob job = *objects.jobs.Find("team/job-a");
   job.least = job.most = 0;
-  job.problem = "annotation synergy.io/min-workers: it is missing";
+  job.problem = "annotation synergy.io/min-workers: missing";
   objects.jobs.Upsert(job);
   StepFor(seconds(1));
   StartAll("a", 2);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
   EXPECT_THAT(events.lines(), ElementsAre("SynergyNotElastic job-a: its workers stay: annotation "
-                                          "synergy.io/min-workers: it is missing"));
+                                          "synergy.io/min-workers: missing"));
 }
 
 TEST_F(ElasticJobsTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {

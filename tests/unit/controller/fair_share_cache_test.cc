@@ -27,7 +27,7 @@ class FairSharesTest : public ::testing::Test {
     return node;
   }
 
-  // Of the cluster as it is now.
+  // Returns the share in the present cluster.
   std::optional<ResourceVector> Find(int64_t gpus, const std::string& product = {}) {
     shares.Refresh();
     return Remembered(gpus, product);
@@ -47,7 +47,7 @@ TEST_F(FairSharesTest, IsTheLeastOfEveryDimensionWhereverItComesFrom) {
   EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(4), GB(25)}));
 }
 
-// Nodes that an autoscaler could make are not there to be seen.
+// Nodes that an autoscaler could create are not visible.
 TEST_F(FairSharesTest, IsNoMoreThanTheLeastPoolHas) {
   const auto find = [this](const ResourceVector& least_pool) {
     FairShareCache bounded{state, clock, {}, least_pool};

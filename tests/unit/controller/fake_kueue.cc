@@ -94,9 +94,9 @@ Result<> FakeKueue::AnswerCheck(const Workload& workload, size_t check, const Ch
   return {};
 }
 
-Result<> FakeKueue::ActivateCheck(const QueuePart& check, WallTime, std::stop_token) {
+Result<> FakeKueue::ActivateCheck(const AdmissionCheck& check, WallTime, std::stop_token) {
   activated.push_back(check.name);
-  QueuePart changed = check;
+  AdmissionCheck changed = check;
   changed.active = true;
   objects_.checks.Upsert(changed);
   return {};

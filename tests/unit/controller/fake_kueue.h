@@ -1,15 +1,15 @@
 #pragma once
 
-// Kueue, kube-scheduler and the kubelet in one, behind kube::RoundApi: a cluster that is all memory
-// and does at once what is written.
+// Kueue, kube-scheduler and the kubelet in one, behind kube::RoundApi: an in-memory cluster that
+// carries out every write at once.
 //
 //   FakeKueue kueue{objects, state, clock};
 //   driver.Step({});
 //   EXPECT_THAT(kueue.written, ElementsAre("a 0 -> 1"));
 //
 // A workload whose check is Ready runs on the product that the answer names, on the node of that
-// name. One that is to be tried again is evicted, and has its quota back a moment later. A job
-// whose workers change has another workload.
+// name. A workload whose check says Retry is evicted, and has its quota back a moment later. A job
+// whose workers change gets another workload.
 //
 // Threading: one thread. References outlive it.
 
@@ -32,7 +32,7 @@ class FakeKueue final : public kube::RoundApi {
   FakeKueue(QueueStores& objects, ClusterState& state, const Clock& clock)
       : objects_(objects), state_(state), clock_(clock) {}
 
-  // Every write that was asked for, whether or not it failed.
+  // Every requested write, whether or not it failed.
   std::vector<std::string> written;    // "a 0 -> 1", "a served 300", "job-a 4 -> 3 workers"
   std::vector<std::string> answers;    // "a Ready V100"
   std::vector<std::string> activated;  // checks
@@ -40,13 +40,13 @@ class FakeKueue final : public kube::RoundApi {
   int replaced = 0;  // workloads
 
   std::optional<Error> failure;  // of all writes but those of checks
-  std::string refused;           // a job whose workers stay
-  bool conflicts = false;        // of answers
+  std::string refused;           // a job whose workers cannot be changed
+  bool conflicts = false;        // fails answers with a conflict
   bool shows = true;             // whether the watch reports bands, notes and statuses
 
-  // As somebody else would change it.
+  // Changes the workload as another client would.
   void Put(Workload workload);
-  // Its first pod runs.
+  // Starts its first pod.
   void Run(const Workload& workload, const std::string& node);
   void Stop(const Workload& workload);
 
@@ -56,7 +56,7 @@ class FakeKueue final : public kube::RoundApi {
   Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override;
   Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                        std::stop_token) override;
-  Result<> ActivateCheck(const QueuePart& check, WallTime, std::stop_token) override;
+  Result<> ActivateCheck(const AdmissionCheck& check, WallTime, std::stop_token) override;
   Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                        std::stop_token) override;
 

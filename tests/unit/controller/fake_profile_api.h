@@ -1,7 +1,7 @@
 #pragma once
 
-// TrainingProfiles that are all memory, behind kube::ProfileApi: what is measured comes into a
-// store, as the watch would bring it; statuses are kept aside.
+// In-memory TrainingProfiles behind kube::ProfileApi: measured ones go into a store, as through the
+// watch; statuses are recorded separately.
 //
 // Threading: one thread.
 
@@ -21,7 +21,7 @@ class FakeProfileApi final : public kube::ProfileApi {
  public:
   explicit FakeProfileApi(ProfileStore& store) : store_(store) {}
 
-  // What was asked for, whether or not it failed.
+  // Every call, whether or not it failed.
   std::vector<std::string> calls;  // "create team/bert-a100", "write ...", "delete ..."
   std::vector<std::pair<std::string, ProfileStatus>> statuses;  // by key, in order
 

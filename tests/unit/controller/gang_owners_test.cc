@@ -40,7 +40,7 @@ class GangOwnersTest : public ::testing::Test {
                                      uid, size, size, active));
   }
 
-  // A living pod of the gang that carries its size.
+  // Adds a living pod of the gang that carries its size.
   void PutMember(int32_t size) {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
     pod.gang = std::make_shared<const Gang>(Gang{"team/job/bert", size, ""});
@@ -93,7 +93,7 @@ TEST_F(GangOwnersTest, PodsThatAreCreatedOneAfterTheOtherAreNoGangAndToldSo) {
   pod.why_no_gang = "they come one by one";
   const GangWord word = owners.SizeFor(pod);
   EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.warning, "synergy: the pod is of no gang: they come one by one");
+  EXPECT_EQ(word.warning, "synergy: the pod belongs to no gang: they come one by one");
   EXPECT_EQ(Reads(), 0U);
 }
 
@@ -146,7 +146,8 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
   server.FailNext("GET", kJob, 403);
   const GangWord word = owners.SizeFor(MakePod());
   EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning, HasSubstr("of no gang, because Job team/bert could not be read: "));
+  EXPECT_THAT(word.warning,
+              HasSubstr("belongs to no gang, because Job team/bert could not be read: "));
   EXPECT_THAT(word.warning, HasSubstr("status 403"));
   clock.Advance(GangOwners::kFailed / 2);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
@@ -243,7 +244,7 @@ TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
 
 TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
   for (const char* order : {"AnyOrder", "InOrder"}) {
-    // The driver comes before the gang, and is not of it.
+    // The driver precedes the gang, and is not part of it.
     const bool in_order = std::string(order) == "InOrder";
     PutSet(Job("driver", "") + "," +
                Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +
@@ -285,7 +286,7 @@ class PodGroupTest : public GangOwnersTest {
     server.PutText(kGroup,
                    fmt::format(R"({{"spec":{{"schedulingPolicy":{{{}}}{}}}}})", policy, more));
   }
-  // A living pod of that gang.
+  // Adds a living pod of that gang.
   void PutGroupsMember(int32_t size) {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
     pod.gang = std::make_shared<const Gang>(Gang{"team/all", size, ""});
@@ -320,8 +321,8 @@ TEST_F(PodGroupTest, AMissingOneLeavesItToTheJobAndIsMissedWhereThatSaysNothing)
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
   EXPECT_EQ(word.warning,
-            "synergy: the pod is of no gang, because there is no PodGroup team/all of "
-            "scheduling.k8s.io/v1beta1: it has to be created before its pods");
+            "synergy: the pod belongs to no gang, because there is no PodGroup team/all of "
+            "scheduling.k8s.io/v1beta1: create it before its pods");
   clock.Advance(GangOwners::kGood);
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4);
@@ -333,7 +334,8 @@ TEST_F(PodGroupTest, OneThatCannotBeReadIsNoGangUnlessItHasMembers) {
   server.FailNext("GET", kGroup, 403);
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning, HasSubstr("of no gang, because PodGroup team/all could not be read: "));
+  EXPECT_THAT(word.warning,
+              HasSubstr("belongs to no gang, because PodGroup team/all could not be read: "));
   PutGroupsMember(3);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).name, "all");
@@ -348,9 +350,10 @@ TEST_F(PodGroupTest, AReplacementJoinsAndOneThatHasChangedGetsNoSecondGang) {
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 1);
   EXPECT_EQ(word.name, "");
-  EXPECT_EQ(word.warning,
-            "synergy: the pod is of no gang, because PodGroup team/all has a minCount of 5, and "
-            "its pods were created with one of 3");
+  EXPECT_EQ(
+      word.warning,
+      "synergy: the pod belongs to no gang, because PodGroup team/all has a minCount of 5, and "
+      "its pods were created with one of 3");
 }
 
 TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
@@ -359,7 +362,7 @@ TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
   const GangWord word = owners.SizeFor(GroupedPod());
   EXPECT_EQ(word.size, 3);
   EXPECT_EQ(word.within, "rack");
-  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is no condition"));
+  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is only a preference"));
 }
 
 }  // namespace

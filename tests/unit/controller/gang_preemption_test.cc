@@ -24,7 +24,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// Evicted pods are told, and go when the test says so.
+// Records evicted pods; they end when the test says so.
 class FakeEvictions final : public kube::EvictionApi {
  public:
   Result<> TryEvict(const kube::PodIdentity& pod, std::stop_token) override {
@@ -82,7 +82,7 @@ class GangPreemptionTest : public ::testing::Test {
       api.Remove(name);
     }
   }
-  // Their replacements have come, on the room that was made.
+  // Adds the victims' replacements in the room that was made.
   void VictimsAreBack() {
     for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
     AddPod("alone", "n1", 2);
@@ -133,7 +133,7 @@ TEST_F(GangPreemptionTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBoun
   EXPECT_EQ(evictions.evicted.size(), asked) << "they are about to go";
   Leave({"v-0", "v-1", "alone"});
   After(1s);
-  // Nobody else gets the room: three of the three free GPUs are the members'.
+  // No other pod gets the room: three of the three free GPUs are the members'.
   const auto snapshot = state.Snapshot();
   EXPECT_EQ(synergy::testing::NodeOf(*snapshot, "n1").Free().gpus, Gpus(0));
   for (const char* name : {"m-0", "m-1", "m-2"}) Bind(name);
@@ -199,7 +199,7 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-// A gang that is made anew, under another name, would have no rest of its own.
+// A gang that is created again under another name would have no pause of its own.
 TEST_F(GangPreemptionTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});
@@ -241,7 +241,7 @@ TEST_F(GangPreemptionTest, VictimsThatNeverGoEndTheAttempt) {
   EXPECT_FALSE(HasPlace("m-0"));
 }
 
-// Else a victim that writes its checkpoint for longer than that would go for nobody.
+// Otherwise a victim whose checkpoint takes longer would be evicted in vain.
 TEST_F(GangPreemptionTest, VictimsHaveTheirOwnGracePeriods) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 20min; });
@@ -280,7 +280,7 @@ TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
-// Four GPUs are made free for three members, so one is left.
+// Four GPUs are freed for three members, so one is left.
 TEST_F(GangPreemptionTest, AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
   Leave({"m-0", "m-1", "m-2", "v-0", "v-1", "alone", "other"});
   state.RemoveNode("n1");

@@ -44,7 +44,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
       policy.settings.restart_cost = seconds(30);
     });
   }
-  // With its quota.
+  // Adds a job with its quota.
   void AddJob(const std::string& name, const std::string& alike) {
     Workload workload = MakeWorkload(name);
     workload.owner = {};
@@ -65,7 +65,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
     kueue.Stop(Now(name));
     objects.workloads.Remove(Now(name));
   }
-  // As whoever leads does it.
+  // Steps as the leader.
   std::vector<std::string> Lead() {
     kueue.answers.clear();
     driver.Step({});
@@ -75,7 +75,7 @@ class GpuTypeAnswersTest : public RoundsFixture {
   std::vector<std::string> LeadFor(Duration duration) {
     return EachSecond(duration, [this] { return Lead(); });
   }
-  // As others do it, to whom somebody has led until `led`.
+  // Steps as a follower that last saw a leader at `led`.
   std::vector<std::string> Follow(Instant led) {
     kueue.answers.clear();
     driver.AnswerChecks(false, led, {});
@@ -116,8 +116,8 @@ TEST_F(GpuTypeAnswersTest, AJobMovesWhereThatPaysAsARoundBegins) {
   EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "a Ready V100"));
   EXPECT_THAT(Now("a").checks[0].message, HasSubstr("its turn is on V100"));
   EXPECT_THAT(events.lines(),
-              ElementsAre("SynergyTypeChanged a: from P100 to V100; speeds: V100 4, "
-                          "P100 2, K80 1; it goes on from its checkpoint"));
+              ElementsAre("SynergyTypeChanged a: moves from P100 to V100; speeds: V100 4, P100 2, "
+                          "K80 1; it continues from its checkpoint"));
 }
 
 TEST_F(GpuTypeAnswersTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
@@ -129,9 +129,8 @@ TEST_F(GpuTypeAnswersTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
   EXPECT_THAT(LeadFor(seconds(299)), IsEmpty()) << "within the round";
   EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "b Ready V100")) << "in turns";
   EXPECT_GT(Now("b").note->fair_share_delay, 298);
-  EXPECT_THAT(events.lines(),
-              ElementsAre("SynergyTypeChanged a: from V100 to none: others have "
-                          "their turn there; it goes on from its checkpoint later"));
+  EXPECT_THAT(events.lines(), ElementsAre("SynergyTypeChanged a: loses its turn on V100: another "
+                                          "job is next; it continues from its checkpoint later"));
 }
 
 TEST_F(GpuTypeAnswersTest, WhoLosesItsTurnAltogetherIsToldOnce) {
@@ -142,7 +141,7 @@ TEST_F(GpuTypeAnswersTest, WhoLosesItsTurnAltogetherIsToldOnce) {
   EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
   ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(1); });
   EXPECT_THAT(LeadFor(seconds(303)), ElementsAre("a Retry ", "b Ready V100"));
-  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyTurnLost a: its turn goes to b")));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyTurnLost a: its turn ends; next: b")));
 }
 
 TEST_F(GpuTypeAnswersTest, WhatIsNotWrittenIsNotTold) {
@@ -197,7 +196,7 @@ TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
   AddJob("far", "steep");
   AddJob("near", "steep");
   AddJob("lost", "steep");
-  // Each needs an hour on a V100, for want of progress.
+  // Each needs an hour on a V100, because it has no progress.
   for (const auto& [name, left] : std::map<std::string, int>{{"far", 900}, {"near", 65}}) {
     Change(name, [&](Workload& workload) {
       workload.deadline = clock.WallNow() + std::chrono::minutes(left);
@@ -208,7 +207,7 @@ TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
     workload.deadline = clock.WallNow() + std::chrono::minutes(50);
   });
   EXPECT_THAT(Lead(), UnorderedElementsAre("near Ready V100", "lost Ready P100", "far Ready K80"));
-  EXPECT_THAT(Now("lost").checks[0].message, HasSubstr("P100 2; its deadline is in danger"));
+  EXPECT_THAT(Now("lost").checks[0].message, HasSubstr("P100 2; it may miss its deadline"));
   EXPECT_THAT(Now("near").checks[0].message, Not(HasSubstr("deadline")));
   EXPECT_THAT(Now("far").checks[0].message, Not(HasSubstr("deadline")));
 }

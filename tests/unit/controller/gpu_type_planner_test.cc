@@ -54,7 +54,7 @@ class GpuTypePlannerTest : public RoundsFixture {
     return turns.Decide(*policy, *Rounds::Make(policy->settings), workloads, {}, begins,
                         {clock.Now(), clock.WallNow()});
   }
-  // "a V100"; "a nowhere"; "a" alone of one that nothing is decided about.
+  // Returns "a V100", "a nowhere", or "a" alone without a decision.
   std::vector<std::string> Turns() const {
     std::vector<std::string> texts;
     for (const TypedWorkload& workload : workloads) {

@@ -29,7 +29,7 @@ constexpr Gpus kOne(1);
 
 class GpuTypeSpeedsTest : public ::testing::Test {
  protected:
-  // As `workload` runs on a GPU of that product.
+  // Returns a profile of `workload` on a GPU of that product.
   static ProfileObject Profile(const std::string& workload, const std::string& product,
                                double speed) {
     ProfileObject profile;
@@ -57,7 +57,7 @@ class GpuTypeSpeedsTest : public ::testing::Test {
     job.pod_gpus = gpus;
     return job;
   }
-  // "V100 4, P100 2?": what is estimated has a question mark.
+  // Returns "V100 4, P100 2?"; a question mark means an estimate.
   std::string Speeds(const Workload& job,
                      const std::vector<std::string>& products = {"V100", "P100", "K80"}) const {
     std::vector<std::string> texts;
@@ -75,7 +75,7 @@ class GpuTypeSpeedsTest : public ::testing::Test {
 
   ClusterState state;
   ProfileStore profiles{0.1};
-  // No node with that product is known.
+  // There is no node with that product.
   GpuTypeSpeeds facts{state, profiles, [](Gpus gpus, const std::string& product) {
                         return product == "H100"
                                    ? std::nullopt
@@ -109,7 +109,7 @@ TEST_F(GpuTypeSpeedsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow)
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 1");
   facts.Learn(Job("a"), "P100", 100);
   EXPECT_EQ(Speeds(Job("a")), "V100 200, P100 100, K80 50");
-  // 75 and 50 iterations for one of the profiles' units.
+  // 75 and 50 iterations per unit of the profiles.
   facts.Learn(Job("a"), "V100", 300);
   EXPECT_EQ(Speeds(Job("a")), "V100 300, P100 100, K80 62.5");
 }
@@ -177,7 +177,7 @@ TEST_F(GpuTypeSpeedsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
     Node node = MakeNode(name, {Gpus(4), Cores(16), GB(160)});
     node.gpu_kinds.products = {product};
     node.labels = {{"nvidia.com/gpu.product", product}, {"pool", pool}};
-    // Which a flavor's toleration may be for.
+    // A flavor may have a toleration for it.
     node.taints = {{"dedicated", "training", "NoSchedule"}};
     state.UpsertNode(std::move(node));
   };

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 class LeaderLoopTest : public ::testing::Test {
  protected:
-  // Returns what the loop did in the next period.
+  // Returns the loop's actions in the next period.
   std::vector<std::string> AfterOnePeriod() {
     clock.AwaitSleepers(1);
     did.clear();

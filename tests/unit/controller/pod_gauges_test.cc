@@ -46,12 +46,12 @@ Pod RunningPod(const std::string& name, bool managed, const std::string& profile
   pod.node = "n1";
   pod.requests.main = {Gpus(2), Cores(6), GiB(8)};
   if (!managed) return pod;
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.profile = profile;
   fungible.requested = pod.requests.main;
   fungible.demand = {Gpus(2), Cores(12), GiB(8)};
   fungible.fair_share = {Gpus(2), Cores(4), GiB(8)};
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return pod;
 }
 
@@ -82,7 +82,7 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   EXPECT_DOUBLE_EQ(gauges[0].speed_up.value(), 1.5);
   EXPECT_FALSE(gauges[1].speed_up.has_value());
 
-  // No more than decisions go by.
+  // No more than decisions use.
   for (const auto& gauge : ReadPodGauges(*state.Snapshot(), profiles, 1.2)) {
     EXPECT_EQ(gauge.speed_up, gauge.pod == "linear" ? std::optional(1.2) : std::nullopt);
   }
@@ -95,10 +95,10 @@ TEST(PodGaugesTest, RunningPodsAreCountedByWhetherAResizeCostsThemTheirGpus) {
   state.UpsertNode(node);
   const auto runs = [&state](const std::string& name, std::optional<DeviceReading> devices) {
     Pod pod = RunningPod(name, true, "");
-    Fungible fungible = *pod.fungible;
+    ManagedContainer fungible = *pod.fungible;
     fungible.reported = true;
     fungible.devices = std::move(devices);
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     state.UpsertPod(std::move(pod));
   };
   runs("a", DeviceReading{DeviceSafety::kSafe, ""});

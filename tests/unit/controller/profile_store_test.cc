@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/cluster/namespace_store.h"
+#include "controller/cluster/keyed_store.h"
 
 namespace synergy::controller {
 namespace {
+
+using ::testing::IsEmpty;
 
 ProfileObject MakeProfile(const std::string& name, bool valid = true) {
   ProfileObject object;
@@ -64,17 +67,32 @@ TEST(ProfileStoreTest, EveryChangeIsCounted) {
   EXPECT_GE(store.version(), before + 2);
 }
 
-TEST(NamespaceStoreTest, TellsLabels) {
-  NamespaceStore store;
-  store.Upsert({"team", {{"a", "1"}, {"b", "2"}}});
-  EXPECT_EQ(store.Label("team", "b"), "2");
-  EXPECT_EQ(store.Label("team", "c"), "");
-  EXPECT_EQ(store.Label("other", "a"), "");
+TEST(KeyedStoreTest, HasTheObjectsOfTheWatch) {
+  KeyedStore<Namespace> store;
+  store.Upsert({"team", {{"a", "1"}}});
+  EXPECT_EQ(store.Find("team")->labels, (Labels{{"a", "1"}}));
+  EXPECT_EQ(store.Find("other"), nullptr);
   store.Replace({{"other", {{"a", "3"}}}});
-  EXPECT_EQ(store.Label("team", "a"), "");
-  EXPECT_EQ(store.Label("other", "a"), "3");
+  EXPECT_EQ(store.Find("team"), nullptr);
+  EXPECT_EQ(store.Last({"other", {}})->labels, (Labels{{"a", "3"}}));
   store.Remove({"other", {}});
   EXPECT_EQ(store.size(), 0U);
+}
+
+TEST(KeyedStoreTest, ASnapshotStaysAsItWas) {
+  KeyedStore<Namespace> store;
+  store.Upsert({"a", {}});
+  const ObjectMap<Namespace> before = store.Snapshot();
+  store.Upsert({"b", {}});
+  store.Upsert({"a", {{"new", ""}}});
+  const ObjectMap<Namespace> between = store.Snapshot();
+  store.Remove({"a", {}});
+  store.Replace({});
+  EXPECT_EQ(before.size(), 1U);
+  EXPECT_EQ(between.size(), 2U);
+  EXPECT_THAT(before.Find("a")->labels, IsEmpty());
+  EXPECT_EQ(between.Find("a")->labels.size(), 1U);
+  EXPECT_EQ(store.Snapshot().size(), 0U);
 }
 
 ProfileObject MeasuredOn(const std::string& product, int64_t revision = 1) {
@@ -103,7 +121,7 @@ TEST(ProfileStoreTest, WhatWasMeasuredIsFoundByItsWorkload) {
   EXPECT_TRUE(store.Measured("team", "bert", Gpus(1), 2).empty()) << "of pods that train alone";
   store.Remove(MeasuredOn("V100"));
   EXPECT_EQ(store.Measured("team", "bert", Gpus(1), 1).size(), 1U);
-  // Somebody has written points into it.
+  // Another author has written points into it.
   ProfileObject given = MakeProfile("bert-A100");
   store.Upsert(given);
   EXPECT_FALSE(store.AnyMeasured());

@@ -26,7 +26,7 @@ class ProfilingActionsTest : public ProfilingFixture {
     return {.kind = ProfilerActionKind::kProbe,
             .pod = std::make_shared<const Pod>(pods.pod(name)),
             .probe = {MilliCpu(75), clock.WallNow() + seconds(30)},
-            .why = "to see how fast it is with that"};
+            .why = "to measure its speed with that"};
   }
   ProfilerAction EndOf(const std::string& name) {
     ProfilerAction action = ProbeOf(name);

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/profile_mismatch.h"
 #include "controller/profiles/status_writer.h"
 #include "metrics/controller_metrics.h"
 #include "unit/controller/profiling_fixture.h"
@@ -25,15 +25,15 @@ using ::testing::IsEmpty;
 
 class ProfilingDriverTest : public ProfilingFixture {
  protected:
-  void Hear(const std::string& name, const std::string& node = "n1") {
+  void Observe(const std::string& name, const std::string& node = "n1") {
     PodProgress progress{.uid = name, .pod_namespace = "team", .name = name, .format = "tqdm"};
     progress.iterations = 1;
     progress.last = clock.WallNow();
-    book.Hear(node, {}, {progress}, clock.Present());
+    store.Observe(node, {}, {progress}, clock.Present());
   }
   void Step() { driver.Step({}); }
-  // 10 iterations a second take half a core; with less CPU it is slower in proportion. Its agent
-  // tells every 2 s, and carries out probes.
+  // 10 iterations per second take half a core; with less CPU the training is slower in proportion.
+  // Its agent reports every 2 s, and carries out probes.
   void Train(const std::string& name, Duration time) {
     constexpr Duration kReport = seconds(2);
     for (Duration passed{}; passed < time; passed += kReport) {
@@ -58,7 +58,7 @@ class ProfilingDriverTest : public ProfilingFixture {
       cpu.waited = Duration::zero();
       cpu.at = clock.WallNow();
       if (told.memory) told.memory->at = clock.WallNow();
-      book.Hear("n1", {}, {told}, clock.Present());
+      store.Observe("n1", {}, {told}, clock.Present());
       Step();
     }
   }
@@ -67,13 +67,13 @@ class ProfilingDriverTest : public ProfilingFixture {
 
   metrics::ProfilingMetrics metrics;
   ProfilingActions actions{state, profiles, pods, api, log, metrics, [this] { return may_act; }};
-  ProgressBook book;
+  ProgressStore store;
   StoredMeasurements measurements{profiles};
   Profiler profiler{{}, measurements};
   std::set<std::string> watched;
-  ContradictionWatch contradictions{ProfilerSettings{}, profiles, events, log};
+  ProfileMismatch mismatch{ProfilerSettings{}, profiles, events, log};
   ProfilingDriver driver{
-      profiler, state, book, actions, contradictions, clock, [this](std::set<std::string> nodes) {
+      profiler, state, store, actions, mismatch, clock, [this](std::set<std::string> nodes) {
         watched = std::move(nodes);
       }};
 };
@@ -82,11 +82,11 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   HaveNode("n2", "A100");
   HaveRunning("new");
   HaveRunning("known", "n2");
-  pods.ChangeFungible("known", [this](Fungible& fungible) { fungible.profile = name_; });
+  pods.ChangeManaged("known", [this](ManagedContainer& fungible) { fungible.profile = name_; });
   See("known");
   driver.StartOver();
-  Hear("new");
-  Hear("known", "n2");
+  Observe("new");
+  Observe("known", "n2");
   Step();
   EXPECT_THAT(watched, ElementsAre("n1"));
   clock.Advance(seconds(10));
@@ -95,7 +95,7 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   clock.Advance(seconds(10));
   Step();
   EXPECT_THAT(watched, IsEmpty());
-  Hear("new");
+  Observe("new");
   Step();
   driver.Rest();
   EXPECT_THAT(watched, IsEmpty());
@@ -105,11 +105,11 @@ TEST_F(ProfilingDriverTest, APodWhoseGpusAreSeenToBeBusyIsWatchedToo) {
   HaveRunning("silent");
   driver.StartOver();
   PodProgress progress{.uid = "silent", .pod_namespace = "team", .name = "silent"};
-  book.Hear("n1", {}, {progress}, clock.Present());
+  store.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, IsEmpty());
   progress.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = clock.WallNow()};
-  book.Hear("n1", {}, {progress}, clock.Present());
+  store.Observe("n1", {}, {progress}, clock.Present());
   Step();
   EXPECT_THAT(watched, ElementsAre("n1"));
 }
@@ -161,7 +161,7 @@ TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
     const std::string name = std::to_string(i);
     HaveNode("m" + name, "A100");
     HaveRunning(name, "m" + name);
-    Hear(name, "m" + name);
+    Observe(name, "m" + name);
   }
   Step();
   EXPECT_EQ(watched.size(), ProfilingDriver::kMostWatched);
@@ -169,7 +169,7 @@ TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
 
 TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
   HaveRunning("a");
-  pods.ChangeFungible("a", [this](Fungible& fungible) {
+  pods.ChangeManaged("a", [this](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{MilliCpu(75), clock.WallNow() + seconds(20)};
   });
   See("a");
@@ -186,7 +186,7 @@ TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
   EXPECT_EQ(pods.calls().size(), 1U);
 }
 
-// Of a profile that somebody wrote, who says that three cores are three times as good as one.
+// The author of the profile claims that three cores are three times as good as one.
 TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   ProfileObject given;
   given.profile_namespace = "team";
@@ -197,7 +197,7 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   profiles.Upsert(given);
   HaveRunning("a");
   const auto give = [this](int64_t cores) {
-    pods.ChangeFungible("a", [cores](Fungible& fungible) {
+    pods.ChangeManaged("a", [cores](ManagedContainer& fungible) {
       fungible.profile = "given";
       fungible.cpu_limit = fungible.requested.cpu = fungible.in_force.cpu = Cores(cores);
     });
@@ -208,23 +208,24 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   Train("a", std::chrono::minutes(4));
   give(1);
   Train("a", std::chrono::minutes(9));
-  const ProfileVerdict seen = contradictions.Of("team", "given", 4);
+  const ProfileVerdict seen = mismatch.Of("team", "given", 4);
   EXPECT_EQ(seen.verdict, Verdict::kContradicted);
-  EXPECT_EQ(contradictions.Of("team", "given", 5), ProfileVerdict{});
-  EXPECT_THAT(events.lines(),
-              ElementsAre(HasSubstr("SynergyProfileContradicted a: its speed is not what profile "
-                                    "given says: with 3 of CPU")));
+  EXPECT_EQ(mismatch.Of("team", "given", 5), ProfileVerdict{});
+  EXPECT_THAT(
+      events.lines(),
+      ElementsAre(HasSubstr(
+          "SynergyProfileContradicted a: its speed contradicts profile given: with 3 of CPU")));
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;
-  StatusWriter writer{api, profiles,           state,          clock, log, controller_metrics,
-                      {},  kDefaultMaxSpeedUp, &contradictions};
+  StatusWriter writer{api, profiles,           state,    clock, log, controller_metrics,
+                      {},  kDefaultMaxSpeedUp, &mismatch};
   writer.WriteIfDue({});
   ASSERT_FALSE(api.statuses.empty());
   EXPECT_THAT(api.statuses.back().second.contradiction, HasSubstr("with 3 of CPU"));
 
   driver.StartOver();
-  EXPECT_EQ(contradictions.Of("team", "given", 4).verdict, Verdict::kUnknown);
+  EXPECT_EQ(mismatch.Of("team", "given", 4).verdict, Verdict::kUnknown);
 }
 
 }  // namespace

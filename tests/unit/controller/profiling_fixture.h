@@ -1,7 +1,7 @@
 #pragma once
 
-// What live profiling's parts are tested with: a node of A100s, pods of one workload on it, and
-// TrainingProfiles that are all memory.
+// Helpers for the tests of live profiling: a node of A100s, pods of one workload on it, and
+// in-memory TrainingProfiles.
 
 #include <memory>
 #include <string>
@@ -27,10 +27,10 @@ class ProfilingFixture : public ::testing::Test {
     node.gpu_kinds.products = {product};
     state.UpsertNode(node);
   }
-  // A pod of the workload "bert" that runs with its fair share of 3 cores, without a profile.
+  // Adds a running pod of the workload "bert" with its fair share of 3 cores, without a profile.
   void HaveRunning(const std::string& name, const std::string& node = "n1") {
     pods.Put(synergy::testing::ManagedPod(name, node, 3, ""));
-    pods.ChangeFungible(name, [](Fungible& fungible) {
+    pods.ChangeManaged(name, [](ManagedContainer& fungible) {
       fungible.workload = "bert";
       fungible.profile_generation = 0;
       fungible.demand = fungible.floor = fungible.requested;
@@ -39,7 +39,7 @@ class ProfilingFixture : public ::testing::Test {
   }
   void See(const std::string& name) { state.UpsertPod(pods.pod(name)); }
 
-  // At its best with 1 core.
+  // Returns a profile at its best with 1 core.
   MeasuredProfile MeasuredBert(int64_t revision = 1, const std::string& product = "A100") const {
     MeasuredProfile measured;
     measured.workload = "bert";
@@ -60,7 +60,7 @@ class ProfilingFixture : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   ClusterState state;
   ProfileStore profiles{0};
-  NamespaceStore namespaces;
+  KeyedStore<Namespace> namespaces;
   FairShareCache shares{state, clock};
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   synergy::testing::FakePodApi pods;

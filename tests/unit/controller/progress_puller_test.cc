@@ -15,7 +15,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -68,7 +68,7 @@ class ProgressPullerTest : public ::testing::Test {
                     .server_name = "agent.svc"};
     settings.timeout = std::chrono::milliseconds(500);
     auto puller =
-        ProgressPuller::Create(agents_, book_, state_, metrics_, clock_, log_.log, settings);
+        ProgressPuller::Create(agents_, store_, state_, metrics_, clock_, log_.log, settings);
     EXPECT_TRUE(puller) << puller.error().message;
     return *std::move(puller);
   }
@@ -101,7 +101,7 @@ class ProgressPullerTest : public ::testing::Test {
   testing::SilentLog log_;
   ClusterState state_;
   AgentDirectory agents_{clock_, seconds(10)};
-  ProgressBook book_;
+  ProgressStore store_;
   metrics::ControllerMetrics metrics_;
   std::map<std::string, std::unique_ptr<http::Server>> servers_;
   uint16_t port_ = 0;
@@ -109,11 +109,11 @@ class ProgressPullerTest : public ::testing::Test {
 
 TEST_F(ProgressPullerTest, EveryAgentIsAskedAndBelievedOfItsOwnNode) {
   StartAgent("127.0.0.1", Tells("n1", "first"));
-  StartAgent("127.0.0.2", Tells("n1", "first"));  // of a pod that is not on its node
+  StartAgent("127.0.0.2", Tells("n1", "first"));  // reports a pod that is not on its node
   Know("a1", "n1", "127.0.0.1");
   Know("a2", "n2", "127.0.0.2");
   PullAll(*MakePuller());
-  const auto known = book_.Of("first", clock_.Now());
+  const auto known = store_.Of("first", clock_.Now());
   ASSERT_TRUE(known);
   EXPECT_EQ(known->node, "n1");
   EXPECT_EQ(known->pod.rate, 2.5);
@@ -133,7 +133,7 @@ TEST_F(ProgressPullerTest, ConnectionsAreKeptFromOnePullToTheNext) {
   const auto puller = MakePuller();
   for (int i = 0; i < 3; ++i) PullAll(*puller);
   EXPECT_EQ(asked, 3);
-  // The server's certificate is replaced: whoever connects anew would refuse it.
+  // Replaces the server's certificate: new connections would refuse it.
   const TestCertificate strange = TestAuthority("other").Issue("agent", {"DNS:agent.svc"});
   folder_.Write("127.0.0.1.crt", strange.certificate_pem);
   folder_.Write("127.0.0.1.key", strange.key_pem);
@@ -149,7 +149,7 @@ TEST_F(ProgressPullerTest, WhatAnAgentToldStaysWhenItDoesNotAnswer) {
   servers_.clear();
   PullAll(*puller);
   EXPECT_EQ(Outcomes("unreachable"), "1");
-  const auto known = book_.Of("first", clock_.Now());
+  const auto known = store_.Of("first", clock_.Now());
   ASSERT_TRUE(known);
   EXPECT_EQ(known->age, seconds(10));
 }
@@ -166,7 +166,7 @@ TEST_F(ProgressPullerTest, AnAnswerThatMakesNoSenseIsCountedAndLeftOut) {
   PullAll(*MakePuller());
   EXPECT_EQ(Outcomes("unreadable"), "2");
   EXPECT_EQ(Outcomes("refused"), "1");
-  EXPECT_EQ(book_.extent(clock_.Now()).pods, 0U);
+  EXPECT_EQ(store_.extent(clock_.Now()).pods, 0U);
 }
 
 TEST_F(ProgressPullerTest, AServerOfAnotherNameIsNoAgent) {
@@ -174,7 +174,7 @@ TEST_F(ProgressPullerTest, AServerOfAnotherNameIsNoAgent) {
   Know("a1", "n1", "127.0.0.1");
   PullAll(*MakePuller());
   EXPECT_EQ(Outcomes("unreachable"), "1");
-  EXPECT_FALSE(book_.Of("first", clock_.Now()));
+  EXPECT_FALSE(store_.Of("first", clock_.Now()));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/agents/cluster_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::controller {
 namespace {
@@ -50,10 +50,10 @@ class ProgressServerTest : public ::testing::Test {
     client_ =
         *http::Client::Create({.base_url = fmt::format("https://127.0.0.1:{}", server_->port()),
                                .tls = {.ca_pem = authority.certificate_pem()}});
-    book_.Hear("n1", {}, {AtIteration("a", 7)}, clock_.Present());
+    store_.Observe("n1", {}, {AtIteration("a", 7)}, clock_.Present());
   }
 
-  // The API server says this of every token.
+  // Sets the API server's answer for every token.
   void TheTokenIsOf(const std::string& user) {
     api_.PutText(kTokenReviews,
                  fmt::format(R"({{"status":{{"authenticated":true,"user":{{"username":"{}"}},)"
@@ -74,8 +74,8 @@ class ProgressServerTest : public ::testing::Test {
   synergy::testing::SilentLog silent_;
   synergy::testing::FakeApiServer api_;
   std::unique_ptr<kube::ApiClient> api_client_ = *kube::ApiClient::Create(api_.access());
-  ProgressBook book_;
-  ProgressAnswers answers_{book_, clock_};
+  ProgressStore store_;
+  ProgressAnswers answers_{store_, clock_};
   std::unique_ptr<ProgressServer> server_;
   std::unique_ptr<http::Client> client_;
 };
@@ -114,19 +114,19 @@ TEST_F(ProgressServerTest, WithoutTheApiServerNobodyIsTold) {
 
 TEST(ProgressAnswersTest, WhoeverAsksTheSameWithinASecondGetsTheSameAnswer) {
   synergy::testing::FakeClock clock;
-  ProgressBook book;
-  ProgressAnswers answers(book, clock);
+  ProgressStore store;
+  ProgressAnswers answers(store, clock);
   const auto iteration = [&](std::string_view query) {
     const auto body = answers.Answer({.method = "GET", .path = "/progress", .query = query}).body;
     return wire::ReadClusterProgress(body)->pods.at(0).pod.iteration;
   };
-  book.Hear("n1", {}, {AtIteration("a", 1)}, clock.Present());
+  store.Observe("n1", {}, {AtIteration("a", 1)}, clock.Present());
   EXPECT_EQ(iteration(""), 1);
-  book.Hear("n1", {}, {AtIteration("a", 2)}, clock.Present());
+  store.Observe("n1", {}, {AtIteration("a", 2)}, clock.Present());
   clock.Advance(ProgressAnswers::kShared - std::chrono::milliseconds(1));
   EXPECT_EQ(iteration(""), 1);
   EXPECT_EQ(iteration("namespace=team"), 2) << "another question";
-  book.Hear("n1", {}, {AtIteration("a", 3)}, clock.Present());
+  store.Observe("n1", {}, {AtIteration("a", 3)}, clock.Present());
   EXPECT_EQ(iteration("namespace=team"), 2);
   clock.Advance(ProgressAnswers::kShared);
   EXPECT_EQ(iteration("namespace=team"), 3);

@@ -38,11 +38,11 @@ TEST_F(QueueControllerTest, TheLeastServedTakeTurns) {
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
   Start("a");
   EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
-  // A round begins, and a has run for as long as it has to. Kueue looks at b when that is raised,
+  // A round begins, and a has run for long enough. Kueue considers b when its priority is raised,
   // and has to find that a gives way.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
   EXPECT_EQ(Now("a").note->served, 300);
-  // Its pods have a grace period.
+  // The pods of a have a grace period.
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
   End("a");
   Start("b");
@@ -60,7 +60,7 @@ TEST_F(QueueControllerTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   Add(MakeWorkload("b"));
   ASSERT_THAT(StepFor(minutes(6)), Contains("b 0 -> 1"));
   ASSERT_EQ(Now("a").priority, 0);
-  // It has been five seconds; once, and it is as the turn was.
+  // After five seconds the priority is changed back once.
   EXPECT_EQ(Now("b").priority, 2);
   EXPECT_EQ(Now("b").OwnPriority(), 0);
   EXPECT_THAT(StepFor(minutes(1)), Not(Contains(StartsWith("b "))));
@@ -71,7 +71,7 @@ TEST_F(QueueControllerTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   End("a");
   Start("b");
   EXPECT_THAT(StepFor(seconds(10)), Not(Contains(StartsWith("b 2 -> "))));
-  // Its next turn ends as any other does.
+  // Its next turn ends like any other.
   EXPECT_THAT(StepFor(minutes(25)), Contains("b 2 -> 0"));
 }
 
@@ -108,13 +108,13 @@ TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
                        .since = clock.WallNow()});
   EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 1200"));
-  // Somebody else goes on after a while in which nobody looked.
+  // Another replica takes over after a while without a leader.
   clock.Advance(seconds(100));
   driver.StartOver();
   EXPECT_THAT(StepFor(seconds(200)), ElementsAre("a served 2400"));
 }
 
-// Whose pods are whose is told by an annotation, and whoever owns a pod may take that away.
+// An annotation says which pods belong to a workload, and the owner of a pod may remove it.
 TEST_F(QueueControllerTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
   Add(MakeWorkload("a"));
   Step();
@@ -145,7 +145,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   Add(MakeWorkload("a"));
   Step();
   StepFor(seconds(100));
-  // It has its quota, and its pod no node.
+  // The job has its quota, and its pod no node.
   Start("a");
   QueuedPod pod = *objects.pods.Find("a-0");
   pod.has_node = pod.running = false;
@@ -158,7 +158,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   objects.pods.Upsert(pod);
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 0"));
   EXPECT_EQ(Now("a").note->fragmentation_delay, 40);
-  // It starts, then runs.
+  // The pod starts, then runs.
   EXPECT_THAT(StepFor(seconds(10)), IsEmpty());
   pod.running = true;
   pod.since = clock.WallNow();
@@ -173,7 +173,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   EXPECT_EQ(Now("a").note->served, 301);
   EXPECT_EQ(Now("a").note->fair_share_delay, 150);
   EXPECT_EQ(Now("a").note->fragmentation_delay, 40);
-  // As far as somebody looked all the while.
+  // Only the time with a leader counts.
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_rounds_delay_seconds_total{cluster_queue=\"train\","
                         "delay=\"fragmentation\"} 39\n"));
@@ -214,12 +214,12 @@ TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   EXPECT_EQ(told.pod_namespace, "team");
   EXPECT_EQ(told.reason, "SynergyTurnLost");
   EXPECT_EQ(told.message,
-            "its turn goes to a job of namespace others, job-b; it had 2 GPUs for 300 s and is at "
-            "iteration 370, and goes on from its last checkpoint in its next turn");
+            "its turn ends; next: a job of namespace others, job-b; it had 2 GPUs for 300 s and is "
+            "at iteration 370, and continues from its last checkpoint in its next turn");
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_rounds_lost_turns_total{cluster_queue=\"train\"} 1\n"));
-  // Whatever is written later on, it is not forgotten.
+  // Later writes do not erase it.
   End("a");
   StepFor(seconds(5));
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
@@ -244,8 +244,8 @@ TEST_F(QueueControllerTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
   progress["a-0"].iterations = 2;
   StepFor(seconds(5));
   EXPECT_THAT(events.lines(),
-              ElementsAre("SynergyTurnBegan job-a: it goes on from iteration 350; when its last "
-                          "turn ended it was at 370: 20 iterations are done again"))
+              ElementsAre("SynergyTurnBegan job-a: it continues from iteration 350; its last turn "
+                          "ended at 370: 20 iterations are repeated"))
       << "once";
   EXPECT_FALSE(Now("a").note->left_at);
 }
@@ -336,7 +336,7 @@ TEST_F(QueueControllerTest, PrioritiesComeBackWhenThePolicyGoes) {
   EXPECT_EQ(Now("a").priority, 8);
   EXPECT_EQ(Now("c").priority, 6);
   objects.policies.Remove(*objects.policies.Find("policy"));
-  // Those that wait before those that run, so that none is evicted meanwhile.
+  // Waiting jobs are written before running ones, so that none is evicted meanwhile.
   EXPECT_THAT(Step(), ElementsAre("c 6 -> 7", "a 8 -> 7"));
   EXPECT_FALSE(Now("a").note);
   EXPECT_THAT(Step(), IsEmpty());
@@ -470,7 +470,7 @@ TEST_F(QueueControllerTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   EXPECT_EQ(Now("a").note->remaining, 3600);
 }
 
-// Under srtf; the log of no job tells how long it needs, its TrainJob does.
+// Under srtf: no log shows how long a job needs, but its TrainJob does.
 class TrainJobDriverTest : public RoundsFixture {
  protected:
   TrainJobDriverTest() {

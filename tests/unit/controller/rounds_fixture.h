@@ -1,7 +1,7 @@
 #pragma once
 
-// The fixture of rounds in Kueue's queues: the ClusterQueue "train" of one GPU, of which the
-// RoundPolicy "policy" says the order, and a FakeKueue that does what is written.
+// The fixture of rounds in Kueue's queues: the ClusterQueue "train" of one GPU, ordered by the
+// RoundPolicy "policy", and a FakeKueue that carries out the writes.
 
 #include <chrono>
 #include <functional>
@@ -56,8 +56,8 @@ class RoundsFixture : public ::testing::Test {
     objects.policies.Upsert(policy);
   }
 
-  // A node of one GPU for each, with profiles of the workloads "steep" and "flat": the speed of the
-  // first one halves from each product to the next.
+  // Adds a node of one GPU for each product, with profiles of the workloads "steep" and "flat": the
+  // speed of the first one halves from each product to the next.
   void HaveThreeTypes() {
     for (const char* product : {"V100", "P100", "K80"}) {
       Node node = synergy::testing::MakeNode(product, {Gpus(1), Cores(4), GB(40)});
@@ -96,7 +96,7 @@ class RoundsFixture : public ::testing::Test {
   }
   void Add(const Workload& workload) { objects.workloads.Upsert(workload); }
   Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
-  // As Kueue and the kubelet would.
+  // Starts the job as Kueue and the kubelet would.
   void Start(const std::string& name) {
     SetQuota(name, true);
     kueue.Run(Now(name), "n1");
@@ -106,7 +106,7 @@ class RoundsFixture : public ::testing::Test {
     kueue.Stop(Now(name));
   }
 
-  // Returns what the step writes.
+  // Returns the writes of the step.
   std::vector<std::string> Step() {
     kueue.written.clear();
     driver.Step({});
@@ -115,7 +115,7 @@ class RoundsFixture : public ::testing::Test {
   std::vector<std::string> StepFor(Duration duration) {
     return EachSecond(duration, [this] { return Step(); });
   }
-  // Returns all that the calls of `step` return.
+  // Returns all results of the calls of `step`.
   std::vector<std::string> EachSecond(Duration duration,
                                       const std::function<std::vector<std::string>()>& step) {
     std::vector<std::string> all;
@@ -139,6 +139,7 @@ class RoundsFixture : public ::testing::Test {
   GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
                          return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
                        }};
+  GpuTypePlanner types{speeds};
   QueuePlanner planner{[this](const std::string& uid) -> std::optional<PodProgress> {
                          const auto found = progress.find(uid);
                          if (found == progress.end()) return std::nullopt;
@@ -147,7 +148,7 @@ class RoundsFixture : public ::testing::Test {
                        [this](const std::string& profile_namespace, const std::string& name) {
                          return checkpointing.contains(profile_namespace + "/" + name);
                        },
-                       speeds};
+                       types};
   QueueController driver{objects, planner, kueue,  events, QueueController::kPatience,
                          clock,   log.log, metrics};
 

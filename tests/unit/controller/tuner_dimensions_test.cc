@@ -1,4 +1,4 @@
-// CPU and memory change hands apart.
+// CPU and memory are reallocated separately.
 
 #include <algorithm>
 #include <chrono>
@@ -22,10 +22,10 @@ using synergy::testing::OneGpu;
 
 class TunerDimensionsTest : public TunerTest {
  protected:
-  // A pod that has all there is, where another one waits for some of both.
+  // Adds a pod that has everything, where another one waits for some of both.
   void LackBoth() {
     AddPod("fat", "n1", 12, "insensitive");
-    Change("fat", [this](Fungible& pod) {
+    Change("fat", [this](ManagedContainer& pod) {
       pod.requested = pod.in_force = pod.set_aside = OneGpu(12, 64);
       pod.memory_reading = MemoryReading{GiB(1), false, clock.WallNow()};
     });
@@ -33,13 +33,13 @@ class TunerDimensionsTest : public TunerTest {
     driver.Step();
   }
   void Answers(const std::string& name, ResizeState answer) {
-    Change(name, [answer](Fungible& pod) {
+    Change(name, [answer](ManagedContainer& pod) {
       pod.resize = answer;
       pod.resize_message = "the kubelet's words";
     });
     driver.Step();
   }
-  // The node as it is after another start, or with other labels.
+  // Sets the node as it is after a restart, or with other labels.
   void NodeIs(const std::string& boot_id) {
     Node node = N1();
     node.boot_id = boot_id;
@@ -76,7 +76,7 @@ TEST_F(TunerDimensionsTest, MemoryThatCannotBeCutIsPutBackAlone) {
   LackBoth();
   KubeletCatchesUp();
   driver.Step();
-  Change("fat", [](Fungible& pod) { pod.resize = ResizeState::kRefused; });
+  Change("fat", [](ManagedContainer& pod) { pod.resize = ResizeState::kRefused; });
   After(seconds(31));
   EXPECT_EQ(api.pod("fat").fungible->requested, OneGpu(9, 64));
   EXPECT_EQ(api.calls().back().find("annotate"), 0U);
@@ -101,20 +101,21 @@ TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
   EXPECT_THAT(api.calls(), Contains("resize grows memory 32Gi"));
 }
 
-// A user's resize of the memory that we have not heard of is not undone by ours of the CPU.
+// Our resize of the CPU does not undo a user's resize of the memory that the watch has not
+// reported.
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
-  api.ChangeFungible("idle", [](Fungible& pod) { pod.requested = OneGpu(12, 8); });
+  api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(12, 8); });
   driver.Step();
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(9, 8));
 }
 
-// Nor is one of the CPU, whether our copy has it or not.
+// Nor does it undo one of the CPU, whether our copy contains it or not.
 TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
-  api.ChangeFungible("idle", [](Fungible& pod) { pod.requested = OneGpu(11); });
+  api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(11); });
   driver.Step();
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(11));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle cpu 9: ")));
@@ -126,7 +127,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToAGrowingPodStays) {
   Leaves("leaves");
   driver.Step();
   After(seconds(1));
-  api.ChangeFungible("grows", [](Fungible& pod) { pod.requested = OneGpu(5); });
+  api.ChangeManaged("grows", [](ManagedContainer& pod) { pod.requested = OneGpu(5); });
   After(seconds(1));
   EXPECT_EQ(api.pod("grows").fungible->requested, OneGpu(5));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize grows cpu 9: ")));
@@ -198,10 +199,10 @@ TEST_F(TunerDimensionsTest, TheOtherDimensionIsTunedAllTheSame) {
   EXPECT_EQ(Cpu("idle"), Cores(12));
 }
 
-// The static CPU manager has the CPUs of Guaranteed pods, and nobody else's.
+// The static CPU manager assigns CPUs only to Guaranteed pods.
 TEST_F(TunerDimensionsTest, PodsOfAnotherEnforcementAreTriedAllTheSame) {
   AddPod("pinned", "n1", 12, "insensitive");
-  Change("pinned", [](Fungible& pod) { pod.enforcement = Enforcement::kStrict; });
+  Change("pinned", [](ManagedContainer& pod) { pod.enforcement = Enforcement::kStrict; });
   AddPod("new", "", 3);
   driver.Step();
   Answers("pinned", ResizeState::kInfeasible);

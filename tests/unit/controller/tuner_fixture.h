@@ -1,6 +1,6 @@
 #pragma once
 
-// The driver, the decisions and the actions of the tuner together, on a cluster that is all memory.
+// The driver, the decisions and the actions of the tuner together, on an in-memory cluster.
 
 #include <chrono>
 #include <functional>
@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/profiles/memory_harm_watch.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/profiles/oom_watch.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "engine/tuner/tuner.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
@@ -29,7 +29,7 @@ namespace synergy::controller {
 class TunerTest : public ::testing::Test {
  protected:
   TunerTest() {
-    synergy::testing::HearUntil(state, 1000);  // the watch is behind nobody
+    synergy::testing::HearUntil(state, 1000);  // the watch does not lag
     state.UpsertNode(N1());
     driver.StartOver();
     driver.Step();  // the first round finds nothing
@@ -37,7 +37,7 @@ class TunerTest : public ::testing::Test {
 
   static Node N1() { return synergy::testing::NodeOfFour("n1"); }
 
-  // A pod on the node, or one that waits and is Unschedulable where `node` is empty.
+  // Adds a pod on the node, or, if `node` is empty, a waiting one that is Unschedulable.
   void AddPod(const std::string& name, const std::string& node, int64_t cores,
               const std::string& profile = "sensitive") {
     api.Put(synergy::testing::ManagedPod(name, node, cores, profile));
@@ -47,8 +47,8 @@ class TunerTest : public ::testing::Test {
 
   // The watch reports the pod as it is.
   void Report(const std::string& name) { state.UpsertPod(api.pod(name)); }
-  void Change(const std::string& name, const std::function<void(Fungible&)>& change) {
-    api.ChangeFungible(name, change);
+  void Change(const std::string& name, const std::function<void(ManagedContainer&)>& change) {
+    api.ChangeManaged(name, change);
     Report(name);
   }
   void Leaves(const std::string& name) {
@@ -70,11 +70,11 @@ class TunerTest : public ::testing::Test {
     });
     Report(name);
   }
-  // kube-scheduler has looked, and says why the pod has no node.
+  // kube-scheduler has tried the pod, and says why it has no node.
   void Says(const std::string& name, const std::string& message) {
     ChangeWaiting(name, [&message](Waiting& waiting) { waiting.message = message; });
   }
-  // The kubelet does what the specs say, and the watch reports it.
+  // The kubelet carries out the specs, and the watch reports it.
   void KubeletCatchesUp() {
     for (const std::string& name : names) {
       if (!api.pod(name).node.empty()) api.SettleOnNode(name);
@@ -109,11 +109,12 @@ class TunerTest : public ::testing::Test {
   synergy::testing::FakeProfileBook profiles = synergy::testing::TwoProfiles();
   Tuner tuner{{}, profiles};
   bool may_act = true;
-  TunerActions actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
-  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [this] { return may_act; }, clock);
-  MemoryHarmWatch harm{state, api, events,  [this] { return may_act; },
-                       clock, log, metrics, std::chrono::minutes(10)};
-  TunerDriver driver{tuner, state, *hands, clock, metrics, {.harm = &harm}};
+  TunerCalls actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
+  std::unique_ptr<ActionExecutor> executor =
+      MakeSerialExecutor(actions, [this] { return may_act; }, clock);
+  OomWatch oom{state, api, events,  [this] { return may_act; },
+               clock, log, metrics, std::chrono::minutes(10)};
+  TunerDriver driver{tuner, state, *executor, clock, metrics, {.oom = &oom}};
 };
 
 }  // namespace synergy::controller

@@ -1,4 +1,4 @@
-// Pods that wait for something else than CPU or memory.
+// Pods that wait for something other than CPU or memory.
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ constexpr const char* kAffinity =
 
 class TunerRefusalsTest : public TunerTest {
  protected:
-  // The kubelets do what they are asked for, and kube-scheduler binds nobody.
+  // The kubelets carry out the specs, and kube-scheduler binds no pod.
   void For(Duration duration) {
     for (Duration passed{}; passed < duration; passed += seconds(1)) {
       KubeSchedulerLooks();
@@ -38,7 +38,7 @@ class TunerRefusalsTest : public TunerTest {
       After(seconds(1));
     }
   }
-  // It finds no node for whoever waits, once more.
+  // kube-scheduler tries the waiting pods once more, and finds no node.
   void KubeSchedulerLooks() {
     for (const std::string& name : names) {
       if (!api.pod(name).waiting) continue;
@@ -49,18 +49,18 @@ class TunerRefusalsTest : public TunerTest {
     AddPod("idle", "n1", 12, "insensitive");
     AddPod("new", "", 3);
   }
-  // What is cut and not used goes to a third one.
+  // The cut resources that the pod does not use go to a third pod.
   void NewLacksWhatIdleHasAndBusyWants() {
     AddPod("idle", "n1", 9, "insensitive");
     AddPod("busy", "n1", 3);
     AddPod("new", "", 3);
   }
-  // How often peers were cut for it.
+  // Returns how often peers were cut for it.
   long PlacesOf(const std::string& name) {
     const auto calls = api.calls();
     return std::count(calls.begin(), calls.end(), "annotate " + name + " synergy.io/hold");
   }
-  // Somebody takes what was cut, so that there is no room any more.
+  // Takes the resources that were cut, so that there is no room any more.
   void FillUp() { AddPod("filler", "n1", 3); }
   void HaveNode(const std::string& name) { state.UpsertNode(synergy::testing::NodeOfFour(name)); }
 };
@@ -127,7 +127,7 @@ TEST_F(TunerRefusalsTest, APodThatHasLeftMayHaveBeenTheReason) {
   NewLacksWhatIdleHas();
   For(seconds(120));
   ASSERT_EQ(PlacesOf("new"), 1);
-  // One that came later was not.
+  // A pod that arrived later was not.
   AddPod("passes", "n1", 0, "insensitive");
   Leaves("passes");
   FillUp();
@@ -174,7 +174,7 @@ TEST_F(TunerRefusalsTest, NobodyIsCutForAPodThatIsSaidToLackSomethingElse) {
   Says("new", kAffinity);
   For(minutes(4));
   EXPECT_THAT(api.calls(), IsEmpty());
-  // The words are a hint, and no contract.
+  // The message is a hint, not a contract.
   For(minutes(2));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle")));
 }

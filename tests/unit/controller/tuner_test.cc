@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/oom_watch.h"
 #include "unit/controller/tuner_fixture.h"
 
 namespace synergy::controller {
@@ -54,26 +54,26 @@ TEST_F(TunerTest, CutsThePodItselfFirst) {
 TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
   for (const char* name : {"a", "b", "c"}) AddPod(name, "n1", 3);
   AddPod("d", "", 4);
-  Change("d", [](Fungible& pod) { pod.floor = OneGpu(4); });
+  Change("d", [](ManagedContainer& pod) { pod.floor = OneGpu(4); });
   driver.Step();
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
-// With init containers that ask for 8 cores a pod counts 8 cores, however far it is cut.
+// With init containers that request 8 cores a pod counts 8 cores, however far it is cut.
 TEST_F(TunerTest, CutsNobodyForRoomThatInitContainersKeep) {
   AddPod("first", "n1", 9);
-  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  Change("first", [](ManagedContainer& pod) { pod.init_peak.cpu = Cores(8); });
   AddPod("second", "", 5);
-  Change("second", [](Fungible& pod) { pod.floor = OneGpu(5); });
+  Change("second", [](ManagedContainer& pod) { pod.floor = OneGpu(5); });
   driver.Step();
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
 TEST_F(TunerTest, CutsAsFarAsInitContainersLetIt) {
   AddPod("first", "n1", 9);
-  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  Change("first", [](ManagedContainer& pod) { pod.init_peak.cpu = Cores(8); });
   AddPod("second", "", 4);
-  Change("second", [](Fungible& pod) { pod.floor = OneGpu(4); });
+  Change("second", [](ManagedContainer& pod) { pod.floor = OneGpu(4); });
   driver.Step();
   EXPECT_THAT(api.calls(), Contains("resize first cpu 8"));
 }
@@ -156,7 +156,7 @@ TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
   driver.Step();
-  Change("idle", [](Fungible& pod) {
+  Change("idle", [](ManagedContainer& pod) {
     pod.resize = ResizeState::kRefused;
     pod.resize_message = "in use";
   });
@@ -173,7 +173,7 @@ TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
 
 TEST_F(TunerTest, RemindsTheKubeletOfMemoryThatIsStillInForce) {
   AddPod("fat", "n1", 9, "insensitive");
-  Change("fat", [this](Fungible& pod) {
+  Change("fat", [this](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 64);
     pod.memory_reading = MemoryReading{GiB(1), false, clock.WallNow()};
   });
@@ -191,17 +191,18 @@ TEST_F(TunerTest, RemindsTheKubeletOfMemoryThatIsStillInForce) {
 
 TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrThatNobodyHasLookedAt) {
   AddPod("fat", "n1", 9, "insensitive");
-  Change("fat",
-         [](Fungible& pod) { pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 64); });
+  Change("fat", [](ManagedContainer& pod) {
+    pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 64);
+  });
   AddPod("new", "", 3);
   After(std::chrono::minutes(10));
   EXPECT_THAT(api.calls(), IsEmpty());
-  Change("fat", [this](Fungible& pod) {
+  Change("fat", [this](ManagedContainer& pod) {
     pod.memory_reading = MemoryReading{GiB(60), false, clock.WallNow()};
   });
   After(std::chrono::minutes(1));
   EXPECT_THAT(api.calls(), IsEmpty());
-  Change("fat", [this](Fungible& pod) {
+  Change("fat", [this](ManagedContainer& pod) {
     pod.memory_reading = MemoryReading{GiB(20), false, clock.WallNow()};
   });
   After(std::chrono::minutes(1));
@@ -210,7 +211,7 @@ TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrThatNobodyHasLookedAt) {
 
 TEST_F(TunerTest, AnOomKillAfterAChangeIsHeardAndEndsTheChangesOfMemory) {
   AddPod("fat", "n1", 9, "insensitive");
-  Change("fat", [this](Fungible& pod) {
+  Change("fat", [this](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 60);
     pod.memory_reading = MemoryReading{GiB(1), false, clock.WallNow()};
     pod.change = Changed(ChangeKind::kReclaimed, OneGpu(9, 64), OneGpu(9, 60));
@@ -219,7 +220,8 @@ TEST_F(TunerTest, AnOomKillAfterAChangeIsHeardAndEndsTheChangesOfMemory) {
   driver.Step();
   EXPECT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill fat"));
   AddPod("new", "", 3);
-  api.ChangeFungible("new", [](Fungible& pod) { pod.requested = pod.floor = OneGpu(3, 30); });
+  api.ChangeManaged("new",
+                    [](ManagedContainer& pod) { pod.requested = pod.floor = OneGpu(3, 30); });
   Report("new");
   After(std::chrono::minutes(1));
   EXPECT_EQ(api.pod("fat").fungible->requested.memory, GiB(60));
@@ -230,7 +232,7 @@ TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
   driver.Step();
-  EXPECT_THAT(api.calls(), IsEmpty());  // whoever waits goes first
+  EXPECT_THAT(api.calls(), IsEmpty());  // waiting pods come first
   After(std::chrono::seconds(1));
   EXPECT_EQ(Cpu("stays"), Cores(6));  // announced
   EXPECT_TRUE(api.annotation("stays", annotations::kChange));
@@ -244,7 +246,7 @@ TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
   driver.Step();
-  EXPECT_THAT(api.calls(), IsEmpty());  // whoever waits goes first
+  EXPECT_THAT(api.calls(), IsEmpty());  // waiting pods come first
   After(std::chrono::seconds(1));
   AddPod("new", "n1", 6);
   After(std::chrono::seconds(1));
@@ -258,7 +260,8 @@ TEST_F(TunerTest, WithdrawsAGrowthThatMayCostThePodItsGpusByNow) {
   Leaves("leaves");
   driver.Step();
   After(std::chrono::seconds(1));
-  Change("stays", [](Fungible& pod) { pod.devices = DeviceReading{DeviceSafety::kLost, "gone"}; });
+  Change("stays",
+         [](ManagedContainer& pod) { pod.devices = DeviceReading{DeviceSafety::kLost, "gone"}; });
   After(std::chrono::seconds(1));
   EXPECT_EQ(Cpu("stays"), Cores(6));
   EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
@@ -266,8 +269,9 @@ TEST_F(TunerTest, WithdrawsAGrowthThatMayCostThePodItsGpusByNow) {
 
 TEST_F(TunerTest, LeavesPodsAloneThatAResizeMayCostTheirGpusAndSaysSo) {
   AddPod("idle", "n1", 12, "insensitive");
-  Change("idle",
-         [](Fungible& pod) { pod.devices = DeviceReading{DeviceSafety::kUnsafe, "hidden"}; });
+  Change("idle", [](ManagedContainer& pod) {
+    pod.devices = DeviceReading{DeviceSafety::kUnsafe, "hidden"};
+  });
   AddPod("new", "", 3);
   driver.Step();
   After(std::chrono::minutes(6));
@@ -299,7 +303,7 @@ TEST_F(TunerTest, APodThatDoesNothingMakesNoSmallGainWorthAChange) {
   AddPod("nothing", "n1", 0, "insensitive");
   AddPod("busy", "n1", 6);
   const Duration round = std::chrono::minutes(5);
-  Change("nothing", [&](Fungible& pod) {
+  Change("nothing", [&](ManagedContainer& pod) {
     pod.floor = OneGpu(0);
     pod.change =
         ChangeRecord{ChangeKind::kGrown, OneGpu(0), OneGpu(0), "", clock.WallNow() + round};
@@ -329,19 +333,20 @@ TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   EXPECT_EQ(Cpu("stays"), Cores(9));
 }
 
-// It may start with what it was bound with when the room has gone to another pod already.
+// The pod may start with the amounts of its binding when the room has gone to another pod already.
 TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   AddPod("fat", "n1", 12, "insensitive");
-  Change("fat", [](Fungible& pod) { pod.reported = false; });
+  Change("fat", [](ManagedContainer& pod) { pod.reported = false; });
   AddPod("new", "", 3);
   driver.Step();
   EXPECT_THAT(api.calls(), Not(Contains(HasSubstr("resize fat"))));
-  Change("fat", [](Fungible& pod) { pod.reported = true; });
+  Change("fat", [](ManagedContainer& pod) { pod.reported = true; });
   After(std::chrono::seconds(2));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize fat")));
 }
 
-// The kubelet may start it with what it was bound with, and until it says so nobody knows.
+// The kubelet may start the pod with the amounts of its binding; they are unknown until it reports
+// them.
 TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
   AddPod("busy", "n1", 9);
   AddPod("new", "", 6);
@@ -360,9 +365,9 @@ TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
 TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   AddPod("busy", "n1", 9);
   AddPod("new", "", 6);
-  // Which the watch has not said yet.
+  // The watch has not reported this yet.
   IsBound("new");
-  api.ChangeFungible("new", [](Fungible& pod) {
+  api.ChangeManaged("new", [](ManagedContainer& pod) {
     pod.change = Changed(ChangeKind::kAllocated, OneGpu(6), OneGpu(6));
   });
   driver.Step();
@@ -370,11 +375,12 @@ TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   EXPECT_EQ(api.pod("new").fungible->change->kind, ChangeKind::kAllocated);
 }
 
-// Of a pod that has been changed before, so that its amounts are none that its record has.
+// The pod has been changed before, so that its amounts match none in its record.
 TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
   AddPod("idle", "n1", 4, "insensitive");
-  Change("idle",
-         [](Fungible& pod) { pod.change = Changed(ChangeKind::kGrown, OneGpu(3), OneGpu(4)); });
+  Change("idle", [](ManagedContainer& pod) {
+    pod.change = Changed(ChangeKind::kGrown, OneGpu(3), OneGpu(4));
+  });
   AddPod("busy", "n1", 8);
   AddPod("new", "", 3);
   api.after_change = [](const Pod& pod) -> Result<> {
@@ -392,7 +398,7 @@ TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
 
 TEST_F(TunerTest, RecordsWhatAPredecessorCutAndDidNotComeToRecord) {
   AddPod("idle", "n1", 1, "insensitive");
-  Change("idle", [](Fungible& pod) {
+  Change("idle", [](ManagedContainer& pod) {
     pod.change = Changed(ChangeKind::kGrown, OneGpu(3), OneGpu(4));
     pod.requested = pod.in_force = pod.set_aside = OneGpu(2);
     pod.resized_by_us_alone = true;
@@ -406,7 +412,7 @@ TEST_F(TunerTest, RecordsWhatAPredecessorCutAndDidNotComeToRecord) {
 
 TEST_F(TunerTest, RespectsWhatOthersHaveResizedToo) {
   AddPod("idle", "n1", 1, "insensitive");
-  Change("idle", [](Fungible& pod) {
+  Change("idle", [](ManagedContainer& pod) {
     pod.change = Changed(ChangeKind::kGrown, OneGpu(3), OneGpu(4));
     pod.requested = pod.in_force = pod.set_aside = OneGpu(2);
     pod.resized_by_us_alone = false;
@@ -443,7 +449,7 @@ TEST_F(TunerTest, DoesNotBringBackAPodThatEndedWhileItWasChanged) {
 TEST_F(TunerTest, TheCopyDoesNotGoBackWhenTheWatchWasFasterThanTheAnswer) {
   AddPod("a", "n1", 6);
   const Pod answer = api.pod("a");
-  Change("a", [](Fungible& pod) { pod.requested = OneGpu(9); });
+  Change("a", [](ManagedContainer& pod) { pod.requested = OneGpu(9); });
   state.RefreshPod(answer);
   EXPECT_EQ(state.FindPod(answer.uid)->fungible->requested, OneGpu(9));
 }
@@ -456,7 +462,7 @@ TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
   After(std::chrono::seconds(1));
   KubeletCatchesUp();
   driver.Step();
-  Change("stays", [](Fungible& pod) {
+  Change("stays", [](ManagedContainer& pod) {
     pod.requested = OneGpu(5);
     pod.resized_by_us_alone = false;
   });
@@ -484,8 +490,9 @@ TEST_F(TunerTest, APodKeepsWhatItHasWhenItsProfileIsGone) {
 
 TEST_F(TunerTest, WithdrawsWhatAPredecessorAnnounced) {
   AddPod("a", "n1", 9);
-  Change("a",
-         [](Fungible& pod) { pod.change = Changed(ChangeKind::kGrown, OneGpu(9), OneGpu(12)); });
+  Change("a", [](ManagedContainer& pod) {
+    pod.change = Changed(ChangeKind::kGrown, OneGpu(9), OneGpu(12));
+  });
   clock.Advance(std::chrono::seconds(10));
   driver.StartOver();
   driver.Step();
@@ -495,7 +502,7 @@ TEST_F(TunerTest, WithdrawsWhatAPredecessorAnnounced) {
 
 TEST_F(TunerTest, PutsBackACutThatAPredecessorLeftUnfinished) {
   AddPod("a", "n1", 9);
-  Change("a", [](Fungible& pod) {
+  Change("a", [](ManagedContainer& pod) {
     pod.change = Changed(ChangeKind::kReclaimed, OneGpu(9, 8), OneGpu(9, 4));
     pod.in_force = pod.set_aside = OneGpu(9, 8);
   });

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/cluster/cluster_view.h"
-#include "json/base64.h"
+#include "json/text.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
@@ -52,7 +52,7 @@ class WebhookTest : public ::testing::Test {
   metrics::ControllerMetrics metrics;
   ClusterState cluster;
   ProfileStore profiles{0};
-  NamespaceStore namespaces;
+  KeyedStore<Namespace> namespaces;
   FairShareCache shares{cluster, clock};
   bool complete = true;
   ClusterView view{cluster, profiles, namespaces, shares, [this] { return complete; }};
@@ -80,7 +80,7 @@ TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
   ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
 }
 
-// Of a Job whose pods train together.
+// Returns a pod of a Job whose pods train together.
 std::string MemberPod(std::string_view more, std::string_view scheduler) {
   return fmt::format(
       R"({{"metadata":{{"labels":{{"batch.kubernetes.io/job-completion-index":"0",
@@ -93,7 +93,7 @@ std::string MemberPod(std::string_view more, std::string_view scheduler) {
 TEST_F(WebhookTest, TheOwnerIsAskedOfAPodThatDoesNotSayHowLargeItsGangIs) {
   const auto reads = [&] { return server.requests("/jobs/bert").size(); };
   Pod(Review(MemberPod(R"(,"synergy.io/gang-size":"1")", "synergy-scheduler")));
-  // Others place it, and it has not asked for us.
+  // Another scheduler places it, and it has not opted in.
   Pod(Review(MemberPod("", "volcano")));
   Pod(Review(kGpuPod));
   EXPECT_EQ(reads(), 0U);
@@ -105,7 +105,7 @@ TEST_F(WebhookTest, WhereTheOwnerCannotBeReadThePodIsLetThroughAndItsCreatorTold
   server.FailNext("GET", "/jobs/bert", 403);
   const http::Response response = Pod(Review(MemberPod("", "synergy-scheduler")));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  EXPECT_THAT(response.body, HasSubstr("the pod is of no gang, because Job team/bert"));
+  EXPECT_THAT(response.body, HasSubstr("the pod belongs to no gang, because Job team/bert"));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
 }
 
@@ -119,7 +119,7 @@ TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
   complete = false;
   const http::Response response = Pod(Review(kGpuPod));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  // Told on the pod, too, and nothing else is written there.
+  // The pod also says so, and nothing else is written there.
   const std::string patch = json::ToBase64(
       R"([{"op":"add","path":"/metadata/annotations","value":{"synergy.io/warnings":)"
       R"("synergy: CPU and memory stay as written, because the controller is still starting"}}])");

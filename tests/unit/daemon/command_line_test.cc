@@ -96,7 +96,7 @@ TEST_F(CommandLineTest, HelpAndVersionEndWell) {
 
 TEST_F(CommandLineTest, ChecksTheHealthOfTheProgramWithTheSameFlags) {
   CaptureStderr();
-  EXPECT_EQ(Parse({"--listen", "127.0.0.1:1", "--check-health"}), 1);  // nobody listens there
+  EXPECT_EQ(Parse({"--listen", "127.0.0.1:1", "--check-health"}), 1);  // no process listens there
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("synergy-test: "));
 }
 

@@ -62,7 +62,7 @@ TEST_F(BusyTellerTest, TellsTheMeanOfAContainersGpus) {
   Run(8);
   const NodeBusy busy = Read();
   EXPECT_EQ(busy.at, clock.WallNow());
-  // Of the others something is not known.
+  // Some value is unknown for the others.
   ASSERT_EQ(busy.containers.size(), 2U);
   EXPECT_EQ(busy.containers[0].pod_namespace, "team");
   EXPECT_EQ(busy.containers[0].pod, "pair");

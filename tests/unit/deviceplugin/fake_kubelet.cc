@@ -39,7 +39,7 @@ void FakeKubelet::Start() {
 
 void FakeKubelet::Stop(bool killed) {
   if (!server_) return;
-  // gRPC takes its socket away; a process that is killed leaves it.
+  // gRPC removes its socket; a killed process leaves it.
   const std::string socket = folder_ + "/kubelet.sock";
   if (killed) std::filesystem::rename(socket, socket + ".kept");
   server_->Shutdown(std::chrono::system_clock::now());
@@ -77,7 +77,7 @@ grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
     }
   }
   if (request.version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "another version"};
-  // Before it answers, as the real one does: who registers before it serves fails here.
+  // Before the answer, like the real one: a plugin that registers before it serves fails here.
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateCustomChannel(

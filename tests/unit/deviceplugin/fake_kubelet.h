@@ -1,8 +1,8 @@
 #pragma once
 
-// The kubelet's side of the device plugin API, on real sockets in a folder: takes registrations,
-// dials the plugin while it does so, keeps a ListAndWatch stream per registration, and empties the
-// folder when it starts, as the real one does. It takes each name of a socket once.
+// The kubelet's side of the device plugin API, on real sockets in a folder: accepts registrations,
+// dials the plugin during them, keeps a ListAndWatch stream per registration, and empties the
+// folder when it starts, like the real one. It accepts each socket name once.
 //
 // Threading: every method from any thread. Await... methods give up after two minutes and return
 // false.
@@ -35,19 +35,19 @@ class FakeKubelet {
   FakeKubelet(const FakeKubelet&) = delete;
   FakeKubelet& operator=(const FakeKubelet&) = delete;
 
-  // Every socket in the folder goes first.
+  // First removes every socket in the folder.
   void Start();
   // Streams and connections end; a killed one leaves its socket behind.
   void Stop(bool killed = false);
-  // The streams end, the kubelet goes on.
+  // Ends the streams; the kubelet keeps running.
   void BreakStreams();
-  // Registrations are refused from now on, or taken again.
+  // Refuses registrations from now on, or accepts them again.
   void Refuse(bool refuse);
 
   size_t registrations() const;
-  // Lists received over all streams.
+  // Returns the number of lists received over all streams.
   size_t lists() const;
-  // Of the last list of `resource`.
+  // Returns the devices of the last list of `resource`.
   DeviceHealth devices(const std::string& resource = "nvidia.com/gpu") const;
   std::map<std::string, int64_t> numa_nodes() const;
 
@@ -57,7 +57,7 @@ class FakeKubelet {
   bool AwaitDevices(const DeviceHealth& devices,
                     const std::string& resource = "nvidia.com/gpu") const;
 
-  // Over the connection of the last registration.
+  // Calls over the connection of the last registration.
   grpc::Status Allocate(const std::vector<std::string>& ids, v1beta1::AllocateResponse* response,
                         const std::string& resource = "nvidia.com/gpu");
   grpc::Status Prefer(const std::vector<std::string>& available, int size,
@@ -84,7 +84,7 @@ class FakeKubelet {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool refusing_ = false;
-  std::set<std::string> endpoints_;  // names of sockets that it was told since it started
+  std::set<std::string> endpoints_;  // names of sockets received since the start
   size_t refusals_ = 0;
   size_t registrations_ = 0;
   size_t lists_ = 0;

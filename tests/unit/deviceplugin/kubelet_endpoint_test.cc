@@ -1,5 +1,5 @@
-// With a kubelet on real sockets. Nothing here measures time: a wait ends as soon as what it waits
-// for is there.
+// Uses a kubelet on real sockets. The tests measure no time: a wait ends as soon as its condition
+// holds.
 
 #include "deviceplugin/plugin/kubelet_endpoint.h"
 
@@ -43,7 +43,7 @@ class KubeletEndpointTest : public ::testing::Test {
     return std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
                                              SystemClock(), log_.log, metrics_);
   }
-  // The plugin's sockets in the folder.
+  // Returns the plugin's sockets in the folder.
   std::vector<std::string> sockets() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.Path("d"))) {

@@ -26,7 +26,7 @@ using ::testing::Pair;
 
 constexpr char kProduct[] = "nvidia.com/gpu.product";
 
-// One Node: what is written is what is read next.
+// One Node; each read returns the last write.
 class FakeNodeApi final : public kube::NodeApi {
  public:
   struct Write {
@@ -62,7 +62,7 @@ class FakeNodeApi final : public kube::NodeApi {
     const std::lock_guard lock(mutex_);
     node_.labels[name] = value;
   }
-  // None when it does not come.
+  // Returns nullopt if the write does not come.
   std::optional<Write> AwaitWrite(size_t number) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::minutes(2), [&] { return writes_.size() > number; }))

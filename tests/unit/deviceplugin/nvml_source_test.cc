@@ -1,4 +1,4 @@
-// With libfake-nvml.so in place of NVIDIA's library: the same code, from dlopen on.
+// Uses libfake-nvml.so in place of NVIDIA's library: the same code, from dlopen on.
 
 #include "deviceplugin/sources/nvml_source.h"
 
@@ -157,7 +157,7 @@ TEST_F(NvmlSourceTest, OneLostGpuDoesNotRestartNvmlAtEveryLook) {
     clock_.Advance(std::chrono::seconds(5));
     Read();
   }
-  // An hour, with pauses of at least half of 5 minutes in the end.
+  // An hour, with pauses that finally are at least half of 5 minutes.
   EXPECT_LE(nvml_.sessions(), 35);
   nvml_.Set([](FakeNvml& nvml) {
     nvml.gpus[2].result = 0;

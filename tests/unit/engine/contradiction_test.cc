@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr WallTime kSince = WallTime{} + std::chrono::hours(1);
 
-// A pod of a given profile, "sensitive" (in proportion to CPU from 1 to 9 cores, in units of which
-// an iteration is 5), and as it really trains.
+// A pod with the given profile "sensitive" (in proportion to CPU from 1 to 9 cores, in units of
+// which an iteration is 5), and its true training.
 class ContradictionTest : public EngineTest {
  protected:
   ContradictionTest() {
@@ -29,13 +29,13 @@ class ContradictionTest : public EngineTest {
     given.curve = profiles.profiles.at("sensitive");
   }
 
-  // CPU seconds of an iteration, and the most iterations a second.
+  // CPU seconds per iteration, and the most iterations per second.
   double cost = 0.2;
   double best = 1000;
   std::optional<double> epoch = std::nullopt;
 
   static Pod Limited(const std::string& name, int64_t cores) {
-    return With(ManagedPod(name, "n1", cores), [&](Fungible& fungible) {
+    return With(ManagedPod(name, "n1", cores), [&](ManagedContainer& fungible) {
       fungible.workload = "w-1";
       fungible.cpu_limit = Cores(cores);
     });
@@ -43,17 +43,17 @@ class ContradictionTest : public EngineTest {
   void Give(int64_t cores, bool limited = true) {
     Pod next = Limited("a", cores);
     if (!limited) {
-      next = With(next, [](Fungible& fungible) { fungible.cpu_limit.reset(); });
+      next = With(next, [](ManagedContainer& fungible) { fungible.cpu_limit.reset(); });
     }
     const bool grown = pod != nullptr;
-    next = With(next, [&](Fungible& fungible) {
+    next = With(next, [&](ManagedContainer& fungible) {
       fungible.change = ChangeRecord{grown ? ChangeKind::kGrown : ChangeKind::kAllocated,
                                      fungible.requested, fungible.requested, "", at.wall};
     });
     pod = std::make_shared<const Pod>(next);
   }
 
-  // Reports every ten seconds. Verdicts that came meanwhile are in `verdict`.
+  // Reports every ten seconds; new verdicts go into `verdict`.
   void Train(Duration time) {
     for (Duration passed{}; passed < time; passed += seconds(10)) {
       at.now += seconds(10);
@@ -67,7 +67,7 @@ class ContradictionTest : public EngineTest {
       told.last = at.wall;
       told.uid = "a";
       told.epoch = epoch;
-      const auto said = finder.Hear(memory, pod, Cores(12), "A100", given, told, kSince, at);
+      const auto said = finder.Observe(memory, pod, Cores(12), "A100", given, told, kSince, at);
       if (said) verdict = *said;
     }
   }
@@ -129,7 +129,7 @@ TEST_F(ContradictionTest, WhatFitsAgainIsNotContradictedAnyMore) {
   Give(3);
   Train(minutes(12));
   ASSERT_TRUE(verdict);
-  best = 15;  // as with 3 cores: cut it loses nothing any more
+  best = 15;  // as with 3 cores: a cut costs it nothing any more
   Give(9);
   Train(minutes(12));
   EXPECT_EQ(verdict->verdict, Verdict::kFits);

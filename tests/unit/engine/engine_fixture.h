@@ -1,7 +1,7 @@
 #pragma once
 
-// The vocabulary of the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are
-// fair, with pods of one GPU that are sensitive to CPU or not.
+// Helpers for the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are fair,
+// with pods of one GPU that are sensitive to CPU or not.
 
 #include <chrono>
 #include <functional>
@@ -23,8 +23,8 @@ class EngineTest : public ::testing::Test {
 
   void HaveNode(const std::string& name) { state.UpsertNode(NodeOfFour(name)); }
 
-  static Pod With(Pod pod, const std::function<void(Fungible&)>& change) {
-    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  static Pod With(Pod pod, const std::function<void(ManagedContainer&)>& change) {
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
     change(*fungible);
     pod.fungible = std::move(fungible);
     return pod;
@@ -32,7 +32,7 @@ class EngineTest : public ::testing::Test {
 
   FakeProfileBook profiles = TwoProfiles();
   ClusterState state;
-  // Not zero, so that a forgotten initialisation shows.
+  // Not zero, so that a missing initialisation shows.
   Moment at{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
 };
 

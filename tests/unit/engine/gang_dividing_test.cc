@@ -1,4 +1,4 @@
-// The tuner and gangs: members on several nodes are given the same.
+// The tuner and gangs: members on several nodes get equal amounts.
 
 #include <chrono>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/gang_shares.h"
 #include "engine/tuner/room.h"
 #include "unit/engine/tuner_fixture.h"
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-class GangDividingTest : public TunerDecisionTest {
+class GangDividingTest : public TunerPlanTest {
  protected:
   GangDividingTest() { HaveNode("n2"); }
 
@@ -30,12 +30,12 @@ class GangDividingTest : public TunerDecisionTest {
     pod.gang = std::make_shared<const Gang>(Gang{"default/" + gang, 2, {}});
     return pod;
   }
-  // What is decided: "announce a", with the cores that it is to have.
+  // Returns the decisions, such as "announce a", with the cores that each pod is to have.
   std::vector<std::pair<std::string, MilliCpu>> Amounts() {
-    const std::vector<std::string> told = Decide();
+    const std::vector<std::string> told = Plan();
     std::vector<std::pair<std::string, MilliCpu>> amounts;
     for (size_t i = 0; i < told.size(); ++i) {
-      amounts.emplace_back(told[i], decision.actions[i].change.to.cpu);
+      amounts.emplace_back(told[i], ChangeOf(plan.actions[i]).to.cpu);
     }
     return amounts;
   }
@@ -54,12 +54,12 @@ TEST_F(GangDividingTest, MembersGrowAlikeUpToWhatTheTightestNodeHas) {
   Reports(web);
   EXPECT_THAT(AmountsInARound(),
               UnorderedElementsAre(Pair("announce a", Cores(8)), Pair("announce b", Cores(8))));
-  EXPECT_THAT(decision.actions.front().change.why, ::testing::HasSubstr("gang default/g is 167 %"));
+  EXPECT_THAT(ChangeOf(plan.actions.front()).why, ::testing::HasSubstr("gang default/g is 167 %"));
 }
 
 TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
   Pod full = ManagedPod("full", "n1", 9);
-  full = With(full, [](Fungible& pod) { pod.floor = OneGpu(9); });
+  full = With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); });
   Reports(full);
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 9));
@@ -69,11 +69,11 @@ TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
 
 TEST_F(GangDividingTest, UnequalMembersAreMadeEqualThoughNobodyGainsByIt) {
   Pod full = ManagedPod("full", "n1", 9);
-  Reports(With(full, [](Fungible& pod) { pod.floor = OneGpu(9); }));
+  Reports(With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); }));
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 5));
   EXPECT_THAT(AmountsInARound(), ElementsAre(Pair("resize b", Cores(3))));
-  EXPECT_EQ(decision.actions.front().change.kind, ChangeKind::kDivided);
+  EXPECT_EQ(ChangeOf(plan.actions.front()).kind, ChangeKind::kDivided);
 }
 
 TEST_F(GangDividingTest, AGangOfWhichAMemberWaitsKeepsWhatItHas) {
@@ -91,7 +91,7 @@ TEST_F(GangDividingTest, AGangOfWhichAMemberWaitsKeepsWhatItHas) {
 }
 
 TEST_F(GangDividingTest, AGangKeepsWhatItHasInTheRoundInWhichAMemberWasChanged) {
-  Reports(With(Member("a", "n1", 3), [this](Fungible& pod) {
+  Reports(With(Member("a", "n1", 3), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kReclaimed, OneGpu(6), OneGpu(3), "",
                   at.wall + std::chrono::minutes(4)};
   }));
@@ -107,7 +107,7 @@ TEST_F(GangDividingTest, AMembersNodeWaitsForTheDivisionOfAnothers) {
   Reports(Member("b", "n2", 3));
   Reports(ManagedPod("other", "n2", 3));
   ASSERT_THAT(AmountsInARound(), ElementsAre(Pair("resize idle", ::testing::Lt(Cores(9)))));
-  for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, true, at);
+  for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, true, at);
   // "other" may not grow into what the gang is about to need.
   memory.touched.insert("n2");
   EXPECT_THAT(Amounts(), Each(Pair("record idle", ::testing::_)));
@@ -121,7 +121,7 @@ TEST_F(GangDividingTest, AQuotaIsSharedByTheMembers) {
   state.UpsertResourceQuota(quota);
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 3));
-  // A quarter of 16 stays, and of the 6 cores that are left each is given half.
+  // A quarter of 16 stays, and each member gets half of the 6 cores that are left.
   EXPECT_THAT(AmountsInARound(),
               UnorderedElementsAre(Pair("announce a", Cores(6)), Pair("announce b", Cores(6))));
 }
@@ -136,7 +136,7 @@ TEST_F(GangDividingTest, RoomCostsWhatTheWholeGangLoses) {
   Reports(ManagedPod("fills-3", "n3", 3));
   const auto snapshot = state.Snapshot();
   const NamespaceLimits none;
-  const TenancyRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
+  const ShareRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
   const auto anywhere = [](const NodeState&) { return true; };
   const auto on_gangs_node = [](const NodeState& node) { return node.detail->name != "n1"; };
   const auto cheap = CheapestRoom(*snapshot, ManagedPod("new", "", 3), rules, anywhere);
@@ -156,12 +156,12 @@ TEST_F(GangDividingTest, WhatAMemberHasBeyondTheOthersCostsNothing) {
   Reports(Member("b", "n3", 6));
   const auto snapshot = state.Snapshot();
   const NamespaceLimits none;
-  const TenancyRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
-  const auto plan = CheapestRoom(*snapshot, ManagedPod("new", "", 3), rules,
+  const ShareRules rules{profiles, memory, at, std::chrono::minutes(5), 4, &none, snapshot.get()};
+  const auto room = CheapestRoom(*snapshot, ManagedPod("new", "", 3), rules,
                                  [](const NodeState& node) { return node.detail->name != "n3"; });
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(snapshot->node(plan->node).detail->name, "n2");
-  EXPECT_NEAR(plan->cost, 0, 1e-5);
+  ASSERT_TRUE(room);
+  EXPECT_EQ(snapshot->node(room->node).detail->name, "n2");
+  EXPECT_NEAR(room->cost, 0, 1e-5);
 }
 
 }  // namespace

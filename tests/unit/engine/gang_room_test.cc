@@ -20,14 +20,14 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// Beside n1, with nobody on it, there is n2: 8 GPUs of which 6 are free, and no CPU.
-class GangRoomTest : public TunerDecisionTest {
+// Beside n1 there is the empty node n2: 8 GPUs of which 6 are free, and no CPU.
+class GangRoomTest : public TunerPlanTest {
  protected:
   GangRoomTest() {
     state.UpsertNode(MakeNode("n2", {Gpus(8), Cores(24), GiB(64)}));
     Reports(ManagedPod("idle-a", "n2", 12, "insensitive"));
     Reports(ManagedPod("idle-b", "n2", 12, "insensitive"));
-    Decide();
+    Plan();
   }
 
   static Pod Member(int number, int size, int64_t cores = 3) {
@@ -38,37 +38,39 @@ class GangRoomTest : public TunerDecisionTest {
   void GangWaits(int size, int64_t cores = 3) {
     for (int i = 0; i < size; ++i) Reports(Member(i, size, cores));
   }
-  // Does what was decided; the watch brings it.
+  // Carries out the decisions; the watch reports the result.
   void CarryOut() {
-    const std::vector<TunerAction> actions = decision.actions;
+    const std::vector<TunerAction> actions = plan.actions;
     for (const TunerAction& action : actions) {
-      tuner.Learn(memory, action, true, at);
+      tuner.OnResult(memory, action, true, at);
       Pod pod = *state.FindPod(action.pod->uid);
-      if (action.kind == TunerActionKind::kResize) {
-        const ResourceVector to = action.change.to;
-        pod =
-            With(pod, [&to](Fungible& has) { has.requested = has.in_force = has.set_aside = to; });
+      if (const auto* resize = std::get_if<tuner_action::Resize>(&action.what)) {
+        const ResourceVector to = resize->change.to;
+        pod = With(pod, [&to](ManagedContainer& has) {
+          has.requested = has.in_force = has.set_aside = to;
+        });
         pod.requests.main = to;
-      } else if (action.kind == TunerActionKind::kKeepPlace) {
+      } else if (const auto* place = std::get_if<tuner_action::KeepPlace>(&action.what)) {
         auto waiting = std::make_shared<Waiting>(*pod.waiting);
-        waiting->kept_node = action.node;
-        waiting->kept_until = action.until;
+        waiting->kept_node = place->node;
+        waiting->kept_until = place->until;
         pod.waiting = std::move(waiting);
       }
       Reports(pod);
     }
   }
-  void DecideAndCarryOut(int times) {
+  void PlanAndCarryOut(int times) {
     for (int i = 0; i < times; ++i) {
-      Decide();
+      Plan();
       CarryOut();
     }
   }
-  // The amounts that decided resizes leave.
+  // Returns the amounts that remain after the decided resizes.
   MilliCpu LeftByCuts() const {
     MilliCpu left;
-    for (const TunerAction& action : decision.actions) {
-      if (action.kind == TunerActionKind::kResize) left += action.change.to.cpu;
+    for (const TunerAction& action : plan.actions) {
+      const auto* resize = std::get_if<tuner_action::Resize>(&action.what);
+      if (resize != nullptr) left += resize->change.to.cpu;
     }
     return left;
   }
@@ -76,42 +78,42 @@ class GangRoomTest : public TunerDecisionTest {
 
 TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
   GangWaits(8);
-  const std::vector<std::string> kept = Decide();
+  const std::vector<std::string> kept = Plan();
   EXPECT_THAT(kept, SizeIs(8));
   EXPECT_THAT(kept, Each(StartsWith("keep_place m-")));
   // Cuts begin when all places are written.
-  for (size_t i = 0; i + 1 < decision.actions.size(); ++i)
-    tuner.Learn(memory, decision.actions[i], true, at);
-  const TunerAction last = decision.actions.back();
-  EXPECT_THAT(Decide(), IsEmpty());
-  tuner.Learn(memory, last, true, at);
-  EXPECT_THAT(Decide(), UnorderedElementsAre("resize idle-a", "resize idle-b"));
+  for (size_t i = 0; i + 1 < plan.actions.size(); ++i)
+    tuner.OnResult(memory, plan.actions[i], true, at);
+  const TunerAction last = plan.actions.back();
+  EXPECT_THAT(Plan(), IsEmpty());
+  tuner.OnResult(memory, last, true, at);
+  EXPECT_THAT(Plan(), UnorderedElementsAre("resize idle-a", "resize idle-b"));
   EXPECT_EQ(LeftByCuts(), Cores(24 - 4 * 3));
 }
 
 TEST_F(GangRoomTest, WithoutRoomForAllNobodyIsCutAndNothingKept) {
   GangWaits(11);  // n1 has room for 4, and n2 has 6 GPUs
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   EXPECT_EQ(memory.gangs.at("team/g").looked_at, state.Snapshot()->version());
 }
 
 TEST_F(GangRoomTest, APlaceThatIsNotWrittenEndsAllOthers) {
   GangWaits(8);
-  Decide();
-  for (size_t i = 0; i < decision.actions.size(); ++i)
-    tuner.Learn(memory, decision.actions[i], i != 3, at);
-  EXPECT_THAT(Decide(), Each(StartsWith("end_place m-")));
-  EXPECT_THAT(decision.actions, SizeIs(7));
+  Plan();
+  for (size_t i = 0; i < plan.actions.size(); ++i)
+    tuner.OnResult(memory, plan.actions[i], i != 3, at);
+  EXPECT_THAT(Plan(), Each(StartsWith("end_place m-")));
+  EXPECT_THAT(plan.actions, SizeIs(7));
   EXPECT_TRUE(memory.places.empty());
 }
 
 TEST_F(GangRoomTest, APeerThatHasChangedMeanwhileEndsAllPlaces) {
   GangWaits(8);
-  Decide();
-  LearnAll(true);
+  Plan();
+  ResultOfAll(true);
   Reports(ManagedPod("idle-b", "n2", 11, "insensitive"));
-  EXPECT_THAT(Decide(), Each(StartsWith("end_place m-")));
-  EXPECT_THAT(decision.actions, SizeIs(8));
+  EXPECT_THAT(Plan(), Each(StartsWith("end_place m-")));
+  EXPECT_THAT(plan.actions, SizeIs(8));
 }
 
 TEST_F(GangRoomTest, AMemberThatKubeSchedulerHasNotLookedAtIsWaitedFor) {
@@ -121,28 +123,28 @@ TEST_F(GangRoomTest, AMemberThatKubeSchedulerHasNotLookedAtIsWaitedFor) {
   waiting->unschedulable = false;
   late.waiting = std::move(waiting);
   Reports(late);
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   Reports(Member(7, 8));
-  EXPECT_THAT(Decide(), SizeIs(8));
+  EXPECT_THAT(Plan(), SizeIs(8));
 }
 
 TEST_F(GangRoomTest, MembersFirstAskForNoMoreThanTheirFloors) {
   GangWaits(8, 5);
-  EXPECT_THAT(Decide(), Each(StartsWith("announce m-")));
-  EXPECT_THAT(decision.actions, SizeIs(8));
+  EXPECT_THAT(Plan(), Each(StartsWith("announce m-")));
+  EXPECT_THAT(plan.actions, SizeIs(8));
 }
 
 TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
   GangWaits(4);
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   After(seconds(2));
-  EXPECT_THAT(Decide(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
+  EXPECT_THAT(Plan(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
 }
 
-// Else others would be cut again and again, and the gang would never have its room.
+// Otherwise other pods would be cut again and again, and the gang would never get its room.
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
-  DecideAndCarryOut(3);
+  PlanAndCarryOut(3);
   const auto says = [this](const std::string& message) {
     Pod member = *state.FindPod("m-0");
     auto waiting = std::make_shared<Waiting>(*member.waiting);
@@ -152,24 +154,26 @@ TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
     Reports(member);
   };
   says("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z");
-  Decide();
+  Plan();
   EXPECT_THAT(memory.places, SizeIs(8));
   says("it has no volume");
-  Decide();
-  Decide();
+  Plan();
+  Plan();
   EXPECT_THAT(memory.places, IsEmpty());
 }
 
 TEST_F(GangRoomTest, PlacesOfLowerPriorityAreGivenUpWithTheirGang) {
   GangWaits(10);
-  DecideAndCarryOut(3);
+  PlanAndCarryOut(3);
   Pod single = ManagedPod("urgent", "", 3);
   single.priority = 10;
   Reports(single);
-  EXPECT_THAT(Decide(), ElementsAre(StartsWith("end_place m-")));
-  EXPECT_THAT(Decide(), SizeIs(9));
-  EXPECT_THAT(decision.actions,
-              Each(::testing::Field(&TunerAction::place_end, PlaceEnd::kGivenUp)));
+  EXPECT_THAT(Plan(), ElementsAre(StartsWith("end_place m-")));
+  EXPECT_THAT(Plan(), SizeIs(9));
+  EXPECT_THAT(plan.actions,
+              Each(::testing::Field(&TunerAction::what,
+                                    ::testing::VariantWith<tuner_action::EndPlace>(::testing::Field(
+                                        &tuner_action::EndPlace::end, PlaceEnd::kGivenUp)))));
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST_F(PreemptingGangsTest, PodsThatAreNotManagedOrAreKueuesAreNotEvicted) {
   EXPECT_FALSE(MayBeEvicted(pod));
 }
 
-// A launcher would make its gang one that never goes, whatever its priority.
+// With a launcher, its gang would otherwise never be a victim, whatever its priority.
 TEST_F(PreemptingGangsTest, AGangGoesWithItsPodsWithoutGpus) {
   state.RemovePod("lowest");
   const auto of_gang = [](Pod pod) {

@@ -26,12 +26,12 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
   EXPECT_EQ(first.points[0].cpu, Cores(3));
   EXPECT_NEAR(first.points[0].throughput, 0.6, 0.01);
   EXPECT_EQ(first.points[0].certainty, PointCertainty::kAtLeast);
-  // Where the GPU would be busy all of the time.
+  // The CPU at which the GPU would be busy all of the time.
   EXPECT_NEAR(static_cast<double>(first.points[1].cpu.count()), 5000, 60);
   EXPECT_NEAR(first.points[1].throughput, 1, 0.01);
   EXPECT_EQ(first.points[1].certainty, PointCertainty::kGuess);
 
-  Put("a", [](Fungible& fungible) {
+  Put("a", [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(8);
   });
   Run(minutes(5));
@@ -43,7 +43,7 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
 }
 
 TEST_F(ProfilerTest, OfAGpuThatIsAlwaysBusyNothingIsConcluded) {
-  // It hardly needs any CPU, or needs more: nobody can see that.
+  // Whether it hardly needs any CPU, or needs more, cannot be observed.
   for (const double cost : {0.01, 0.5}) {
     Begin(Unprofiled("a", "n1", fmt::format("w-{}", cost)),
           {.cost = cost, .logs = false, .busy = true, .spins = true});
@@ -64,7 +64,7 @@ TEST_F(ProfilerTest, IterationsReplaceAnEstimate) {
   Run(minutes(3));
   ASSERT_TRUE(Last().estimate);
   const int64_t revision = Last().revision;
-  // The same pod's log has begun to tell.
+  // The same pod's log has begun to show progress.
   trainings["a"].logs = true;
   Run(minutes(10));
   EXPECT_FALSE(Last().estimate);
@@ -100,7 +100,7 @@ TEST_F(ProfilerTest, AnotherLeaderKnowsAnEstimateForWhatItIs) {
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kProbe), 0U);
   for (const MeasuredProfile& measured : Published()) EXPECT_TRUE(measured.estimate);
-  // One whose pods tell begins with nothing of it.
+  // A pod with its own progress starts without the estimate.
   memory = {};
   trainings["a"].logs = true;
   Run(minutes(10));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Trainings of workloads without a profile, what their agents tell of them, and a profiler whose
-// actions are carried out at once.
+// Trainings of workloads without a profile, their agents' reports, and a profiler whose actions are
+// carried out at once.
 
 #include <algorithm>
 #include <chrono>
@@ -51,19 +51,19 @@ class FakeMeasuredBook final : public MeasuredBook {
   std::map<std::string, MeasuredProfile> profiles;
 };
 
-// A training as its agent tells of it: as fast as its CPU lets it be, up to `best`.
+// A training as its agent reports it: as fast as its CPU allows, up to `best`.
 struct Training {
   double best = 10;
-  double cost = 0.5;  // CPU seconds for an iteration
-  double spare = 0;   // iterations that it does under a probe with no CPU
+  double cost = 0.5;  // CPU seconds per iteration
+  double spare = 0;   // iterations per second under a probe without CPU
   bool wiped = false;
-  bool kept = true;  // the agent carries probes out
+  bool kept = true;  // the agent carries out probes
   bool logs = true;
-  bool busy = false;                          // the agent knows how busy its GPU is
-  bool spins = false;                         // ... which waits busily
-  std::optional<double> rate = std::nullopt;  // as the agent tells it
-  double reads = 0;                           // bytes for an iteration, cached unless it is cold
-  bool cold = false;                          // ... when it waits for storage
+  bool busy = false;                          // the agent reports how busy its GPU is
+  bool spins = false;                         // the GPU's user waits busily
+  std::optional<double> rate = std::nullopt;  // as reported by the agent
+  double reads = 0;                           // bytes per iteration, cached unless it is cold
+  bool cold = false;                          // the training waits for storage
 
   double iterations = 100;
   double busy_seconds = 5;
@@ -76,10 +76,10 @@ struct Training {
 
 class ProfilerTest : public EngineTest {
  protected:
-  // Of one GPU, with its fair share of 3 cores.
+  // Returns a pod of one GPU, with its fair share of 3 cores.
   static Pod Unprofiled(const std::string& name, const std::string& node,
                         const std::string& workload = "w-1") {
-    return With(ManagedPod(name, node, 3), [&](Fungible& fungible) {
+    return With(ManagedPod(name, node, 3), [&](ManagedContainer& fungible) {
       fungible.profile.clear();
       fungible.profile_generation = 0;
       fungible.workload = workload;
@@ -91,16 +91,16 @@ class ProfilerTest : public EngineTest {
     trainings[pod.uid] = training;
   }
 
-  // What the API server takes of it.
+  // Applies the action as the API server accepts it.
   void Carry(const ProfilerAction& action) {
     if (action.kind == ProfilerActionKind::kPublish) {
       if (takes_profiles) book.Keep(action.profile_namespace, action.measured);
-      profiler->Learn(memory, action, takes_profiles, at);
+      profiler->OnResult(memory, action, takes_profiles, at);
       return;
     }
     const bool begins = action.kind == ProfilerActionKind::kProbe;
     if (!begins || takes_probes) {
-      Put(action.pod->uid, [&](Fungible& fungible) {
+      Put(action.pod->uid, [&](ManagedContainer& fungible) {
         fungible.probe = begins ? std::optional(action.probe) : std::nullopt;
       });
       Training& training = trainings[action.pod->uid];
@@ -108,16 +108,16 @@ class ProfilerTest : public EngineTest {
       if (begins && training.kept)
         training.probe = ProbeReading{action.probe.cpu, at.wall, training.wiped};
     }
-    profiler->Learn(memory, action, !begins || takes_probes, at);
+    profiler->OnResult(memory, action, !begins || takes_probes, at);
   }
 
-  void Put(const std::string& uid, const std::function<void(Fungible&)>& change) {
+  void Put(const std::string& uid, const std::function<void(ManagedContainer&)>& change) {
     state.UpsertPod(With(*state.FindPod(uid), change));
   }
 
-  std::vector<ProfilerAction> Decide() {
-    profiler->HearWaiting(memory, state.WaitingPods());
-    return profiler->Decide(*state.Snapshot(), memory, at).actions;
+  std::vector<ProfilerAction> Plan() {
+    profiler->ObserveWaiting(memory, state.WaitingPods());
+    return profiler->Plan(*state.Snapshot(), memory, at).actions;
   }
 
   static double CoresOf(const Pod& pod, const Training& training) {
@@ -125,7 +125,7 @@ class ProfilerTest : public EngineTest {
     const double own = cores(pod.fungible->requested.cpu);
     return training.probe ? std::min(own, cores(training.probe->cpu)) : own;
   }
-  // Iterations a second, for which it has CPU.
+  // Returns the iterations per second for which the training has CPU.
   static double Able(const Pod& pod, const Training& training) {
     return CoresOf(pod, training) / training.cost + (training.probe ? training.spare : 0);
   }
@@ -134,7 +134,7 @@ class ProfilerTest : public EngineTest {
     const auto pod = state.FindPod(uid);
     const double able = Able(*pod, training);
     double rate = std::min(training.best, able);
-    // Whose pods wait for each other in each iteration.
+    // A gang's pods wait for each other in each iteration.
     for (const auto& [other, beside] : trainings) {
       const auto member = state.FindPod(other);
       if (!pod->gang || !member || !member->gang || member->gang->name != pod->gang->name) continue;
@@ -151,7 +151,7 @@ class ProfilerTest : public EngineTest {
     (training.probe ? training.cpu.throttled : *training.cpu.waited) += kept_back;
   }
 
-  // Time goes on: everybody trains, is told of every two seconds, and what is decided is done.
+  // Advances time: every pod trains, is reported every two seconds, and decisions are carried out.
   void Run(Duration time) {
     for (const Instant end = at.now + time; at.now < end;) {
       at.now += std::chrono::seconds(2);
@@ -179,9 +179,9 @@ class ProfilerTest : public EngineTest {
                                       .at = at.wall};
           progress.epoch = std::floor(read / 2e9);
         }
-        profiler->Hear(memory, progress, agent_since, at);
+        profiler->Observe(memory, progress, agent_since, at);
       }
-      for (const ProfilerAction& action : Decide()) {
+      for (const ProfilerAction& action : Plan()) {
         actions.push_back(action);
         Carry(action);
       }
@@ -213,7 +213,7 @@ class ProfilerTest : public EngineTest {
   bool takes_profiles = true;
   bool takes_probes = true;
 
-  // With other settings.
+  // Changes the settings.
   void Set(const std::function<void(ProfilerSettings&)>& change) {
     change(settings);
     profiler = std::make_unique<Profiler>(settings, book);

@@ -25,9 +25,9 @@ class ProfilerGangTest : public ProfilerTest {
     pod.gang = std::make_shared<const Gang>(Gang{"team/" + gang, size, {}});
     return pod;
   }
-  // Of one GPU and half a CPU second for an iteration.
+  // Returns a pod of one GPU that takes half a CPU second per iteration.
   static Pod Member(const std::string& name, const std::string& node, int32_t size, double cores) {
-    return With(InGang(Unprofiled(name, node), size), [cores](Fungible& fungible) {
+    return With(InGang(Unprofiled(name, node), size), [cores](ManagedContainer& fungible) {
       const MilliCpu cpu = FromCores(cores);
       fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = cpu;
       fungible.floor.cpu = MilliCpu(500);
@@ -120,7 +120,7 @@ TEST_F(ProfilerGangTest, IsNotMeasuredWhereNotAllAreAlike) {
 
 TEST_F(ProfilerGangTest, IsNotMeasuredWithoutTheCpuTimeOfAll) {
   Begin(Member("a", "n1", 2, 3));
-  state.UpsertPod(Member("b", "n2", 2, 3));  // of which nobody tells
+  state.UpsertPod(Member("b", "n2", 2, 3));  // without reports
   Run(minutes(3));
   EXPECT_TRUE(actions.empty());
 }
@@ -137,7 +137,7 @@ TEST_F(ProfilerGangTest, OneQuotaSlowsItAndIsPaidOnce) {
   EXPECT_LT(Last().lost_iterations, 120);
 }
 
-// What costs one more CPU than the others decides, also where another is probed.
+// The member with the highest CPU cost decides, even if another one is probed.
 TEST_F(ProfilerGangTest, WhoNeedsMostDecides) {
   Begin(Member("a", "n1", 2, 6), {.best = 3.7, .cost = 0.5});
   Begin(Member("b", "n2", 2, 6), {.best = 3.7, .cost = 0.85, .logs = false});
@@ -151,8 +151,8 @@ TEST_F(ProfilerGangTest, WhoNeedsMostDecides) {
   }
 }
 
-// Pods that ask for different amounts of CPU, and need different ones: first the one is slowest
-// that needs less, with a core for four iterations a second.
+// Pods with different CPU requests and different needs: at first the slowest one is a pod that
+// needs less, with a core for four iterations per second.
 TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   Begin(Member("a", "n1", 2, 3), {.cost = 0.5});
   Begin(Member("b", "n2", 2, 1), {.cost = 0.25});
@@ -160,7 +160,8 @@ TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   ASSERT_EQ(Count(Kind::kPublish), 1U);
   EXPECT_EQ(Last().points[0].cpu, Cores(1));
   const auto give = [this](MilliCpu cpu) {
-    Put("b", [cpu](Fungible& f) { f.requested.cpu = f.in_force.cpu = f.set_aside.cpu = cpu; });
+    Put("b",
+        [cpu](ManagedContainer& f) { f.requested.cpu = f.in_force.cpu = f.set_aside.cpu = cpu; });
   };
   const auto speed = [this](double cores) {
     return MakeJobProfile(Last())->ThroughputAt(FromCores(cores), MiB(1));
@@ -179,7 +180,7 @@ TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
 
 TEST_F(ProfilerGangTest, IsNotMeasuredWhereItsPodsHaveUnlikeNumbersOfGpus) {
   Begin(Member("a", "n1", 2, 3));
-  Begin(With(Member("b", "n2", 2, 3), [](Fungible& fungible) {
+  Begin(With(Member("b", "n2", 2, 3), [](ManagedContainer& fungible) {
     fungible.requested.gpus = fungible.in_force.gpus = fungible.set_aside.gpus = Gpus(2);
   }));
   Run(minutes(5));
@@ -217,10 +218,10 @@ TEST_F(ProfilerGangTest, IsNotProbedWhileAMemberIsBeingChanged) {
   Begin(Member("b", "n2", 2, 3));
   Run(seconds(30));
   for (const char* uid : {"a", "b"}) {
-    Put(uid, [](Fungible& fungible) { fungible.resize = ResizeState::kDeferred; });
+    Put(uid, [](ManagedContainer& fungible) { fungible.resize = ResizeState::kDeferred; });
     Run(minutes(3));
     EXPECT_EQ(Count(Kind::kProbe), 0U) << uid;
-    Put(uid, [](Fungible& fungible) { fungible.resize = ResizeState::kNone; });
+    Put(uid, [](ManagedContainer& fungible) { fungible.resize = ResizeState::kNone; });
   }
   Run(minutes(2));
   EXPECT_EQ(Count(Kind::kProbe), 1U);

@@ -19,7 +19,7 @@ class ProfilerHintsTest : public ProfilerTest {
   static Pod Trial(const std::string& name, const std::string& workload,
                    const LooserIdentities& alike = kSweep) {
     return With(Unprofiled(name, "n1", workload),
-                [&](Fungible& fungible) { fungible.alike = alike; });
+                [&](ManagedContainer& fungible) { fungible.alike = alike; });
   }
   void End(const std::string& name) {
     const Pod pod = *state.FindPod(name);
@@ -65,7 +65,7 @@ TEST_F(ProfilerHintsTest, ASweepAtTheSameTimeIsProbedInOneTrial) {
     for (int i = 0; i < 4; ++i) {
       const std::string name = std::string(node) + "-" + std::to_string(i);
       Pod pod = With(Unprofiled(name, node, "w-" + name),
-                     [](Fungible& fungible) { fungible.alike = kSweep; });
+                     [](ManagedContainer& fungible) { fungible.alike = kSweep; });
       if (state.Snapshot()->Find(node)) Begin(pod);
     }
   }
@@ -143,7 +143,7 @@ TEST_F(ProfilerHintsTest, AnotherLeaderFindsTheHintAgain) {
 
 TEST_F(ProfilerHintsTest, AHintOnThePodDoesNotKeepItFromBeingMeasured) {
   Measure("w-0");
-  const Pod pod = With(Trial("other", "w-1"), [](Fungible& fungible) {
+  const Pod pod = With(Trial("other", "w-1"), [](ManagedContainer& fungible) {
     fungible.profile = MeasuredName("w-0", Gpus(1), "");
     fungible.profile_generation = 1;
     fungible.hint = LooserIdentity::kArguments;

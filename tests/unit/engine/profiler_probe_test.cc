@@ -37,7 +37,7 @@ TEST_F(ProfilerTest, ProbesOneOnANodeAtATime) {
 
 TEST_F(ProfilerTest, ProbesNoNodeWhereAnotherOneDoes) {
   // By a predecessor.
-  Pod other = With(ManagedPod("other", "n1", 3), [&](Fungible& fungible) {
+  Pod other = With(ManagedPod("other", "n1", 3), [&](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{Cores(1), at.wall + minutes(2)};
   });
   state.UpsertPod(other);
@@ -66,7 +66,7 @@ TEST_F(ProfilerTest, BeginsNoneWhereAPodWaits) {
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kPublish), 1U);
   EXPECT_EQ(Count(Kind::kProbe), 0U);
-  // Not for one that may not go there, nor for one that the node has no GPUs for.
+  // Not for a pod that may not go there, nor for one that the node has no GPUs for.
   auto elsewhere = std::make_shared<Waiting>(*waiting.waiting);
   elsewhere->selection =
       std::make_shared<const NodeSelection>(NodeSelection{.node_selector = {{"pool", "b"}}});
@@ -86,7 +86,7 @@ TEST_F(ProfilerTest, EndsOneAsSoonAsAPodWaits) {
   Run(seconds(2));
   EXPECT_EQ(Count(Kind::kEndProbe), 1U);
   EXPECT_FALSE(Last().confirmed);
-  // It comes again.
+  // The pod comes again.
   state.RemovePod("waiting");
   Run(minutes(2));
   EXPECT_EQ(Count(Kind::kProbe), 2U);
@@ -95,11 +95,11 @@ TEST_F(ProfilerTest, EndsOneAsSoonAsAPodWaits) {
 
 TEST_F(ProfilerTest, ProbesNoPodThatIsBeingChanged) {
   const ChangeRecord growth{.kind = ChangeKind::kGrown, .from = OneGpu(3), .to = OneGpu(5)};
-  const std::vector<std::function<void(Fungible&)>> changes = {
-      [](Fungible& f) { f.in_force = OneGpu(4); },
-      [](Fungible& f) { f.resize = ResizeState::kDeferred; },
-      [&](Fungible& f) { f.change = growth; },
-      [](Fungible& f) {
+  const std::vector<std::function<void(ManagedContainer&)>> changes = {
+      [](ManagedContainer& f) { f.in_force = OneGpu(4); },
+      [](ManagedContainer& f) { f.resize = ResizeState::kDeferred; },
+      [&](ManagedContainer& f) { f.change = growth; },
+      [](ManagedContainer& f) {
         f.change = ChangeRecord{.kind = ChangeKind::kGrown, .from = OneGpu(1), .to = OneGpu(2)};
       }};
   for (const auto& change : changes) {
@@ -119,7 +119,7 @@ TEST_F(ProfilerTest, ProbesNoPodThatIsBeingChanged) {
 TEST_F(ProfilerTest, EndsOneWhenThePodIsChanged) {
   Begin(Unprofiled("a", "n1"));
   while (Count(Kind::kProbe) == 0) Run(seconds(2));
-  Put("a", [](Fungible& f) { f.resize = ResizeState::kInProgress; });
+  Put("a", [](ManagedContainer& f) { f.resize = ResizeState::kInProgress; });
   Run(seconds(2));
   EXPECT_EQ(Count(Kind::kEndProbe), 1U);
   EXPECT_EQ(memory.measurements.begin()->second.told, 0);
@@ -142,7 +142,7 @@ TEST_F(ProfilerTest, LosesNoMoreThanIsAllowed) {
   // Half its speed for half a minute would be more than 7 s of an hour.
   EXPECT_EQ(Count(Kind::kProbe), 0U);
   EXPECT_FALSE(Last().confirmed);
-  // What costs nothing is done all the same.
+  // A probe without cost is made all the same.
   Begin(Unprofiled("b", "n1", "w-2"), {.best = 10, .cost = 0.1});
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -176,7 +176,7 @@ TEST_F(ProfilerTest, WhatProbesHaveCostIsCountedAnewWhereItCouldHaveBeenFaster) 
   Measurement& measurement = memory.measurements.begin()->second;
   const double lost = measurement.Lost();
   EXPECT_GT(lost, 0);
-  // Iterations take half the CPU time from now on: perhaps they did so under the probe, too.
+  // From now on iterations take half the CPU time, and perhaps they did so under the probe, too.
   trainings["a"].cost = 0.5;
   Run(minutes(1));
   EXPECT_NEAR(measurement.least_cost, 0.5, 0.05);
@@ -195,7 +195,7 @@ TEST_F(ProfilerTest, ADriftInTheFirstHourBringsNoMoreToLose) {
   EXPECT_FALSE(Last().drifted) << "it is measured again";
   EXPECT_EQ(Count(Kind::kProbe), 1U) << "but not probed";
   EXPECT_EQ(Last().note, "another probe would cost too much");
-  // In another hour it may.
+  // It may in another hour.
   Run(minutes(30));
   trainings["a"].cost = 1;
   Run(minutes(30));
@@ -207,7 +207,7 @@ TEST_F(ProfilerTest, ADriftInTheFirstHourBringsNoMoreToLose) {
 
 TEST_F(ProfilerTest, MakesNoMoreProbesThanAllowed) {
   Set([](ProfilerSettings& s) { s.most_probes = 1; });
-  // Faster than it should be with half of the CPU, so that one probe would not do.
+  // Faster than expected with half of the CPU, so that one probe would not suffice.
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.5, .spare = 1.5});
   Run(minutes(10));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -228,7 +228,7 @@ TEST_F(ProfilerTest, AQuotaThatSomebodyElseChangedTellsNothing) {
   EXPECT_EQ(Count(Kind::kProbe), 3U);
   EXPECT_EQ(Count(Kind::kEndProbe), 3U);
   EXPECT_FALSE(Last().confirmed);
-  EXPECT_EQ(Last().note, "probes have told nothing");
+  EXPECT_EQ(Last().note, "probes have had no result");
 }
 
 TEST_F(ProfilerTest, GivesUpOnAnAgentThatDoesNothing) {

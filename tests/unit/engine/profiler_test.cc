@@ -32,7 +32,7 @@ TEST_F(ProfilerTest, FirstTellsWhatFollowsFromProgressAlone) {
   EXPECT_EQ(measured.revision, 1);
   EXPECT_FALSE(measured.confirmed);
   EXPECT_NEAR(*measured.cpu_seconds, 0.5, 0.01);
-  // It waits for CPU: upwards it is a guess.
+  // The training waits for CPU: larger amounts are a guess.
   ASSERT_EQ(measured.points.size(), 2U);
   EXPECT_EQ(measured.points[0].cpu, Cores(3));
   EXPECT_NEAR(measured.points[0].throughput, 6, 0.05);
@@ -57,7 +57,7 @@ TEST_F(ProfilerTest, TellsOfMemorySoonAndAgainWhenItIsSure) {
   EXPECT_TRUE(Last().memory->confirmed);
   EXPECT_LE(Count(Kind::kPublish), soon + 4) << "not with every look";
 
-  // Another leader goes by what was published.
+  // Another leader uses the published profile.
   memory = {};
   Run(minutes(20));
   EXPECT_TRUE(Last().memory->confirmed);
@@ -95,7 +95,7 @@ TEST_F(ProfilerTest, ConfirmsTheSlopeByAProbe) {
   // Three iterations a second less for some 20 s.
   EXPECT_GT(measured.lost_iterations, 30);
   EXPECT_LT(measured.lost_iterations, 120);
-  // After that nobody is looked at closely.
+  // After that no pod is observed closely.
   EXPECT_TRUE(memory.measurements.begin()->second.closely.empty());
   EXPECT_LE(memory.pods.at("a").samples.size(), 6U);
 }
@@ -122,8 +122,9 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
     if (Count(Kind::kPublish) == 0) continue;
     if (Last().confirmed && !confirmed) confirmed = at.now;
     EXPECT_EQ(Last().confirmed, confirmed.has_value()) << "and stays so";
-    // What it can do with becomes its floor.
-    Put("a", [&](Fungible& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
+    // The least sufficient CPU becomes its floor.
+    Put("a",
+        [&](ManagedContainer& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
   }
   ASSERT_TRUE(confirmed);
   EXPECT_LE(*confirmed - begin, minutes(2));
@@ -134,11 +135,11 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
 TEST_F(ProfilerTest, WhatHasMoreIsMeasuredThere) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.57});
   Run(minutes(3));
-  Put("a", [](Fungible& fungible) {
+  Put("a", [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(11);
   });
   Run(minutes(3));
-  // It needs 5.7 cores; that it was seen with 11 says so.
+  // It needs 5.7 cores; its measurement with 11 shows that.
   const std::vector<MeasuredPoint> points = Last().points;
   EXPECT_NE(points.back().certainty, PointCertainty::kGuess);
   EXPECT_NEAR(MakeJobProfile(Last())->ThroughputAt(Cores(6), MiB(1)), 10, 0.2);
@@ -157,17 +158,17 @@ TEST_F(ProfilerTest, LeavesAloneWhoIsNoneOfItsPods) {
     return node;
   }());
   Begin(ManagedPod("of-a-user", "n1", 3, "sensitive"));
-  Begin(With(Unprofiled("no-workload", "n1"), [](Fungible& f) { f.workload.clear(); }));
+  Begin(With(Unprofiled("no-workload", "n1"), [](ManagedContainer& f) { f.workload.clear(); }));
   Pod deleting = Unprofiled("deleting", "n1");
   deleting.deleting = true;
   Begin(deleting);
   Begin(With(Unprofiled("of-another-product", "n2"),
-             [](Fungible& f) { f.profile = MeasuredName("w-1", Gpus(1), "H100"); }));
+             [](ManagedContainer& f) { f.profile = MeasuredName("w-1", Gpus(1), "H100"); }));
   Run(minutes(3));
   EXPECT_TRUE(actions.empty());
   EXPECT_TRUE(memory.pods.empty());
   Begin(With(Unprofiled("of-ours", "n2"),
-             [](Fungible& f) { f.profile = MeasuredName("w-1", Gpus(1), "A100"); }));
+             [](ManagedContainer& f) { f.profile = MeasuredName("w-1", Gpus(1), "A100"); }));
   Run(minutes(1));
   ASSERT_EQ(Count(Kind::kPublish), 1U);
   EXPECT_EQ(Last().gpu_product, "A100");
@@ -182,7 +183,7 @@ TEST_F(ProfilerTest, GoesOnFromWhatWasPublished) {
   memory = {};
   Run(minutes(5));
   EXPECT_TRUE(actions.empty());
-  // What was not finished is.
+  // The unfinished one is completed.
   book.profiles.begin()->second.confirmed = false;
   memory = {};
   Run(minutes(4));
@@ -232,7 +233,7 @@ TEST_F(ProfilerTest, WhatContradictsANewCurveIsNoDrift) {
   EXPECT_NE(Last().note, "");
   const size_t before = actions.size();
   Run(minutes(55));
-  EXPECT_EQ(actions.size(), before);  // it is let be
+  EXPECT_EQ(actions.size(), before);  // the profile is left alone
   Run(minutes(10));
   EXPECT_TRUE(Last().confirmed);
   EXPECT_EQ(Last().note, "");
@@ -263,7 +264,7 @@ TEST_F(ProfilerTest, AColdEpochIsNoDrift) {
     ASSERT_FALSE(memory.pods.at("b").off_since) << i;
   }
   EXPECT_EQ(actions.size(), before);
-  // As slow with its data in memory: that is one.
+  // As slow with its data in memory: that is a contradiction.
   trainings["b"].cold = false;
   Run(minutes(12));
   const auto published = Published();
@@ -321,7 +322,7 @@ TEST_F(ProfilerTest, MeasuresFewOfManyThatAreAlike) {
   EXPECT_EQ(Count(Kind::kPublish), 1U);
 }
 
-// Loaders with as many workers as the CPU that their containers began with.
+// Loaders with as many workers as the CPU that their containers started with.
 TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
   HaveNode("n2");
   Begin(Unprofiled("few", "n1"), {.best = 4, .cost = 0.5});  // two, of three cores
@@ -330,7 +331,7 @@ TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
   EXPECT_TRUE(Last().censored);
   EXPECT_NEAR(MakeJobProfile(Last())->Best(), 4, 0.1);
   Begin(With(Unprofiled("more", "n2"),
-             [](Fungible& fungible) {
+             [](ManagedContainer& fungible) {
                fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(6);
              }),
         {.best = 10, .cost = 0.5});
@@ -348,7 +349,7 @@ TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
 
 TEST_F(ProfilerTest, ACurveOfManyWorkersIsNotLoweredByFewer) {
   HaveNode("n2");
-  const auto six = [](Fungible& fungible) {
+  const auto six = [](ManagedContainer& fungible) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(6);
   };
   Begin(With(Unprofiled("more", "n2"), six), {.best = 10, .cost = 0.5});

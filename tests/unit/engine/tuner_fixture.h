@@ -1,9 +1,12 @@
 #pragma once
 
-// A tuner whose decisions are looked at.
+// A tuner whose decisions the tests examine.
 
+#include <array>
+#include <cstdlib>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/tuner/tuner.h"
@@ -11,38 +14,47 @@
 
 namespace synergy::testing {
 
-// Decisions alone: nobody carries them out unless the test does.
-class TunerDecisionTest : public EngineTest {
+// Only decisions: they are not carried out unless the test does so.
+class TunerPlanTest : public EngineTest {
  protected:
-  TunerDecisionTest() {
+  TunerPlanTest() {
     memory = Tuner::StartOver(at);
     state.KeepNews();
-    Decide();  // the first round finds nothing
+    Plan();  // the first round finds nothing
   }
 
-  // "keep_place new", "resize idle"
-  std::vector<std::string> Decide() {
+  // Returns "keep_place new", "resize idle".
+  std::vector<std::string> Plan() {
     const ClusterNews news = state.TakeNews();
-    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
-    decision = tuner.Decide(*news.snapshot, memory, at);
+    for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
+    plan = tuner.Plan(*news.snapshot, memory, at);
     std::vector<std::string> told;
-    for (const TunerAction& action : decision.actions) {
-      told.push_back(std::string(ToString(action.kind)) + " " + action.pod->name);
+    for (const TunerAction& action : plan.actions) {
+      told.push_back(std::string(kNames.at(action.what.index())) + " " + action.pod->name);
     }
     return told;
+  }
+  // REQUIRES: the action begins or ends a change.
+  static const ChangeRecord& ChangeOf(const TunerAction& action) {
+    return std::visit(
+        [](const auto& what) -> const ChangeRecord& {
+          if constexpr (requires { what.change; }) return what.change;
+          std::abort();
+        },
+        action.what);
   }
   void After(Duration duration) {
     at.now += duration;
     at.wall += duration;
   }
-  void LearnAll(bool done) {
-    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, done, at);
+  void ResultOfAll(bool done) {
+    for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, done, at);
   }
   void Reports(Pod pod) {
     pod.resource_version = ++version_;
     state.UpsertPod(std::move(pod));
   }
-  // The API server, to a PATCH of ours; the watch may be behind it.
+  // Sets the API server's answer to our PATCH; the watch may lag.
   void Answers(Pod pod) {
     pod.resource_version = ++version_;
     state.RefreshPod(std::move(pod));
@@ -50,9 +62,13 @@ class TunerDecisionTest : public EngineTest {
 
   Tuner tuner{{}, profiles};
   TunerMemory memory;
-  TunerDecision decision;
+  TunerPlan plan;
 
  private:
+  static constexpr std::array<std::string_view, std::variant_size_v<TunerAction::What>> kNames{
+      "keep_place", "end_place", "remind",   "announce", "resize",
+      "record",     "withdraw",  "put_back", "notify"};
+
   uint64_t version_ = 0;
 };
 

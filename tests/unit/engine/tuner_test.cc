@@ -17,41 +17,41 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST_F(TunerDecisionTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
+TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
-  EXPECT_THAT(Decide(), ElementsAre("keep_place new"));
-  EXPECT_EQ(decision.actions.front().node, "n1");
-  EXPECT_THAT(Decide(), IsEmpty());  // as long as nobody knows whether it is kept
-  tuner.Learn(memory, {.kind = TunerActionKind::kKeepPlace, .pod = memory.places.at("new").pod},
-              true, at);
-  EXPECT_THAT(Decide(), ElementsAre("resize idle"));
-  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(9));
+  EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
+  EXPECT_EQ(std::get<tuner_action::KeepPlace>(plan.actions.front().what).node, "n1");
+  EXPECT_THAT(Plan(), IsEmpty());  // as long as its pod may still be kept
+  tuner.OnResult(memory, {memory.places.at("new").pod, tuner_action::KeepPlace{}}, true, at);
+  EXPECT_THAT(Plan(), ElementsAre("resize idle"));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
 }
 
-TEST_F(TunerDecisionTest, APlaceThatCouldNotBeWrittenCutsNobody) {
+TEST_F(TunerPlanTest, APlaceThatCouldNotBeWrittenCutsNobody) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
-  Decide();
-  LearnAll(false);
-  EXPECT_THAT(Decide(), IsEmpty());
+  Plan();
+  ResultOfAll(false);
+  EXPECT_THAT(Plan(), IsEmpty());
   EXPECT_TRUE(memory.places.empty());
-  EXPECT_GT(decision.wake, at.now);
+  EXPECT_GT(plan.wake, at.now);
 }
 
-TEST_F(TunerDecisionTest, ARefusedCutIsWrittenOnThePodAndGivesThePlaceUp) {
+TEST_F(TunerPlanTest, ARefusedCutIsWrittenOnThePodAndGivesThePlaceUp) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
-  Decide();
-  LearnAll(true);
-  Decide();
-  LearnAll(false);
-  EXPECT_THAT(Decide(), ElementsAre("withdraw idle", "end_place new"));
-  EXPECT_EQ(decision.actions[0].unshrinkable_until, at.wall + minutes(10));
-  EXPECT_EQ(decision.actions[1].place_end, PlaceEnd::kGivenUp);
+  Plan();
+  ResultOfAll(true);
+  Plan();
+  ResultOfAll(false);
+  EXPECT_THAT(Plan(), ElementsAre("withdraw idle", "end_place new"));
+  EXPECT_EQ(std::get<tuner_action::Withdraw>(plan.actions[0].what).unshrinkable_until,
+            at.wall + minutes(10));
+  EXPECT_EQ(std::get<tuner_action::EndPlace>(plan.actions[1].what).end, PlaceEnd::kGivenUp);
 }
 
-TEST_F(TunerDecisionTest, TheSameNewsAndTimesGiveTheSameDecisions) {
+TEST_F(TunerPlanTest, TheSameNewsAndTimesGiveTheSameDecisions) {
   TunerMemory other = Tuner::StartOver(at);
   state.KeepNews();
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
@@ -59,60 +59,60 @@ TEST_F(TunerDecisionTest, TheSameNewsAndTimesGiveTheSameDecisions) {
   const ClusterNews news = state.TakeNews();
   memory = Tuner::StartOver(at);
   for (TunerMemory* one : {&memory, &other}) {
-    for (const PodNews& pod : news.pods) tuner.Hear(*one, pod, at);
+    for (const PodNews& pod : news.pods) tuner.Observe(*one, pod, at);
   }
-  const TunerDecision a = tuner.Decide(*news.snapshot, memory, at);
-  const TunerDecision b = tuner.Decide(*news.snapshot, other, at);
+  const TunerPlan a = tuner.Plan(*news.snapshot, memory, at);
+  const TunerPlan b = tuner.Plan(*news.snapshot, other, at);
   ASSERT_EQ(a.actions.size(), 1u);
   ASSERT_EQ(b.actions.size(), 1u);
-  EXPECT_EQ(a.actions[0].kind, b.actions[0].kind);
-  EXPECT_EQ(a.actions[0].node, b.actions[0].node);
+  EXPECT_EQ(std::get<tuner_action::KeepPlace>(a.actions[0].what).node,
+            std::get<tuner_action::KeepPlace>(b.actions[0].what).node);
   EXPECT_EQ(a.wake, b.wake);
 }
 
-TEST_F(TunerDecisionTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
+TEST_F(TunerPlanTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
   Pod keeps = ManagedPod("new", "", 3);
   auto waiting = std::make_shared<Waiting>(*keeps.waiting);
   waiting->kept_node = "n1";
   waiting->kept_until = at.wall + seconds(20);
   keeps.waiting = std::move(waiting);
   Reports(keeps);
-  Reports(With(ManagedPod("cut", "n1", 9), [this](Fungible& pod) {
+  Reports(With(ManagedPod("cut", "n1", 9), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kReclaimed, OneGpu(12), OneGpu(9), "", at.wall - seconds(10)};
     pod.in_force = OneGpu(12);
   }));
   memory = Tuner::StartOver(at);
   state.KeepNews();
-  Decide();
+  Plan();
   ASSERT_TRUE(memory.places.contains("new"));
   EXPECT_EQ(memory.places.at("new").until, at.now + seconds(20));
   ASSERT_TRUE(memory.changes.contains("cut"));
   EXPECT_EQ(memory.changes.at("cut").phase, PodChange::Phase::kMade);
 }
 
-TEST_F(TunerDecisionTest, OfWaitingPodsThatAreAlikeOneIsTried) {
+TEST_F(TunerPlanTest, OfWaitingPodsThatAreAlikeOneIsTried) {
   for (const char* name : {"a", "b", "c", "d"}) Reports(ManagedPod(name, "n1", 3));
   for (int i = 0; i < 50; ++i) Reports(ManagedPod("new-" + std::to_string(i), "", 3));
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   ASSERT_EQ(memory.kinds.size(), 1u);
-  EXPECT_EQ(memory.kinds.front().turns.size(), 50u);
+  EXPECT_EQ(memory.kinds.front().queue.size(), 50u);
   EXPECT_EQ(memory.kinds.front().looked_at, state.Snapshot()->version());
-  // Nothing has changed, so nobody looks before the next round.
-  EXPECT_EQ(decision.wake, memory.next_round);
+  // Nothing has changed, so the next pass is the next round.
+  EXPECT_EQ(plan.wake, memory.next_round);
 }
 
-TEST_F(TunerDecisionTest, AfterAPodHasLeftKubeSchedulerGoesFirst) {
+TEST_F(TunerPlanTest, AfterAPodHasLeftKubeSchedulerGoesFirst) {
   Reports(ManagedPod("idle", "n1", 11, "insensitive"));
   Reports(ManagedPod("leaves", "n1", 1, "insensitive"));
   Reports(ManagedPod("new", "", 3));
   state.RemovePod("leaves");
-  EXPECT_THAT(Decide(), IsEmpty());
-  EXPECT_LE(decision.wake, at.now + seconds(1));
+  EXPECT_THAT(Plan(), IsEmpty());
+  EXPECT_LE(plan.wake, at.now + seconds(1));
   After(seconds(1));
-  EXPECT_THAT(Decide(), ElementsAre("keep_place new"));
+  EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
 }
 
-TEST_F(TunerDecisionTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
+TEST_F(TunerPlanTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
   std::vector<std::string> decided;
@@ -120,14 +120,14 @@ TEST_F(TunerDecisionTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
     const std::string name = "other-" + std::to_string(i);
     Reports(ManagedPod(name, "n2", 1));
     state.RemovePod(name);
-    decided = Decide();
+    decided = Plan();
     After(milliseconds(100));
   }
   EXPECT_THAT(decided, ElementsAre("keep_place new"));
 }
 
-// Pre-emption has evicted others for it.
-TEST_F(TunerDecisionTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
+// Preemption has evicted other pods for it.
+TEST_F(TunerPlanTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   Reports(ManagedPod("busy", "n1", 3));
   Pod nominated = ManagedPod("nominated", "", 6);
   auto waiting = std::make_shared<Waiting>(*nominated.waiting);
@@ -136,62 +136,62 @@ TEST_F(TunerDecisionTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
   nominated.waiting = std::move(waiting);
   Reports(nominated);
   After(minutes(5));
-  EXPECT_THAT(Decide(), ElementsAre("announce busy"));
-  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(6));
+  EXPECT_THAT(Plan(), ElementsAre("announce busy"));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(6));
 }
 
-// As after an API server was away: somebody was bound, or the leader before us let somebody grow.
-TEST_F(TunerDecisionTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
+// As after an outage of the API server: a pod was bound, or the former leader let a pod grow.
+TEST_F(TunerPlanTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
-  ASSERT_THAT(Decide(), ElementsAre("announce busy"));
-  const Pod announced = With(ManagedPod("busy", "n1", 9), [this](Fungible& pod) {
+  ASSERT_THAT(Plan(), ElementsAre("announce busy"));
+  const Pod announced = With(ManagedPod("busy", "n1", 9), [this](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
     pod.announced_until = at.wall + minutes(2);
   });
   Answers(announced);
-  LearnAll(true);
+  ResultOfAll(true);
   After(seconds(5));
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   Reports(announced);
-  EXPECT_THAT(Decide(), ElementsAre("resize busy"));
+  EXPECT_THAT(Plan(), ElementsAre("resize busy"));
 }
 
-TEST_F(TunerDecisionTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
+TEST_F(TunerPlanTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
-  ASSERT_THAT(Decide(), ElementsAre("announce busy"));
-  Reports(With(ManagedPod("busy", "n1", 9), [](Fungible& pod) {
+  ASSERT_THAT(Plan(), ElementsAre("announce busy"));
+  Reports(With(ManagedPod("busy", "n1", 9), [](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
   }));
-  LearnAll(true);
+  ResultOfAll(true);
   Pod nominated = ManagedPod("nominated", "", 6);
   auto waiting = std::make_shared<Waiting>(*nominated.waiting);
   waiting->nominated_node = "n1";
   nominated.waiting = std::move(waiting);
   Reports(nominated);
   After(seconds(1));
-  EXPECT_THAT(Decide(), ::testing::Contains("withdraw busy"));
+  EXPECT_THAT(Plan(), ::testing::Contains("withdraw busy"));
 }
 
-TEST_F(TunerDecisionTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
+TEST_F(TunerPlanTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
   Reports(ManagedPod("idle", "n1", 9, "insensitive"));
   Reports(ManagedPod("other", "n1", 3, "gone"));
-  profiles.generation = 2;  // which is told
+  profiles.generation = 2;  // which is an event
   After(minutes(5));
-  Decide();
-  ASSERT_FALSE(decision.actions.empty());
-  const std::vector<TunerAction> told = decision.actions;
+  Plan();
+  ASSERT_FALSE(plan.actions.empty());
+  const std::vector<TunerAction> told = plan.actions;
   Reports(ManagedPod("new", "n1", 0));
   After(minutes(5));
-  EXPECT_THAT(Decide(), IsEmpty());
-  for (const TunerAction& action : told) tuner.Learn(memory, action, true, at);
-  EXPECT_FALSE(Decide().empty());
+  EXPECT_THAT(Plan(), IsEmpty());
+  for (const TunerAction& action : told) tuner.OnResult(memory, action, true, at);
+  EXPECT_FALSE(Plan().empty());
 }
 
-TEST_F(TunerDecisionTest, NoMoreIsBegunWhileMuchIsAskedFor) {
+TEST_F(TunerPlanTest, NoMoreIsBegunWhileMuchIsAskedFor) {
   for (int i = 0; i < 200; ++i) {
     const std::string node = "more-" + std::to_string(i);
     HaveNode(node);
@@ -199,37 +199,37 @@ TEST_F(TunerDecisionTest, NoMoreIsBegunWhileMuchIsAskedFor) {
   }
   After(minutes(5));
   std::vector<TunerAction> asked;
-  while (!Decide().empty()) {
-    asked.insert(asked.end(), decision.actions.begin(), decision.actions.end());
+  while (!Plan().empty()) {
+    asked.insert(asked.end(), plan.actions.begin(), plan.actions.end());
   }
   EXPECT_EQ(asked.size(), 64U);
-  EXPECT_GT(decision.wake, at.now);  // what comes of them brings us back
-  tuner.Learn(memory, asked.front(), true, at);
-  EXPECT_EQ(Decide().size(), 1U);
-  // Who waits is served all the same.
+  EXPECT_GT(plan.wake, at.now);  // their results trigger the next pass
+  tuner.OnResult(memory, asked.front(), true, at);
+  EXPECT_EQ(Plan().size(), 1U);
+  // Waiting pods are served all the same.
   Reports(ManagedPod("new", "", 12));
-  EXPECT_THAT(Decide(), ElementsAre("announce new"));
+  EXPECT_THAT(Plan(), ElementsAre("announce new"));
 }
 
-TEST_F(TunerDecisionTest, ARoundLeavesNodesAloneThatHaveNotChangedSince) {
+TEST_F(TunerPlanTest, ARoundLeavesNodesAloneThatHaveNotChangedSince) {
   HaveNode("n2");
   Reports(ManagedPod("busy", "n1", 9));
   After(minutes(5));
-  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(Plan(), IsEmpty());
   const uint64_t divided = memory.divided.at("n1");
   Reports(ManagedPod("other", "n2", 9));
   After(minutes(5));
-  Decide();
-  EXPECT_TRUE(decision.round);
+  Plan();
+  EXPECT_TRUE(plan.round);
   EXPECT_EQ(memory.divided.at("n1"), divided);
   EXPECT_GT(memory.divided.at("n2"), divided);
-  profiles.generation = 2;  // what the division rested on
+  profiles.generation = 2;  // the basis of the division
   After(minutes(5));
-  Decide();
+  Plan();
   EXPECT_GT(memory.divided.at("n1"), divided);
 }
 
-TEST_F(TunerDecisionTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
+TEST_F(TunerPlanTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   HaveNode("n2");
   ResourceQuota quota{.uid = "q", .pod_namespace = ManagedPod("a", "n1", 3).pod_namespace};
   quota.requests.hard.cpu = Cores(16);
@@ -239,14 +239,14 @@ TEST_F(TunerDecisionTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   Reports(ManagedPod("b", "n2", 3));
   After(minutes(5));
   // A quarter of 16 stays; the first takes all 6 cores that are left.
-  EXPECT_THAT(Decide(), ElementsAre("announce a"));
-  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(9));
-  LearnAll(false);
-  // Nothing has changed on its node, but the quota.
+  EXPECT_THAT(Plan(), ElementsAre("announce a"));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
+  ResultOfAll(false);
+  // Only the quota has changed, not its node.
   quota.requests.hard.cpu = Cores(40);
   state.UpsertResourceQuota(quota);
   After(minutes(5));
-  EXPECT_THAT(Decide(), ::testing::Contains("announce b"));
+  EXPECT_THAT(Plan(), ::testing::Contains("announce b"));
 }
 
 }  // namespace

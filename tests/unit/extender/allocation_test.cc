@@ -12,13 +12,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A pod with one GPU that asks for 2 cores and 10 GB and would like 6 and 40.
+// A pod with one GPU that requests 2 cores and 10 GB; its demand is 6 and 40.
 class AllocationTest : public ExtenderTest {
  protected:
   void SetUp() override {
     AddNode("a", 2, 12, 100);
     Pod pod = MakePod("p", 1, 2, 10);
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
     fungible->demand = {Gpus(1), Cores(6), GB(40)};
@@ -48,7 +48,7 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_THAT(events.all[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
   EXPECT_THAT(
       events.all[0].message,
-      HasSubstr("its demand, on node a; 1 GPUs stay free there, with cpu 6, memory 55Gi each"));
+      HasSubstr("its demand, on node a; 1 free GPUs are left there, with cpu 6, memory 55Gi each"));
 }
 
 TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
@@ -58,11 +58,11 @@ TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
 }
 
 TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooMuch) {
-  // 12 - 8 = 4 cores for two GPUs; 2 stay for the other one, as much as the least of all asks for.
+  // 12 - 8 = 4 cores for two GPUs; 2 are reserved for the other GPU, the least request of all.
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
-  EXPECT_THAT(events.all[0].message, HasSubstr("what node a has to give now of its demand"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("the part that node a has now of its demand"));
 }
 
 TEST_F(AllocationTest, NeverCutsAPeer) {
@@ -108,14 +108,14 @@ TEST_F(AllocationTest, TriesAgainWithTheWholeDemandAfterAFailure) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// What an earlier bind sent may come through late, and the tuner may have cut it.
+// A write of an earlier bind may arrive late, and the tuner may have cut the pod.
 TEST_F(AllocationTest, SetsNothingOnAPodThatHasChangedMeanwhile) {
   api.Change("p", [](Pod&) {});
   EXPECT_THAT(Bind(), HasSubstr("modified"));
   EXPECT_EQ(FreeOn("a").gpus, Gpus(2));
 }
 
-// The tuner has announced growth on the node that the watch has not brought yet.
+// The tuner has announced growth on the node that the watch has not reported yet.
 class WatchBehindTest : public AllocationTest {
  protected:
   WatchBehindTest() {
@@ -139,12 +139,12 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   state.UpsertPod(grown);
   synergy::testing::HearUntil(state, kHeardUntil + 100);
   clock.Advance(std::chrono::milliseconds(10));
-  EXPECT_THAT(answer.get(), HasSubstr("was given to others"));
+  EXPECT_THAT(answer.get(), HasSubstr("was given to other pods"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
 }
 
-// kube-scheduler promises a pod whose volumes it waits for its node in the pod's status.
+// For a pod that waits for volumes, kube-scheduler writes its promised node into the pod's status.
 class PromiseTest : public WatchBehindTest {
  protected:
   static Pod Promised(int64_t gpus, int64_t cores) {
@@ -165,7 +165,7 @@ class PromiseTest : public WatchBehindTest {
 };
 
 TEST_F(PromiseTest, GrowthTakesNothingThatWasPromisedMeanwhile) {
-  EXPECT_THAT(BindWhileThereComes(Promised(0, 4)), HasSubstr("was promised to others"));
+  EXPECT_THAT(BindWhileThereComes(Promised(0, 4)), HasSubstr("was promised to other pods"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
   state.UpsertPod(api.pod("p"));
   EXPECT_EQ(Bind(), kBound) << "with what is left";
@@ -177,7 +177,7 @@ TEST_F(PromiseTest, WhatIsBesideTheGrowthIsNotInItsWay) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// Of GPUs kube-scheduler knows itself who comes first.
+// kube-scheduler itself orders the claims on GPUs.
 TEST_F(PromiseTest, PromisedGpusAreNotGrowth) {
   EXPECT_EQ(BindWhileThereComes(Promised(2, 2)), kBound);
 }
@@ -194,7 +194,7 @@ TEST_F(WatchBehindTest, BindsNothingBlindly) {
   auto answer = std::async(std::launch::async, [this] { return Bind(); });
   clock.AwaitSleepers(2);
   clock.Advance(std::chrono::seconds(2));
-  EXPECT_THAT(answer.get(), HasSubstr("the watch of pods is behind"));
+  EXPECT_THAT(answer.get(), HasSubstr("the watch of pods lags"));
   EXPECT_EQ(FreeOn("a").gpus, Gpus(1));
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
 }

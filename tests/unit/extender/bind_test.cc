@@ -103,7 +103,7 @@ TEST_F(BindTest, BindsAPodInDoubtToNoOtherNode) {
   LosesTheAnswer();
   Bind();
   api.RefuseNothing();
-  EXPECT_THAT(extender.Bind(BindArgs(pod, "b")), HasSubstr("may still turn out to be bound"));
+  EXPECT_THAT(extender.Bind(BindArgs(pod, "b")), HasSubstr("may still be bound"));
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
   EXPECT_EQ(FreeGpus("b"), Gpus(1));
   EXPECT_EQ(Bind(), kBound);
@@ -117,7 +117,7 @@ TEST_F(BindTest, KeepsAPlaceInDoubtWhenAnotherTryIsRefused) {
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
 }
 
-// kube-scheduler has given the first up, and asks again.
+// kube-scheduler has abandoned the first bind, and repeats it.
 TEST_F(BindTest, OneBindOfAPodIsUnderWayAtATime) {
   AddNode("b", 1);
   std::string second;

@@ -1,7 +1,6 @@
 #pragma once
 
-// A small vocabulary for the extender's tests: nodes, pods and the verbs as kube-scheduler speaks
-// them.
+// Helpers for the extender's tests: nodes, pods and kube-scheduler's calls.
 
 #include <memory>
 #include <string>
@@ -26,12 +25,12 @@
 
 namespace synergy::extender {
 
-// What the extender answers when it has bound a pod.
+// The extender's answer after a successful bind.
 constexpr char kBound[] = R"({"Error":""})";
 
 class ExtenderTest : public ::testing::Test {
  protected:
-  // The watch is behind nobody.
+  // The watch does not lag.
   ExtenderTest() { synergy::testing::HearUntil(state, kHeardUntil); }
 
   static constexpr uint64_t kHeardUntil = 1000;
@@ -58,7 +57,7 @@ class ExtenderTest : public ::testing::Test {
     return pod;
   }
 
-  // The same pod as the API server would spell it.
+  // Returns the pod as the API server would write it.
   static std::string PodJson(const Pod& pod) {
     return fmt::format(
         R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"7"}},"spec":{{"nodeName":"{}","containers":[)"

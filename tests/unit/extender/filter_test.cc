@@ -60,7 +60,7 @@ TEST_F(FilterTest, NamesTheOtherResourcesThatANodeLacks) {
   EXPECT_THAT(
       answer,
       HasSubstr(R"("neither":"Insufficient rdma/hca, Insufficient vpc.amazonaws.com/efa")"));
-  // Expected on the node that alone was left, it is not in its own way.
+  // The pod is expected on the only node that passed; that place does not count against itself.
   EXPECT_THAT(extender.Filter(args), HasSubstr(R"("NodeNames":["both"])"));
 }
 
@@ -158,7 +158,7 @@ TEST_F(FilterTest, UnderstandsNamesSpelledWithEscapesAndGivesThemBackAsTheyCame)
   EXPECT_THAT(answer, HasSubstr(R"("\u0061\"b":"node is not known)"));
 }
 
-// kube-scheduler may hear of a pod's end a little before the extender does.
+// kube-scheduler may see a pod's end a little before the extender does.
 TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   AddNode("a", 1);
   Pod leaves = MakePod("leaves", 1, 1, 1, "a");
@@ -211,7 +211,7 @@ TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
   EXPECT_EQ(looked, 8) << "nothing was heard since";
 }
 
-// With the nodes listed and the pods not, every node looks empty.
+// While nodes are listed and pods are not, every node looks empty.
 TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   AddNode("a", 1);
   bool current = false;
@@ -221,13 +221,13 @@ TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
                              metrics, watches);
   const std::string args = Args(MakePod("p", 1, 1, 1), {"a"});
   const std::string binding = R"({"PodName":"p","PodNamespace":"team","PodUID":"u","Node":"a"})";
-  EXPECT_THAT(starting.Filter(args), HasSubstr("does not know all pods and nodes"));
-  EXPECT_THAT(starting.Prioritize(args), HasSubstr("does not know all pods and nodes"));
-  EXPECT_THAT(starting.Bind(binding), HasSubstr("does not know all pods and nodes"));
+  EXPECT_THAT(starting.Filter(args), HasSubstr("has not listed all pods and nodes"));
+  EXPECT_THAT(starting.Prioritize(args), HasSubstr("has not listed all pods and nodes"));
+  EXPECT_THAT(starting.Bind(binding), HasSubstr("has not listed all pods and nodes"));
   EXPECT_THAT(starting.Preempt(R"({"Pod":{},"NodeNameToMetaVictims":{}})"),
-              HasSubstr("does not know all pods and nodes"));
+              HasSubstr("has not listed all pods and nodes"));
   EXPECT_EQ(state.assumed_pods(), 0u);
-  // Others' pods are not kept waiting.
+  // Pods that Synergy does not manage do not wait.
   EXPECT_THAT(starting.Filter(Args(MakePod("web", 0, 1, 1), {"a"})),
               HasSubstr(R"("NodeNames":["a"])"));
   current = true;

@@ -1,4 +1,4 @@
-// Gangs by the extender's verbs, as kube-scheduler calls them.
+// Gangs through the extender's verbs, as kube-scheduler calls them.
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ class GangsTest : public ExtenderTest {
     state.UpsertPod(pod);
     api.Put(pod);
   }
-  // A member without GPUs that may go to node a alone.
+  // Returns a member without GPUs that may only go to node a.
   static Pod LauncherOnA(MilliCpu cpu) {
     NodeSelection selection;
     selection.has_affinity = true;
@@ -79,7 +79,7 @@ class GangsTest : public ExtenderTest {
     const auto snapshot = state.Snapshot();
     return snapshot->node(*snapshot->Find(node)).Free().cpu;
   }
-  // The answer to a bind that waits for others in vain.
+  // Returns the answer to a bind that waits for others in vain.
   std::string BindInVain(const Pod& pod, const std::string& node) {
     std::string answer;
     std::jthread binding([&] { answer = extender.Bind(BindArgs(pod, node)); });
@@ -88,7 +88,7 @@ class GangsTest : public ExtenderTest {
     binding.join();
     return answer;
   }
-  // The answers to binds of all of these that come at the same time.
+  // Returns the answers to binds of all of these that arrive at the same time.
   std::vector<std::string> BindAll(const std::vector<Pod>& pods,
                                    const std::vector<std::string>& nodes) {
     std::vector<std::string> answers(pods.size());
@@ -127,8 +127,8 @@ TEST_F(GangsTest, ABindWaitsForTheOthersAndAnswersBeforeKubeSchedulerGivesUp) {
   EXPECT_THAT(BindAll(members, {"a", "a"}), Each(kBound));
 }
 
-// kube-scheduler does not count a member any more whose bind has failed, and lets others go where
-// it was: of two that exclude each other both pass, one after the other.
+// kube-scheduler does not count a member any more whose bind has failed, and lets others take its
+// place: of two that exclude each other both pass, one after the other.
 TEST_F(GangsTest, AMemberThatHasPassedBeforeDoesNotLetAnotherGoAlone) {
   AddNode("a");
   const auto members = Create("g");
@@ -191,10 +191,10 @@ TEST_F(GangsTest, AGangThatIsNotWholeIsAskedAboutAgainSoonAndRefusedWhenItIsLate
   AddNode("a");
   const Pod member = Member("g", 0);
   state.UpsertPod(member);
-  EXPECT_EQ(Filter(member), R"({"Error":"gang default/g: 1 of 2 members are there"})");
+  EXPECT_EQ(Filter(member), R"({"Error":"gang default/g: 1 of 2 members exist"})");
   clock.Advance(std::chrono::seconds(10));
   EXPECT_THAT(Filter(member), HasSubstr(R"("FailedAndUnresolvableNodes":{"a":"gang default/g: )"
-                                        R"(1 of 2 members are there")"));
+                                        R"(1 of 2 members exist")"));
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
@@ -212,7 +212,7 @@ TEST_F(GangsTest, ThoseThatHaveSucceededDoNotComeAgain) {
   Filter(last);
   EXPECT_EQ(asked, 0) << "the others may be on their way";
   clock.Advance(std::chrono::seconds(10));
-  EXPECT_THAT(Filter(last), HasSubstr("1 of 4 members are there"));
+  EXPECT_THAT(Filter(last), HasSubstr("1 of 4 members exist"));
   EXPECT_EQ(asked, 1);
   Filter(last);
   EXPECT_EQ(asked, 1) << "a moment ago";
@@ -259,10 +259,9 @@ TEST_F(GangsTest, WordsWithoutSenseAreAnAnswer) {
   state.UpsertPod(member);
   EXPECT_THAT(Filter(member), HasSubstr("not a number from 1 to 256"));
   Create("h", 2);
-  EXPECT_THAT(Filter(Member("h", 0, 3)), HasSubstr("its members disagree about its size: 2 and 3"));
+  EXPECT_THAT(Filter(Member("h", 0, 3)), HasSubstr("its members have different sizes: 2 and 3"));
   state.UpsertPod(Member("h", 3, 2));
-  EXPECT_THAT(Filter(Member("h", 0, 2)),
-              HasSubstr("3 pods say that they are of it, and its size is 2"));
+  EXPECT_THAT(Filter(Member("h", 0, 2)), HasSubstr("3 pods belong to it, but its size is 2"));
 }
 
 TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
@@ -272,7 +271,7 @@ TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
   state.RemovePod(members[1].uid);
   extender.gangs().Look();
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
-  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
+  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
 TEST_F(GangsTest, WhatIsHeldEndsAfterAWhileAndTheGangRestsThen) {
@@ -333,7 +332,7 @@ TEST_F(GangsTest, AnotherPlanDoesNotLengthenTheHold) {
   EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("tried again after"));
 }
 
-// A plan that moves those that kube-scheduler counts would have their binds fail, again and again.
+// A plan that moves members that kube-scheduler counts would fail their binds, again and again.
 TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere) {
   AddNode("a");
   AddNode("b", 2);
@@ -418,7 +417,7 @@ TEST_F(GangsTest, AllMembersAreGivenWhatTheTightestNodeHas) {
   AddNode("b", 4, 24);
   auto members = Create("g");
   for (Pod& member : members) {
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = member.requests.main;
     fungible->demand = {Gpus(4), Cores(20), member.requests.main.memory};
@@ -444,7 +443,7 @@ TEST_F(GangsTest, AMemberWithoutGpusIsThereAndNeedsNoPlace) {
   EXPECT_EQ(extender.Bind(BindArgs(worker, "a")), kBound);
 }
 
-// kube-scheduler has it bound here where it names the GPU resource, with an amount of zero.
+// kube-scheduler has it bound here if it names the GPU resource, with an amount of zero.
 TEST_F(GangsTest, AMemberWithoutGpusIsBoundAtOnce) {
   AddNode("a");
   Put(Member("g", 0));
@@ -460,7 +459,7 @@ TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
   auto members = Create("g", 3);
   members.pop_back();
   for (Pod& member : members) {
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = member.requests.main;
     fungible->demand = {Gpus(4), Cores(20), member.requests.main.memory};
@@ -560,10 +559,10 @@ TEST_F(GangPriorityTest, AGangOfHigherPriorityGetsThemToo) {
 TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
   AddNode("a");
   const auto members = Create("g");
-  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
+  EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
-// Both nodes are half full: the gang of two fits, and not on one of them.
+// Both nodes are half full: the gang of two fits, but not on one of them.
 class GangLocalityTest : public GangsTest {
  protected:
   GangLocalityTest() {

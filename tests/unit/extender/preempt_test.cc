@@ -52,7 +52,7 @@ TEST_F(PreemptTest, EvictsNobodyForOneOfAGang) {
   EXPECT_THAT(ask(1), ::testing::HasSubstr("uid-low")) << "it trains alone";
 }
 
-// Node "b" has four GPUs and 8 cores; one pod there has 7 of them and could do with one.
+// Node "b" has four GPUs and 8 cores; one pod there has 7 of them and needs only one.
 class PreemptWithSurplusTest : public PreemptTest {
  protected:
   void SetUp() override {
@@ -62,7 +62,7 @@ class PreemptWithSurplusTest : public PreemptTest {
   void AddPodWithSurplus(const ResourceVector& init_peak) {
     Pod pod = MakePod("surplus", 1, 7, 10, "b");
     pod.priority = 1;
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->init_peak = init_peak;
     fungible->requested = pod.requests.main;
     fungible->in_force = fungible->set_aside = fungible->requested;
@@ -107,11 +107,11 @@ TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
   EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
-// The kubelet makes the pod smaller; until then it has what it had.
+// The kubelet makes the pod smaller; until then the pod has its old amounts.
 TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
   Pod pod = MakePod("surplus", 1, 1, 10, "b");
   pod.priority = 1;
-  auto fungible = std::make_shared<Fungible>();
+  auto fungible = std::make_shared<ManagedContainer>();
   fungible->reported = true;
   fungible->requested = fungible->floor = fungible->demand = {Gpus(1), Cores(1), GB(10)};
   fungible->in_force = fungible->set_aside = {Gpus(1), Cores(7), GB(10)};
@@ -122,12 +122,12 @@ TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
   EXPECT_EQ(Ask(2, 8), kTheOne);
 }
 
-// kube-scheduler looked before the tuner's last cut.
+// kube-scheduler tried the pod before the tuner's last cut.
 TEST_F(PreemptWithSurplusTest, EvictsNobodyForRoomThatHasJustBeenMade) {
   EXPECT_EQ(Ask(2, 1), kNobody);
   clock.Advance(std::chrono::seconds(29));
   EXPECT_EQ(Ask(2, 1), kNobody);
-  // So something else is in its way.
+  // Another resource is therefore the cause.
   clock.Advance(std::chrono::seconds(1));
   EXPECT_EQ(Ask(2, 1), kTheOne);
 }

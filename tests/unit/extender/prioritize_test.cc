@@ -23,7 +23,7 @@ TEST_F(PrioritizeTest, OrdersEqualNodesByName) {
             R"([{"Host":"b","Score":9},{"Host":"a","Score":10}])");
 }
 
-// The pod of Args(), which prefers some nodes.
+// Returns the pod of Args() with preferences for some nodes.
 std::string Preferring(std::string args) {
   const std::string affinity =
       R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"

@@ -1,6 +1,7 @@
 #include "extender/shadow.h"
 
 #include "cluster/node_selection.h"
+#include "support/recorded_log.h"
 #include "unit/extender/extender_fixture.h"
 
 namespace synergy::extender {
@@ -10,14 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class LastLine final : public LogSink {
- public:
-  void Write(std::string_view line) override { text = line; }
-
-  std::string text;
-};
-
-// Pods that somebody else places, as the watch tells of them.
+// Pods that another scheduler places, as the watch reports them.
 class ShadowTest : public ExtenderTest {
  protected:
   static Pod Waiting(Pod pod) {
@@ -38,7 +32,7 @@ class ShadowTest : public ExtenderTest {
 
   static inline NodeSelection selection_of_next;
   bool current = true;
-  LastLine told;
+  testing::RecordedLog told;
   Logger lines{told, clock, LogLevel::kInfo, LogFormat::kText};
   Shadow shadow{state,   ReserveRule{.per_gpu = ResourceVector{Gpus(1), Cores(2), GB(20)}},
                 0.1,     lines,
@@ -51,8 +45,9 @@ TEST_F(ShadowTest, ComparesItsChoiceWithWhereThePodWent) {
   state.UpsertPod(MakePod("there", 6, 18, 400, "busy"));
   Goes(MakePod("p", 2, 6, 100), "idle");
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("no")));
-  EXPECT_THAT(told.text, HasSubstr(R"(pod=default/p scheduler=default-scheduler went_to=idle)"
-                                   R"( choice=busy agrees=no allocation="cpu 6, memory 100G")"));
+  EXPECT_THAT(told.lines().back(),
+              HasSubstr(R"(pod=default/p scheduler=default-scheduler went_to=idle)"
+                        R"( choice=busy agrees=no allocation="cpu 6, memory 100G")"));
   state.RemovePod("uid-p");
   Goes(MakePod("q", 2, 6, 100), "busy");
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("yes")));
@@ -91,7 +86,7 @@ TEST_F(ShadowTest, ChoosesAmongTheNodesThatThePodMayGoTo) {
 TEST_F(ShadowTest, CountsTheGpusThatChoicesStrand) {
   AddNode("narrow", 8, 8);
   AddNode("wide", 8, 64);
-  // Beside 7 free GPUs that want 2 cores each: 2 on the one, 58 on the other.
+  // Beside 7 free GPUs that need 2 cores each: 2 on one node, 58 on the other.
   Goes(MakePod("p", 1, 6, 60), "narrow");
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_extender_shadow_stranded_gpus_total{by=\"scheduler\"} 2\n"));
@@ -104,7 +99,7 @@ TEST_F(ShadowTest, TellsWhatThePodWouldHaveBeenGiven) {
   Pod pod = MakePod("p", 1, 3, 60);
   pod.demand = {Gpus(1), Cores(12), GB(60)};
   Goes(pod, "a");
-  EXPECT_THAT(told.text, HasSubstr(R"(allocation="cpu 10, memory 60G")"));
+  EXPECT_THAT(told.lines().back(), HasSubstr(R"(allocation="cpu 10, memory 60G")"));
 }
 
 TEST_F(ShadowTest, SaysWhereItWouldHaveFoundNoPlace) {
@@ -137,7 +132,7 @@ TEST_F(ShadowTest, JudgesOnceAndPodsWithoutGpusNever) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("yes")));
 }
 
-// What a kube-scheduler is told that has asked all the same.
+// The answers to a kube-scheduler that calls although it should not.
 class ShadowVerbsTest : public ExtenderTest {
  protected:
   void SetUp() override {

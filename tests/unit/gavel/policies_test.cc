@@ -11,10 +11,12 @@
 
 #include "gavel/max_min.h"
 #include "gavel/problem.h"
+#include "gavel/type_policies.h"
 
 namespace synergy::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -70,7 +72,7 @@ TEST(GavelPolicies, AwareGivesTheFastTypeToWhomItHelpsMost) {
 }
 
 TEST(GavelPolicies, AmongOptimaTheGreatestSumIsTaken) {
-  // Job 0 holds the level down whatever the others get.
+  // Job 0 limits the level, whatever the others get.
   const GavelProblem problem = {
       .types = {"a"}, .gpus = {8}, .jobs = {JobOf("0", {1}), JobOf("1", {1})}};
   const GavelAnswer fair = Answer("max_min_fairness_perf", problem);
@@ -78,7 +80,8 @@ TEST(GavelPolicies, AmongOptimaTheGreatestSumIsTaken) {
 }
 
 TEST(GavelPolicies, WaterFillingGoesOnWithWhoeverCanRise) {
-  // Job 0 is stuck at a quarter by its weight of 4 and one whole GPU; the others share the rest.
+  // Job 0 cannot rise above a quarter by its weight of 4 and one whole GPU; the others share the
+  // rest.
   GavelProblem problem = {
       .types = {"a"}, .gpus = {2}, .jobs = {JobOf("0", {2}), JobOf("1", {2}), JobOf("2", {2})}};
   problem.jobs[0].weight = 4;
@@ -123,7 +126,7 @@ TEST(GavelPolicies, DeadlinesAreKeptWhereTheyCanBe) {
 
 TEST(GavelPolicies, TheFewestDeadlinesAreGivenUpAndNamed) {
   GavelProblem problem = WithDeadlines();
-  problem.jobs[0].deadline = 110;  // leaves no room for the others, who fit together
+  problem.jobs[0].deadline = 110;  // leaves no room for the others, which fit together
   problem.jobs[1].deadline = 210;
   problem.jobs[2].deadline = 220;
   const GavelAnswer answer = Answer("max_sum_throughput_normalized_by_cost_perf_SLOs", problem);
@@ -155,14 +158,15 @@ TEST(GavelPolicies, FinishTimesRememberWhatWasDone) {
   GavelProblem problem = WithDeadlines();
   const auto policy = MakeGavelPolicy("finish_time_fairness_perf");
   ASSERT_TRUE(policy);
-  // An equal part gives each a third: nobody is later than alone.
+  // An equal part gives each a third: no job is later than alone.
   EXPECT_THAT(*(*policy)->Allocate(problem)->objective, Near(1));
   // Alone job 0 would have needed 150 s for 50 iterations, and took 600 s.
   problem.jobs[0].steps_left = 50;
   for (GavelJob& job : problem.jobs) job.waited = 600;
   const Result<GavelAnswer> later = (*policy)->Allocate(problem);
   ASSERT_TRUE(later);
-  // The others have done nothing: (600 + 100 / thr) / (0 + 300), twice the throughput and more.
+  // The others have made no progress: (600 + 100 / thr) / (0 + 300), more than twice the
+  // throughput.
   EXPECT_GT(later->shares.jobs[1][0], later->shares.jobs[0][0] + 0.1);
 }
 
@@ -174,7 +178,7 @@ TEST(GavelPolicies, FifoStopsAtTheFirstThatFitsNowhere) {
   EXPECT_THAT(aware.shares.jobs, ElementsAre(ElementsAre(0, 1), ElementsAre(1, 0),
                                              ElementsAre(0, 0), ElementsAre(0, 0)));
   EXPECT_FALSE(aware.objective.has_value());
-  // Where types do not count, the one with the most free GPUs.
+  // If types do not count, the one with the most free GPUs.
   EXPECT_THAT(Answer("fifo", problem).shares.jobs[0], ElementsAre(1, 0));
 }
 
@@ -254,6 +258,28 @@ TEST(GavelMaxMin, PricesSayWhoIsStuck) {
   ASSERT_TRUE(answer);
   EXPECT_THAT(answer->level, Near(0.25));
   EXPECT_THAT(answer->prices, ElementsAre(Near(1), Near(0)));
+}
+
+TEST(TypePolicies, EachHasAProgramInBothForms) {
+  for (const TypePolicyName& policy : TypePolicyNames()) {
+    const std::string name(policy.name);
+    EXPECT_TRUE(IsTypePolicy(name));
+    const TypePolicy aware = ParseTypePolicy(name).value();
+    const TypePolicy agnostic = ParseTypePolicy(name + "-agnostic").value();
+    EXPECT_TRUE(aware.aware);
+    EXPECT_FALSE(agnostic.aware);
+    EXPECT_EQ(std::string(agnostic.program) + "_perf", aware.program);
+    EXPECT_TRUE(MakeGavelPolicy(aware.program).has_value()) << name;
+    EXPECT_TRUE(MakeGavelPolicy(agnostic.program).has_value()) << name;
+  }
+}
+
+TEST(TypePolicies, AnUnknownOneIsAnsweredWithTheNames) {
+  EXPECT_FALSE(IsTypePolicy("las"));
+  for (const char* name : {"las", "gavel-luck", "-agnostic", "gavel-las-packed"}) {
+    EXPECT_THAT(ParseTypePolicy(name).error().message,
+                AllOf(HasSubstr(name), HasSubstr("gavel-las, "), HasSubstr("-agnostic")));
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The way by prices against the linear program that it takes the place of.
+// The method by prices against the linear program that it replaces.
 
 #include "gavel/priced_plans.h"
 
@@ -23,7 +23,7 @@ double Between(Random& random, double least, double most) {
   return least + (most - least) * random.Uniform();
 }
 
-// More jobs than GPUs, some of them on several, some that do not run on a type.
+// Returns more jobs than GPUs, some of them on several, some that do not run on a type.
 GavelProblem AnyProblem(Random& random) {
   GavelProblem problem;
   const uint64_t types = 1 + random.Below(5);
@@ -44,7 +44,7 @@ GavelProblem AnyProblem(Random& random) {
   return problem;
 }
 
-// A pair that brings nothing makes MaxMin and GreatestSum take the linear program.
+// A pair without any gain makes MaxMin and GreatestSum use the linear program.
 GavelProblem WithPair(GavelProblem problem) {
   problem.pairs = {{.first = 0,
                     .second = 1,
@@ -78,7 +78,7 @@ double Sum(const GavelProblem& problem, const std::vector<double>& throughputs) 
 
 TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
   Random random(7);
-  // Of the problem before, which was another one.
+  // From the previous problem, which was different.
   PriceMemory levels;
   PriceMemory sums;
   for (int round = 0; round < 300; ++round) {
@@ -97,7 +97,7 @@ TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
     ASSERT_TRUE(wanted);
     EXPECT_NEAR(first->level, wanted->level, kWithin * wanted->level);
 
-    // On from there, with other weights, and then the greatest sum.
+    // Continues with other weights, and then with the greatest sum.
     std::vector<double> floors = ThroughputsOf(problem, first->shares);
     for (size_t job = 0; job < floors.size(); ++job) {
       floors[job] = std::min(floors[job], rise[job] * first->level) * 0.9;
@@ -128,7 +128,7 @@ TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
   }
 }
 
-// What brings most need not be what is fastest, as where types have costs.
+// The largest gain need not be on the fastest type, as if types have costs.
 TEST(PricedPlans, KeepDeadlinesAsTheLinearProgramDoes) {
   Random random(11);
   int kept = 0;

@@ -28,7 +28,7 @@ TEST(RoundMechanism, JobsTakeTurnsByWhatTheyLack) {
   EXPECT_DOUBLE_EQ(rounds.Priority("b", 0), 1);
   rounds.Book("a", 0, 360);
   EXPECT_LT(rounds.Priority("a", 0), rounds.Priority("b", 0));
-  // a was promised nothing on the slow type, and fills it.
+  // a has no share of the slow type, and fills it.
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
 }
 
@@ -103,9 +103,9 @@ TEST(RoundMechanism, ASolveIsDueWhenJobsComeOrGo) {
   EXPECT_FALSE(rounds.SolveIsDue(360 + 1919));
   EXPECT_TRUE(rounds.SolveIsDue(360 + 1920));
   rounds.Remove("b");
-  EXPECT_FALSE(rounds.SolveIsDue(360 + 1920));  // nobody is there
+  EXPECT_FALSE(rounds.SolveIsDue(360 + 1920));  // there is no job
   rounds.Add("c", 1, {1, 1});
-  EXPECT_TRUE(rounds.SolveIsDue(400));  // nobody that the solve knew
+  EXPECT_TRUE(rounds.SolveIsDue(400));  // no job of the last solve
 }
 
 TEST(RoundMechanism, APairTakesItsTurnAsOne) {

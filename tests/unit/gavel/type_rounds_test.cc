@@ -36,7 +36,8 @@ class TypeRoundsTest : public ::testing::Test {
     EXPECT_TRUE(picks.has_value()) << (picks ? "" : picks.error().message);
     return picks.value_or(std::vector<GavelPick>());
   }
-  // So many rounds, in which all do as they are told; the part of them that the job had the type.
+  // Runs so many rounds in which all jobs follow the decisions; returns the part of them in which
+  // the job had the type.
   double PartOn(std::vector<TypedJob> jobs, const std::string& name, size_t type, int count) {
     int had = 0;
     for (int round = 0; round < count; ++round) {
@@ -77,7 +78,7 @@ TEST_F(TypeRoundsTest, AMoveThatDoesNotPayIsMadeForNobodysSakeOnly) {
   Use("gavel-las", 200);
   std::vector<TypedJob> jobs = {Job("a", {2, 1}), Job("b", {2, 1})};
   EXPECT_NEAR(PartOn(jobs, "a", kFast, 20) * 20, 20, 1) << "they stay where they are";
-  // Somebody who waits has the fast type in its turn.
+  // A waiting job has the fast type in its turn.
   Use("gavel-las", 200);
   jobs.push_back(Job("c", {2, 0}));
   EXPECT_GT(PartOn(jobs, "c", kFast, 20), 0.2);
@@ -142,7 +143,7 @@ TEST_F(TypeRoundsTest, UnderFifoWhoMovesKeepsItsPlaceWhileItIsOnItsWay) {
   EXPECT_THAT(Decide(jobs, false), ElementsAre(GavelPick{"a", kSlow}));
   now_ += 290;
   EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
-  // It is still where it was, then nowhere, then there.
+  // It is still at its old place, then nowhere, then at the new one.
   for (const std::optional<size_t> on :
        {std::optional(kSlow), std::optional<size_t>(), std::optional(kFast)}) {
     jobs[0].on = on;

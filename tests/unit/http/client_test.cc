@@ -160,7 +160,7 @@ TEST_F(ClientTest, AServerThatDribblesIsATimeoutWhereThereIsALimit) {
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout) << answer.error().message;
 }
 
-// The client cannot tell whether such a request was acted on, whatever way the connection went.
+// The client cannot know whether such a request was processed, however the connection ended.
 TEST_F(ClientTest, AConnectionThatBreaksAfterTheRequestIsATimeout) {
   for (const bool reset : {false, true}) {
     const Background server([&] {

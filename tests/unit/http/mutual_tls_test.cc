@@ -20,7 +20,7 @@ using synergy::testing::TestAuthority;
 using synergy::testing::TestCertificate;
 using ::testing::HasSubstr;
 
-// A server that serves the client "controller.synergy.svc" of its authority alone.
+// A server that serves only the client "controller.synergy.svc" of its authority.
 class MutualTlsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -78,7 +78,7 @@ TEST_F(MutualTlsTest, EverybodyElseIsRefused) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable) << answer.error().message;
   }
-  // A client knows of its refusal a moment before the server has counted it.
+  // The client sees its refusal a moment before the server has counted it.
   EXPECT_TRUE(Eventually([this] { return refused_ == 5; })) << refused_;
 }
 
@@ -91,7 +91,7 @@ TEST_F(MutualTlsTest, AChangedAuthorityCountsForTheNextConnection) {
   EXPECT_TRUE(Get(next));
   EXPECT_FALSE(Get(old));
   EXPECT_EQ(problems_, 0);
-  // Half a change takes nobody in, and shuts nobody out.
+  // A partial change admits no new client, and excludes none.
   folder_.Write("ca.crt", "");
   EXPECT_TRUE(Get(next));
   EXPECT_FALSE(Get(old));

@@ -36,7 +36,7 @@ constexpr seconds kSoon{5};
 
 Response Text(std::string body) { return {200, "text/plain", std::move(body)}; }
 
-// A server with an echo and whatever else a test adds.
+// A server with an echo and the handlers that a test adds.
 class ServerTest : public ::testing::Test {
  protected:
   void Start() {
@@ -310,7 +310,7 @@ TEST_F(ServerTest, TheServersOwnErrorsCanBeReworded) {
   EXPECT_THAT(BodyOf(answer), StartsWith("/echo 413 the body is larger"));
   EXPECT_THAT(BodyOf(Ask("POST /none HTTP/1.1\r\n\r\n")), StartsWith("/none 404"));
   EXPECT_THAT(BodyOf(Ask("NONSENSE\r\n\r\n")), HasSubstr("400"));
-  // What a handler answers is its own affair.
+  // The server does not check a handler's answer.
   EXPECT_EQ(BodyOf(Ask("GET /teapot HTTP/1.1\r\n\r\n")), "short and stout");
 }
 
@@ -371,7 +371,7 @@ TEST_F(ServerTest, AConnectionWaitsWhileAllOthersAreBusy) {
   waiting.Send(kHello);
   go_on_.count_down();
   EXPECT_EQ(BodyOf(waiting.ReadAnswer()), "hello name=you");
-  // Which of both orders it was: the answer said that the connection would end, or the idle
+  // Both orders are possible: the answer announced the end of the connection, or the idle
   // connection was closed.
   EXPECT_EQ(BodyOf(busy.ReadAnswer()), "waited");
   EXPECT_TRUE(busy.IsClosed());
@@ -385,7 +385,7 @@ TEST_F(ServerTest, ARequestThatStopsInTheMiddleIsGivenUp) {
   EXPECT_TRUE(connection.IsClosed());
 }
 
-// Sends a byte now and then, so that it is never silent, until nobody listens.
+// Sends a byte now and then, so that it is never silent, until the connection ends.
 class Dribble {
  public:
   explicit Dribble(RawConnection connection)
@@ -429,7 +429,7 @@ TEST_F(ServerTest, AnAnswerThatNobodyTakesIsGivenUp) {
   EXPECT_LT(lazy.ReadAnswer().size(), size_t{64} << 20);
 }
 
-// Who probes must get an answer.
+// Probes must get an answer.
 TEST_F(ServerTest, TheSlowestClientMakesRoomWhereNobodyIsIdle) {
   options_.max_connections = 4;
   Start();
@@ -464,7 +464,7 @@ TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
     EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
 }
 
-// Half requests, each opened again as soon as it is closed.
+// Incomplete requests, each opened again as soon as it is closed.
 class Flood {
  public:
   Flood(uint16_t port, uint8_t host) : port_(port), host_(host) {}

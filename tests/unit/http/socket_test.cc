@@ -28,7 +28,7 @@ Address Loopback(uint16_t port) {
   return Address(found);
 }
 
-// Connections to it are neither taken nor refused, because its backlog is full.
+// Connections to it are neither accepted nor refused, because its backlog is full.
 class BlackHole {
  public:
   BlackHole() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -132,7 +132,7 @@ TEST_F(TlsServerTest, AClientFollowsTheFileOfTheAuthorityThatItTrusts) {
   EXPECT_TRUE((*client)->Send({.path = "/hello"}));
 }
 
-// As while it is being written. Without an authority the system's would count.
+// As while it is being written. Without an authority the system's would be trusted.
 TEST_F(TlsServerTest, AFileOfTheAuthorityThatIsEmptyChangesNothing) {
   Start(authority_.Issue("server"));
   const auto client = Client::Create(
@@ -181,7 +181,7 @@ TEST_F(TlsServerTest, ACertificateThatCannotBeUsedIsReportedAndTheOldOneStays) {
   std::filesystem::remove(folder_.Path("tls.key"));
   ASSERT_TRUE(Get(url(), tls));
   EXPECT_EQ(problems(), 2U);
-  // Half of a change: the key is the next certificate's, the certificate not there yet.
+  // A partial change: the key is the next certificate's, the certificate is not there yet.
   const TestAuthority next("next authority");
   const TestCertificate certificate = next.Issue("server");
   folder_.Write("tls.key", certificate.key_pem);
@@ -240,7 +240,7 @@ TEST(ServerCertificateTest, ACertificateThatCannotBeUsedIsAnError) {
   EXPECT_THAT(created.error().message, HasSubstr("key values mismatch"));
 }
 
-// Clients' certificates: with a server of the test's own, as ours asks for none.
+// Clients' certificates: with a server of the test's own, because ours requests none.
 class ClientCertificateTest : public ::testing::Test {
  protected:
   Result<ClientResponse> Call(const ClientTls& tls) {
@@ -268,7 +268,7 @@ TEST_F(ClientCertificateTest, AClientWithACertificateIsWelcome) {
 }
 
 // In TLS 1.3 the client learns this only after it has sent its request, which the server never
-// looked at.
+// reads.
 TEST_F(ClientCertificateTest, AClientThatIsRefusedKnowsThatNothingWasProcessed) {
   auto answer = Call({.ca_pem = authority_.certificate_pem()});
   ASSERT_FALSE(answer);
@@ -326,7 +326,7 @@ TEST_F(ClientCertificateTest, BadPemIsAnError) {
   EXPECT_FALSE(fails({.certificate_pem = mine.certificate_pem, .key_pem = mine.key_pem}));
 }
 
-// The end of a TLS stream is data to whoever looks at the socket alone, and so are session tickets.
+// The end of a TLS stream looks like data on the socket, and so do session tickets.
 TEST(TlsClientTest, AConnectionThatTheServerEndedIsNotUsedAgain) {
   const TestAuthority authority;
   FakeListener listener(FakeTls{authority.Issue("server"), ""});

@@ -83,7 +83,7 @@ TEST(AdvertisementTest, GpusInMigModeAreLeftOutAndNamed) {
   EXPECT_TRUE(advertisement.left_out.contains("GPU-0"));
 }
 
-// The second GPU is another product's: a T4 has no MIG devices.
+// The second GPU is of another product: a T4 has no MIG devices.
 GpuInventory WithMigBesideAT4(const std::string& first, const std::string& second) {
   std::vector<Gpu> gpus = WithMig(first, second).gpus();
   gpus[1].product = "NVIDIA T4";

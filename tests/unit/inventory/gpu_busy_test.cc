@@ -30,7 +30,7 @@ class BusyMeterTest : public ::testing::Test {
 TEST_F(BusyMeterTest, CountsWhatOfTheTimeAGpuWasBusy) {
   After(seconds(1), {{"GPU-0", 0.5}, {"GPU-1", 0.0}});
   const WallTime first = at.wall;
-  EXPECT_EQ(SecondsOf("GPU-0"), 0);  // what was before nobody knows
+  EXPECT_EQ(SecondsOf("GPU-0"), 0);  // the earlier time is unknown
   After(seconds(1), {{"GPU-0", 0.5}, {"GPU-1", 1.0}});
   After(milliseconds(1500), {{"GPU-0", 0.8}, {"GPU-1", 1.0}});
   EXPECT_NEAR(SecondsOf("GPU-0"), 0.5 + 1.2, 1e-9);

@@ -67,7 +67,7 @@ TEST(HealthTest, ADriverThatTellsRecoveryActionsKnowsBetterThanTheXid) {
   EXPECT_TRUE(judge.Judge("GPU-0", kMuchLater).healthy);
   judge.SeeProbe("GPU-0", {.recovery_action = "a reset of the GPU"}, kMuchLater);
   EXPECT_EQ(judge.Judge("GPU-0", kStart + std::chrono::hours(9)).reason,
-            "the driver asks for a reset of the GPU");
+            "the driver requests a reset of the GPU");
 }
 
 TEST(HealthTest, AFailedRepairCountsForGood) {

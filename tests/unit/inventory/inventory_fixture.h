@@ -1,6 +1,6 @@
 #pragma once
 
-// Inventories as real servers have them.
+// Inventories of real servers.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace synergy::testing {
 
 inline std::string GpuId(size_t number) { return "GPU-" + std::to_string(number); }
 
-// `numa_nodes` nodes with the GPUs shared out evenly.
+// Returns GPUs spread evenly over `numa_nodes` nodes.
 inline std::vector<Gpu> MakeGpus(size_t count, int numa_nodes,
                                  const std::string& product = "NVIDIA A100-SXM4-80GB") {
   std::vector<Gpu> gpus(count);
@@ -49,7 +49,7 @@ inline GpuInventory WithNvSwitch(size_t gpus) {
   return inventory;
 }
 
-// 8 GPUs on PCIe switches of two each, and in pairs linked by an NVLink bridge if `bridged`.
+// 8 GPUs on PCIe switches of two each, linked in pairs by an NVLink bridge if `bridged`.
 inline GpuInventory WithPcieSwitches(bool bridged) {
   GpuInventory inventory(MakeGpus(8, 2, "NVIDIA A40"));
   for (size_t a = 0; a < 8; a += 2)

@@ -10,7 +10,7 @@
 namespace synergy::json {
 namespace {
 
-// What `edit` makes of `text`, as a patch and applied.
+// The effect of `edit` on `text`, as a patch and applied.
 struct Patched {
   std::string patch;
   std::string text;

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "json/value_text.h"
+#include "json/writer.h"
 
 namespace synergy::json {
 namespace {

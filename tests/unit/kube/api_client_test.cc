@@ -104,7 +104,8 @@ TEST(ApiClientTest, WhatAnOverloadedServerRefusesIsSentAgainWhenItSays) {
   EXPECT_EQ(client->Post("/tomorrow", "{}").error().code, ErrorCode::kOverloaded);
   EXPECT_EQ(server.requests("/tomorrow").size(), 1U);
 
-  // A caller that has no more time does not wait, be it stopped before the answer or after.
+  // A caller without remaining time does not wait, whether it was stopped before the answer or
+  // after.
   server.OverloadNext("POST", "/soon", 5, 1);
   std::stop_source stop;
   const Background stopper([&] {
@@ -127,7 +128,7 @@ TEST(ApiClientTest, ATokenIsSentAndNeverShown) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("very-secret")));
 }
 
-// Somebody else may lead by then.
+// Another replica may lead by then.
 TEST(ApiClientTest, AWriteIsSentAgainOnlyWhileItMayBe) {
   FakeApiServer server;
   bool may = true;
@@ -158,7 +159,7 @@ TEST(ApiClientTest, ATokenFileIsReadAgainWhenItChanges) {
   folder.Write("token", "second");
   (void)client->Get("/nothing");
   EXPECT_EQ(SentToken(server), "Bearer second");
-  // In the middle of a change there may be nothing to read.
+  // During a change there may be nothing to read.
   folder.Write("token", "");
   (void)client->Get("/nothing");
   EXPECT_EQ(SentToken(server), "Bearer second");

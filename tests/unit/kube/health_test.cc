@@ -30,7 +30,7 @@ TEST_F(HealthTest, IsNotReadyAfterTooLongASilence) {
   status.synced = true;
   status.last_contact = clock.Now();
   clock.Advance(seconds(61));
-  EXPECT_EQ(health.NotReadyReason(), "nothing heard of pods for 61 s");
+  EXPECT_EQ(health.NotReadyReason(), "no response on pods for 61 s");
 }
 
 TEST_F(HealthTest, IsNotReadyOnItsWayOut) {

@@ -1,9 +1,9 @@
-#include "kube/line_splitter.h"
-
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "kube/api_client.h"
 
 namespace synergy::kube {
 namespace {

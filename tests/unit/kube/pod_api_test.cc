@@ -77,9 +77,9 @@ TEST_F(PodApiTest, AServerThatIsDownHasNotBoundThePod) {
 
 TEST_F(PodApiTest, AResizeIsOursAndOfTheRequestsAlone) {
   Pod pod = *pods_->Get("team", "p");
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.container = "train";
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   (void)pods_->Resize(pod, {Gpus(1), Cores(2), GiB(4)});
   const synergy::testing::FakeRequest asked = server_.requests().back();
   EXPECT_EQ(asked.method, "PATCH");

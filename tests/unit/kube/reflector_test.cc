@@ -13,6 +13,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/recorded_log.h"
 
 namespace synergy::kube {
 namespace {
@@ -60,7 +61,7 @@ class RecordingStore final : public ObjectStore<T> {
   }
 
   using Objects = std::map<std::string, T>;
-  // Until `holds`, two minutes at most.
+  // Waits until `holds`, two minutes at most.
   bool WaitUntil(const std::function<bool(const Objects&)>& holds) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::minutes(2), [&] { return holds(objects_); });
@@ -99,25 +100,6 @@ class RecordingStore final : public ObjectStore<T> {
   int replacements_ = 0;
 };
 
-class RecordingSink final : public LogSink {
- public:
-  void Write(std::string_view line) override {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(line);
-  }
-  size_t Count(std::string_view part) const {
-    const std::lock_guard lock(mutex_);
-    size_t count = 0;
-    for (const std::string& line : lines_) count += line.find(part) == std::string::npos ? 0 : 1;
-    return count;
-  }
-  size_t size() const { return Count(""); }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
-
 class ReflectorTest : public ::testing::Test {
  protected:
   ReflectorTest() {
@@ -129,16 +111,16 @@ class ReflectorTest : public ::testing::Test {
 
   void Start() { Start(SystemClock()); }
   void Start(const Clock& clock) {
-    pods_ = Reflector<Pod>::Start(*client_, reader_, store_, clock, log_, options_);
+    pods_ = Reflector::Start(*client_, reader_, store_, clock, log_, options_);
   }
-  // With the pods in place and a watch open.
+  // Starts with the pods in place and a watch open.
   void StartWith(const std::vector<FakePod>& pods) {
     server_.SetPods(pods);
     Start();
     ASSERT_TRUE(store_.WaitForReplacements(1));
     ASSERT_TRUE(server_.WaitForWatches("pods", 1));
   }
-  // Returns when everything that the server has sent so far was dealt with: a last pod arrived.
+  // Returns when everything that the server has sent so far was processed: a last pod arrived.
   void Settle() {
     const std::string name = "settle-" + std::to_string(++settled_);
     server_.PutPod({.name = name});
@@ -152,10 +134,10 @@ class ReflectorTest : public ::testing::Test {
   wire::ObjectReader reader_{"nvidia.com/gpu"};
   RecordingStore<Pod> store_;
   FakeClock clock_;
-  RecordingSink sink_;
+  testing::RecordedLog sink_;
   Logger log_{sink_, SystemClock(), LogLevel::kDebug, LogFormat::kText};
   ReflectorOptions options_;
-  std::unique_ptr<Reflector<Pod>> pods_;
+  std::unique_ptr<Reflector> pods_;
   int settled_ = 0;
 };
 
@@ -307,7 +289,7 @@ TEST_F(ReflectorTest, AnEventFromThePastIsNotAppliedAndMeansANewList) {
   EXPECT_EQ(sink_.Count("history runs backwards"), 3U);
 }
 
-// The watch that is opened again would be silent until versions have caught up.
+// The reopened watch would be silent until versions have caught up.
 TEST_F(ReflectorTest, AStoreThatWasRestoredFromABackupMeansANewList) {
   StartWith({{.name = "a"}});
   const uint64_t backup = server_.version();
@@ -411,9 +393,9 @@ TEST_F(ReflectorTest, AFailureThatGoesOnIsLoggedOnceAndItsEndToo) {
   EXPECT_EQ(pods_->status().errors, 20U);
   EXPECT_EQ(sink_.Count("list failed"), 1U);
   EXPECT_EQ(sink_.Count("watching again"), 1U);
-  const size_t lines = sink_.size();
+  const size_t lines = sink_.lines().size();
   for (int i = 0; i < 20; ++i) Settle();
-  EXPECT_EQ(sink_.size(), lines);  // events are not logged
+  EXPECT_EQ(sink_.lines().size(), lines);  // events are not logged
 }
 
 TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
@@ -427,7 +409,7 @@ TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
   EXPECT_EQ(sink_.Count("could not be read"), 1U);
 }
 
-// More than is read of labels.
+// More labels than are read.
 std::string ManyLabels() {
   std::string labels = R"({"a":"x")";
   for (int i = 0; i < 1000; ++i) labels += R"(,"l)" + std::to_string(i) + R"(":"x")";
@@ -471,8 +453,7 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   RecordingStore<DisruptionBudget> store;
   options_.path = "/apis/policy/v1/poddisruptionbudgets";
   server_.SetDisruptionBudgets({{.name = "a", .disruptions_allowed = 5}});
-  const auto budgets =
-      Reflector<DisruptionBudget>::Start(*client_, reader_, store, SystemClock(), log_, options_);
+  const auto budgets = Reflector::Start(*client_, reader_, store, SystemClock(), log_, options_);
   ASSERT_TRUE(store.WaitFor("a"));
   ASSERT_TRUE(server_.WaitForWatches("poddisruptionbudgets", 1));
   const auto is_as_it_was = [](const auto& known) {
@@ -491,7 +472,7 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   EXPECT_EQ(budgets->status().unread, 2U);
 }
 
-// As a real one answers, that writes some characters as six.
+// Like a real server, which writes some characters as six.
 TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
   client_ = std::move(*ApiClient::Create(server_.access(), {.largest_answer = 100'000}));
   const std::string large = R"({"a":")" + std::string(30'000, 'x') + R"("})";
@@ -540,9 +521,9 @@ TEST_F(ReflectorTest, NodesAndDisruptionBudgetsAreFollowedToo) {
   ReflectorOptions budget_options = options_;
   budget_options.path = "/apis/policy/v1/poddisruptionbudgets";
   const auto nodes =
-      Reflector<Node>::Start(*client_, reader_, node_store, SystemClock(), log_, node_options);
-  const auto budgets = Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store,
-                                                          SystemClock(), log_, budget_options);
+      Reflector::Start(*client_, reader_, node_store, SystemClock(), log_, node_options);
+  const auto budgets =
+      Reflector::Start(*client_, reader_, budget_store, SystemClock(), log_, budget_options);
   ASSERT_TRUE(node_store.WaitFor("n1"));
   ASSERT_TRUE(budget_store.WaitFor("b1"));
   server_.PutNode({.name = "n2"});

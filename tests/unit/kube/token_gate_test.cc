@@ -12,6 +12,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/recorded_log.h"
 #include "support/silent_log.h"
 
 namespace synergy::kube {
@@ -27,7 +28,7 @@ using ::testing::Not;
 constexpr const char* kReader = "system:serviceaccount:synergy-system:reader";
 constexpr const char* kAudience = "progress.synergy.io";
 
-// Knows tokens by their audience and what is after it: "AUDIENCE/USER".
+// Accepts tokens by their audience and user: "AUDIENCE/USER".
 class FakeAccessApi final : public AccessApi {
  public:
   Result<std::optional<wire::TokenUser>> ReviewToken(const std::string& token,
@@ -48,19 +49,13 @@ class FakeAccessApi final : public AccessApi {
   bool down_for_rights = false;
 };
 
-class KeptLines final : public LogSink {
- public:
-  void Write(std::string_view line) override { all.emplace_back(line); }
-  std::vector<std::string> all;
-};
-
 class TokenGateTest : public ::testing::Test {
  protected:
   static std::string For(const std::string& user) { return std::string(kAudience) + "/" + user; }
 
   FakeAccessApi api_;
   FakeClock clock_;
-  KeptLines lines_;
+  testing::RecordedLog lines_;
   Logger log_{lines_, clock_, LogLevel::kDebug, LogFormat::kText};
   TokenGate gate_{JudgeByUser(api_, kReader, kAudience), clock_, log_, {.most_kept = 3}};
 };
@@ -113,9 +108,9 @@ TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
   api_.down = true;
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(gate_.Check(For(kReader)).error().code, ErrorCode::kUnavailable);
-  ASSERT_EQ(lines_.all.size(), 1U);
-  EXPECT_THAT(lines_.all[0], HasSubstr("tokens cannot be reviewed"));
-  EXPECT_THAT(lines_.all[0], Not(HasSubstr(kReader)));
+  ASSERT_EQ(lines_.lines().size(), 1U);
+  EXPECT_THAT(lines_.lines()[0], HasSubstr("cannot review tokens"));
+  EXPECT_THAT(lines_.lines()[0], Not(HasSubstr(kReader)));
   EXPECT_EQ(gate_.kept(), 0U);
   api_.down = false;
   EXPECT_EQ(gate_.Check(For(kReader)), Access::kAllowed);
@@ -131,7 +126,7 @@ TEST_F(TokenGateTest, AYesCountsForLongerWhereThatIsWantedAndNobodyAnswers) {
   EXPECT_FALSE(gate.Check("nobody's"));
   clock_.Advance(seconds(1));
   EXPECT_FALSE(gate.Check(For(kReader)));
-  // No longer than until there is an answer again.
+  // Only until there is an answer again.
   api_.down = false;
   EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
   clock_.Advance(seconds(60));
@@ -178,7 +173,7 @@ TEST(RefusalTest, ItNamesTheCure) {
   EXPECT_THAT(unavailable->body, HasSubstr("nobody is there"));
 }
 
-// The API server's own answers, of 1.34.
+// The API server's own answers, from 1.34.
 class GuardMetricsTest : public ::testing::Test {
  protected:
   static constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";

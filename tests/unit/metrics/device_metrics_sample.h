@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics of a device plugin in which something of everything has happened.
+// Metrics of a device plugin with a value for everything.
 
 #include <chrono>
 

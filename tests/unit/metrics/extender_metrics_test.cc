@@ -62,7 +62,7 @@ constexpr const char* kExtenderFamilies[] = {
 
 class ExtenderMetricsTest : public ::testing::Test {
  protected:
-  // The exposition has this whole line.
+  // Expects this whole line in the exposition.
   void ExpectLine(const std::string& line) {
     EXPECT_THAT("\n" + metrics_.Render(), HasSubstr("\n" + line + "\n"));
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics in which something of everything has happened.
+// Metrics with a value for everything.
 
 #include <chrono>
 

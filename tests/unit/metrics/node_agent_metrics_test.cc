@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class NodeAgentMetricsTest : public ::testing::Test {
  protected:
-  // The exposition has this whole line.
+  // Expects this whole line in the exposition.
   void ExpectLine(const std::string& line) {
     EXPECT_THAT("\n" + metrics_.Render(), HasSubstr("\n" + line + "\n"));
   }

@@ -1,12 +1,12 @@
 #pragma once
 
-// The text exposition as Prometheus itself judges it.
+// Checks the text exposition with Prometheus' own tool.
 
 #include <string>
 
 namespace synergy::testing {
 
-// What `promtool check metrics` says; empty when it has nothing to complain about.
+// Returns the output of `promtool check metrics`; empty if there is no complaint.
 std::string PromtoolComplaints(const std::string& exposition);
 
 }  // namespace synergy::testing

@@ -1,4 +1,4 @@
-// The exposition as Prometheus itself judges it.
+// Checks the exposition with Prometheus' own tool.
 
 #include "unit/metrics/promtool.h"
 

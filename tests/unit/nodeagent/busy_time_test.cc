@@ -19,7 +19,7 @@ ContainerBusy Told(double busy, WallTime since = kBegin) {
 TEST(BusyTimeTest, TellsWhatOfTheLastMinuteTheGpusWereBusy) {
   BusyTime time;
   for (int i = 0; i <= 60; ++i) {
-    // It trains half as fast from then on.
+    // The training is half as fast from then on.
     const double busy = i <= 30 ? 1.6 * i : 48 + 0.8 * (i - 30);
     EXPECT_TRUE(time.Hear(Told(100 + busy), kBegin + seconds(2 * i)));
     if (i == 30) {
@@ -27,7 +27,7 @@ TEST(BusyTimeTest, TellsWhatOfTheLastMinuteTheGpusWereBusy) {
     }
   }
   ASSERT_TRUE(time.Estimate());
-  EXPECT_NEAR(time.Estimate()->busy, 72, 1e-9);  // what was before it looked is not counted
+  EXPECT_NEAR(time.Estimate()->busy, 72, 1e-9);  // earlier time does not count
   EXPECT_NEAR(*time.Estimate()->rate, 0.4, 1e-9);
   EXPECT_EQ(time.Estimate()->at, kBegin + seconds(120));
 }
@@ -57,7 +57,7 @@ TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
   BusyTime time;
   for (int i = 0; i <= 10; ++i) time.Hear(Told(2 * i), kBegin + seconds(2 * i));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
-  // The plugin was started again a minute later.
+  // The plugin was restarted a minute later.
   const WallTime again = kBegin + seconds(80);
   time.Hear(Told(0, again), again);
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);

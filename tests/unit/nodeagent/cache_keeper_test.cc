@@ -13,6 +13,7 @@
 
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "unit/nodeagent/recorded_readings.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -25,7 +26,7 @@ struct FakeContainer {
   Bytes anonymous;
   Bytes cache;
   bool can_release = true;
-  bool stubborn = false;  // its cache does not go
+  bool stubborn = false;  // its cache cannot be reclaimed
   int drops = 0;
   std::optional<Error> failure;
 };
@@ -78,14 +79,6 @@ class ContainerGroups final : public MemoryGroups {
   std::map<std::string, FakeContainer> containers;  // by id
 };
 
-struct HeardReadings final : ReadingWriter {
-  void Write(const kube::PodIdentity& pod, const MemoryReading& reading) override {
-    heard.emplace_back(pod.name, reading);
-  }
-  void Write(const kube::PodIdentity&, const DeviceReading&) override {}
-  std::vector<std::pair<std::string, MemoryReading>> heard;
-};
-
 class CacheKeeperTest : public ::testing::Test {
  protected:
   wire::ResizeStatus Pod(const std::string& name, Bytes request, Bytes floor) {
@@ -95,12 +88,12 @@ class CacheKeeperTest : public ::testing::Test {
     pod.name = name;
     pod.managed = pod.has_share = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.requested.memory = request;
     fungible.floor.memory = floor;
     fungible.enforcement = Enforcement::kStrict;
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   FakeContainer& Has(const std::string& name, Bytes anonymous, Bytes cache) {
@@ -118,7 +111,7 @@ class CacheKeeperTest : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics;
   ContainerGroups groups;
-  HeardReadings readings;
+  RecordedReadings readings;
   NodeMemory node{GiB(64), GiB(40), GiB(40)};
   NodePods pods;
   CacheKeeper keeper{
@@ -152,7 +145,7 @@ TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
   pods.Replace({pod});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
-  EXPECT_THAT(readings.heard, IsEmpty());
+  EXPECT_THAT(readings.memory, IsEmpty());
   EXPECT_EQ(keeper.kept_pods(), 0u);
 }
 
@@ -164,9 +157,9 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
   pods.Replace({one, other});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
-  // What it would not give back is in use.
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+  // Memory that it did not give back is in use.
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
   pods.Remove(other);
   Steps(20);
   EXPECT_LT(container.cache, GiB(15));
@@ -185,17 +178,17 @@ TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
   Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].first, "a");
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(5));
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].first, "a");
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(5));
 }
 
 TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
   Has("a", GiB(5), GiB(15)).can_release = false;
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
-  ASSERT_EQ(readings.heard.size(), 1u);
-  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+  ASSERT_EQ(readings.memory.size(), 1u);
+  EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
 }
 
 TEST_F(CacheKeeperTest, AShortNodeIsTold) {
@@ -204,8 +197,8 @@ TEST_F(CacheKeeperTest, AShortNodeIsTold) {
   Steps(1);
   node.available = MiB(200);
   Steps(1);
-  ASSERT_EQ(readings.heard.size(), 2u);
-  EXPECT_TRUE(readings.heard[1].second.node_short);
+  ASSERT_EQ(readings.memory.size(), 2u);
+  EXPECT_TRUE(readings.memory[1].second.node_short);
   EXPECT_TRUE(keeper.node_short());
 }
 
@@ -223,7 +216,7 @@ TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
   EXPECT_THAT(metrics.Render(), ::testing::Not(HasSubstr("sample_failed")));
 }
 
-// An agent that was killed has left nothing: another begins as the first did.
+// A killed agent leaves no state: another one starts like the first.
 TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(8), GiB(8))});

@@ -68,7 +68,7 @@ TEST(IsShort, IsSoBeforeTheKubeletEvicts) {
 
 constexpr Bytes kSmallest = MiB(4);
 
-// A container that is looked at once a second.
+// A container that is examined once a second.
 class CachePaceTest : public ::testing::Test {
  protected:
   CachePaceTest() {
@@ -135,7 +135,7 @@ TEST_F(CachePaceTest, GoesInSmallerStepsWhileWhatWasDroppedIsReadAgain) {
   EXPECT_EQ(After(seconds(1)), kSmallest);
 }
 
-// It reads more than its share holds.
+// The container reads more than its share holds.
 TEST_F(CachePaceTest, WhatWasReadMeanwhileMayGoBesides) {
   for (int i = 0; i < 20; ++i) {
     sample.refaulted += GiB(1);
@@ -171,7 +171,7 @@ TEST_F(CachePaceTest, DoesWithoutPressureWhereTheKernelHasNone) {
   EXPECT_EQ(After(seconds(1)), MiB(32));
 }
 
-// Anonymous memory comes and goes by gigabytes a second, and page cache takes what is free.
+// Anonymous memory comes and goes by gigabytes per second, and page cache takes the free rest.
 TEST(CachePolicy, NeverAsksForMoreThanCacheWhateverAnonymousMemoryDoes) {
   Random random(1);
   CachePace pace;

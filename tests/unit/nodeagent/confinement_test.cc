@@ -26,7 +26,7 @@ TEST(ConfinementTest, WritesNothingButWhatItMay) {
   fs::create_directories(pods + "/pod1");
   ASSERT_TRUE(Writes(pods + "/pod1/cpu.max"));
   ASSERT_TRUE(Writes(folder.Path("cgroup.kill")));
-  // The process is confined for good.
+  // The process is confined until it ends.
   const pid_t child = fork();
   if (child == 0) {
     const Result<> confined = ConfineWrites({pods});

@@ -61,7 +61,7 @@ TEST_F(GroupReadsTest, AWorkerThatEndsIsCountedOnceWithWhomItLeavesItsCountsTo) 
   SetReads(11, 100, 0);
   SetReads(12, 30, 0);
   EXPECT_EQ(Read(), 130);
-  // Not waited for yet.
+  // No wait for storage yet.
   SetProcesses("11\n");
   End(12);
   EXPECT_EQ(Read(), 130);

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What runc lets every container have.
+// The devices that runc allows every container.
 constexpr const char* kUsual =
     "[Scope]\nDevicePolicy=strict\nDeviceAllow=char-pts rwm\nDeviceAllow=/dev/char/10:200 rwm\n"
     "DeviceAllow=/dev/char/5:0 rwm\nDeviceAllow=/dev/char/1:5 rwm\nDeviceAllow=char-* m\n"

@@ -12,6 +12,7 @@
 
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "unit/nodeagent/recorded_readings.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -36,14 +37,6 @@ struct FakeDeviceGroups final : DeviceGroups {
   int reads = 0;
 };
 
-struct HeardDevices final : ReadingWriter {
-  void Write(const kube::PodIdentity&, const MemoryReading&) override {}
-  void Write(const kube::PodIdentity& pod, const DeviceReading& reading) override {
-    heard.emplace_back(pod.name, reading);
-  }
-  std::vector<std::pair<std::string, DeviceReading>> heard;
-};
-
 class DeviceKeeperTest : public ::testing::Test {
  protected:
   static wire::ResizeStatus Pod(const std::string& name, const std::string& id) {
@@ -52,15 +45,15 @@ class DeviceKeeperTest : public ::testing::Test {
     pod.pod_namespace = "team";
     pod.managed = true;
     pod.containers.push_back({"train", id, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
   static wire::ResizeStatus Saying(wire::ResizeStatus pod, const DeviceReading& reading) {
-    Fungible fungible = *pod.fungible;
+    ManagedContainer fungible = *pod.fungible;
     fungible.devices = reading;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
   void Steps(int count) {
@@ -71,7 +64,7 @@ class DeviceKeeperTest : public ::testing::Test {
   synergy::testing::SilentLog log_;
   NodePods pods_;
   FakeDeviceGroups groups_;
-  HeardDevices writer_;
+  RecordedReadings writer_;
   DeviceKeeper keeper_{pods_, groups_, writer_, clock_, log_.log};
 };
 
@@ -79,10 +72,10 @@ TEST_F(DeviceKeeperTest, SaysOfEachContainerOnceWhatIsKnownOfIt) {
   groups_.by_id = {{"id-a", kSafe}, {"id-b", kUnsafe}};
   pods_.Replace({Pod("a", "id-a"), Pod("b", "id-b")});
   Steps(1);
-  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kSafe), Pair("b", kUnsafe)));
+  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("b", kUnsafe)));
   pods_.Replace({Saying(Pod("a", "id-a"), kSafe), Saying(Pod("b", "id-b"), kUnsafe)});
   Steps(60);
-  EXPECT_EQ(writer_.heard.size(), 2U);
+  EXPECT_EQ(writer_.devices.size(), 2U);
   EXPECT_EQ(groups_.reads, 2);
 }
 
@@ -92,28 +85,28 @@ TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
   Steps(1);
   pods_.Upsert(Saying(Pod("a", "id-2"), kSafe));
   Steps(1);
-  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kSafe), Pair("a", kUnsafe)));
+  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("a", kUnsafe)));
 }
 
 TEST_F(DeviceKeeperTest, WhatThePodDoesNotSayIsSaidAgain) {
   groups_.by_id = {{"id-a", kSafe}};
   pods_.Replace({Pod("a", "id-a")});
   Steps(5);
-  EXPECT_EQ(writer_.heard.size(), 1U);
+  EXPECT_EQ(writer_.devices.size(), 1U);
   Steps(10);
-  EXPECT_EQ(writer_.heard.size(), 2U);
+  EXPECT_EQ(writer_.devices.size(), 2U);
 }
 
 TEST_F(DeviceKeeperTest, WhatIsNotKnownIsLookedForAgain) {
   pods_.Replace({Pod("a", "id-a")});
   Steps(3);
-  EXPECT_THAT(writer_.heard, IsEmpty()) << "it has not begun, or ended";
+  EXPECT_THAT(writer_.devices, IsEmpty()) << "it has not begun, or ended";
   groups_.by_id = {{"id-a", kUnknown}};
   Steps(1);
   pods_.Upsert(Saying(Pod("a", "id-a"), kUnknown));
   groups_.by_id = {{"id-a", kSafe}};
   Steps(12);
-  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kUnknown), Pair("a", kSafe)));
+  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kUnknown), Pair("a", kSafe)));
 }
 
 TEST_F(DeviceKeeperTest, NothingIsSaidOfPodsThatAreNotManaged) {
@@ -122,7 +115,7 @@ TEST_F(DeviceKeeperTest, NothingIsSaidOfPodsThatAreNotManaged) {
   pod.managed = false;
   pods_.Replace({pod});
   Steps(2);
-  EXPECT_THAT(writer_.heard, IsEmpty());
+  EXPECT_THAT(writer_.devices, IsEmpty());
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_F(GpuBusyFileTest, ReadsWhatThePluginWrites) {
 
 TEST_F(GpuBusyFileTest, SaysWhatIsWrong) {
   EXPECT_EQ(CodeOf(file), ErrorCode::kNotFound);
-  Write(R"({"at":5,"containers":[{"pod":"a)");  // half of it
+  Write(R"({"at":5,"containers":[{"pod":"a)");  // an incomplete write
   EXPECT_EQ(CodeOf(file), ErrorCode::kInvalid);
   EXPECT_THAT(ReadGpuBusyFile(file).error().message, HasSubstr(file));
 }

@@ -21,7 +21,7 @@ class LogTailTest : public ::testing::Test {
   void Rename(const std::string& from, const std::string& to) {
     fs::rename(folder_.Path(from), folder_.Path(to));
   }
-  // What the tail has to say.
+  // Returns the tail's new text.
   std::string Read() {
     std::string all;
     const auto read = tail_.Read([&all](std::string_view text) { all += text; });
@@ -73,7 +73,7 @@ TEST_F(LogTailTest, LosesNothingWhereTheKubeletRotates) {
   EXPECT_EQ(Read(), "one\n");
   Append("0.log", "two\n");
   Rename("0.log", "0.log.20260102-030405");
-  Append("0.log.20260102-030405", "three\n");  // the runtime has not been told yet
+  Append("0.log.20260102-030405", "three\n");  // the runtime still writes to the old file
   Append("0.log", "four\n");
   EXPECT_EQ(Read(), "two\nthree\nfour\n");
   Append("0.log", "five\n");
@@ -131,21 +131,21 @@ TEST_F(LogTailTest, PassesOverTheMiddleOfAFlood) {
   EXPECT_GT(tail_.skipped(), 4000000u);
 }
 
-// The owner of a pod must not have other files read by way of its log folder.
+// The owner of a pod must not make the agent read other files through its log folder.
 TEST_F(LogTailTest, DoesNotFollowSymbolicLinks) {
   Append("secret", "root:x:0\n");
   fs::create_symlink(folder_.Path("secret"), folder_.Path("0.log"));
   EXPECT_EQ(Read(), "error: " + folder_.Path("0.log") + " is a link to " + folder_.Path("secret"));
 }
 
-// As Docker's, in a folder that the agent does not have.
+// Like Docker's, in a folder that the agent does not mount.
 TEST_F(LogTailTest, SaysWhereALinkLeadsThatLeadsNowhere) {
   fs::create_symlink("/var/lib/docker/containers/1/1-json.log", folder_.Path("0.log"));
   const auto read = tail_.Read([](std::string_view) {});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kInvalid);
   EXPECT_TRUE(read.error().message.ends_with(" to /var/lib/docker/containers/1/1-json.log"));
-  // The runtime is another one now.
+  // The runtime is now another one.
   fs::remove(folder_.Path("0.log"));
   Append("1.log", "one\n");
   EXPECT_EQ(Read(), "one\n");

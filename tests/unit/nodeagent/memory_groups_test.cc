@@ -1,5 +1,4 @@
-// Folders that look like the kernel's. What the kernel does when it is written to, tests/cluster
-// shows on a real one.
+// Folders that look like the kernel's. tests/cluster shows the kernel's own reaction to writes.
 
 #include "nodeagent/memory/memory_groups.h"
 
@@ -31,7 +30,7 @@ wire::ResizeStatus TrainingPod() {
 
 class MemoryGroupsTest : public ::testing::Test {
  protected:
-  // A control group of v1 that uses 180 MiB, 20 of them held.
+  // Adds a control group of v1 that uses 180 MiB, 20 of them held.
   void AddV1(const std::string& folder) {
     Add("memory/" + folder, {{"memory.usage_in_bytes", "188743680\n"},
                              {"memory.limit_in_bytes", "209715200\n"},
@@ -103,7 +102,7 @@ TEST_F(MemoryGroupsTest, V2IsAskedForBytesInSteps) {
   ASSERT_TRUE(container) << container.error().message;
   EXPECT_EQ((*container)->Read()->held, MiB(20));
   EXPECT_EQ(*(*container)->Limit(), kNoMemoryLimit);
-  // The usage of this file stays as it is: it gives up.
+  // The usage in this file does not change: the call gives up.
   ASSERT_TRUE((*container)->Release(MiB(90), {}));
   EXPECT_EQ(ReadBack(folder + "/memory.reclaim"), std::to_string(MiB(64).count()));
   Write(folder + "/memory.reclaim", "");
@@ -139,19 +138,19 @@ constexpr const char* kWholeStat =
     "anon 20971520\nshmem 0\nfile_mapped 0\nfile_dirty 0\nfile_writeback 0\n"
     "inactive_file 125829120\nactive_file 41943040\nworkingset_refault_file 0\n";
 
-// With swap anonymous memory could go, too.
+// With swap, anonymous memory could be reclaimed, too.
 TEST_F(MemoryGroupsTest, V2SparesAnonymousMemoryWhereThereIsSwap) {
   Add("group", {{"memory.reclaim", ""}, {"memory.swap.max", "max\n"}});
   Write("proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 8388604 0 -2\n");
   V2MemoryGroup group(folder_.Path("group"), folder_.Path("proc"));
   EXPECT_EQ(group.Drop(MiB(1)), true);
   EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576 swappiness=0");
-  // None for this group.
+  // Not available for this group.
   Write("group/memory.reclaim", "");
   Write("group/memory.swap.max", "0\n");
   EXPECT_EQ(group.Drop(MiB(1)), true);
   EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576");
-  // None on this node.
+  // Not available on this node.
   Write("group/memory.reclaim", "");
   Write("group/memory.swap.max", "max\n");
   Write("proc/swaps", "Filename Type Size Used Priority\n");

@@ -24,7 +24,7 @@ class MemoryToldTest : public ::testing::Test {
     return told.Next(fungible, in_use, node_short, now);
   }
 
-  Fungible fungible;
+  ManagedContainer fungible;
   MemoryTold told{std::nullopt};
   WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };
@@ -89,7 +89,7 @@ TEST_F(MemoryToldTest, TellsNothingOfAPodAtItsFloor) {
   EXPECT_TRUE(After(seconds(1), GiB(16)));
 }
 
-// An agent that has just been started has not seen the peak itself.
+// A restarted agent has not seen the peak itself.
 TEST_F(MemoryToldTest, BelievesWhatItsPredecessorTold) {
   told = MemoryTold(MemoryReading{GiB(40), false, now});
   EXPECT_FALSE(After(seconds(30), GiB(10)));

@@ -68,10 +68,10 @@ class ProberTest : public ::testing::Test {
     pod.name = name;
     pod.managed = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.probe = probe;
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
   CpuProbe Probe(Duration time = seconds(20), MilliCpu cpu = MilliCpu(75)) const {
@@ -97,7 +97,7 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
   pods.Upsert(Pod("a", Probe(milliseconds(1500))));
   EXPECT_EQ(prober.Step(), seconds(1));
   EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-a", "7500")));
-  // Somewhat later, so that the guardian comes in where this process does not.
+  // Somewhat later, so that the guardian acts if this process does not.
   EXPECT_EQ(quotas.longest, milliseconds(6500));
   EXPECT_THAT(prober.Readings(),
               ElementsAre(Pair("uid-a", ProbeReading{MilliCpu(75), since, false})));
@@ -191,7 +191,7 @@ TEST_F(ProberTest, NeverTwoAtOnceOnTheNode) {
   prober.Step();
   EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-b", "7500")));
   ExpectCounted("refused", 1);
-  // It does not come later by itself: whoever asked has heard nothing of it by then.
+  // The probe is not started later: its requester has no report of it by then.
   pods.Remove(Pod("b"));
   prober.Step();
   prober.Step();
@@ -220,7 +220,7 @@ TEST_F(ProberTest, AQuotaThatSomebodyElseHasChangedIsToldAndLeft) {
   quotas.texts["/groups/uid-a"] = "-1";
   prober.Step();
   EXPECT_TRUE(prober.Readings().at("uid-a").wiped);
-  // It stays so, whatever comes.
+  // The state does not change any more.
   quotas.texts["/groups/uid-a"] = "7500";
   prober.Step();
   EXPECT_TRUE(prober.Readings().at("uid-a").wiped);

@@ -57,12 +57,12 @@ class ProgressKeeperTest : public ::testing::Test {
     pod.managed = true;
     pod.ip = "10.0.0.7";
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
-    pod.fungible = std::make_shared<const Fungible>(fungible);
+    pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
-  // A line of the pod's log at this moment.
+  // Appends a line to the pod's log at this moment.
   void Print(const std::string& name, const std::string& text) {
     const std::string file = folder.Path("team_" + name + "_uid-" + name + "/train/0.log");
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());
@@ -92,9 +92,9 @@ class ProgressKeeperTest : public ::testing::Test {
   NodePods pods;
   Result<NodeBusy> busy = Fail(ErrorCode::kNotFound, "no file");
   Duration used{};      // CPU time
-  Duration dearness{};  // of each look at it
+  Duration dearness{};  // of each reading
   std::string page;
-  std::mutex mutex;  // of what pages are asked
+  std::mutex mutex;  // of the requests for pages
   std::string asked;
   ProgressKeeper keeper{pods,
                         {cpu, data, folder.Path(""),
@@ -181,7 +181,7 @@ TEST_F(ProgressKeeperTest, EstimatesByBusyGpusWhatSaysNothing) {
   EXPECT_EQ(Of("a").rate, std::nullopt);
   EXPECT_EQ(Of("a").remaining, std::nullopt);
   EXPECT_FALSE(Of("b").estimate);
-  // The log goes before it.
+  // The log takes precedence.
   PrintBar("a", 10, 1000);
   train(2, 0.8);
   EXPECT_EQ(Of("a").format, "tqdm");
@@ -200,7 +200,7 @@ TEST_F(ProgressKeeperTest, OfOldOrBrokenBusyTimeNothingIsTold) {
   clock.Advance(seconds(11));  // the plugin has ended
   keeper.FollowLogs();
   EXPECT_FALSE(Of("a").estimate);
-  busy->at = clock.WallNow() + seconds(11);  // or its clock is another
+  busy->at = clock.WallNow() + seconds(11);  // or its clock differs
   keeper.FollowLogs();
   EXPECT_FALSE(Of("a").estimate);
   busy = Fail(ErrorCode::kInvalid, "not JSON");
@@ -208,7 +208,7 @@ TEST_F(ProgressKeeperTest, OfOldOrBrokenBusyTimeNothingIsTold) {
   EXPECT_FALSE(Of("a").estimate);
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_node_agent_errors_total{reason=\"gpu_busy_unreadable\"} 3"));
-  // It goes on counting where it was.
+  // The count continues.
   busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", 20, since}}};
   keeper.FollowLogs();
   ASSERT_TRUE(Of("a").estimate);
@@ -313,7 +313,7 @@ TEST_F(ProgressKeeperTest, MeasuresByACounter) {
   EXPECT_EQ(Of("a").iterations, 500);
   EXPECT_THAT(Of("a").rate, Optional(DoubleNear(5, 0.01)));
   EXPECT_THAT(Of("a").overall_rate, Optional(DoubleNear(5, 0.01)));
-  // The process has begun anew.
+  // The process has restarted.
   page = "steps_total 20\n";
   keeper.ReadCounters({});
   EXPECT_EQ(Of("a").iterations, 520);
@@ -364,7 +364,7 @@ TEST_F(ProgressKeeperTest, TellsOfMemoryNowAndThen) {
   expected.at = clock.WallNow();
   EXPECT_EQ(Of("a").memory, expected);
 
-  // The peak stays; what cannot be seen for once is not news.
+  // The peak stays; a single missing reading is no news.
   data.use->process = GiB(6);
   data.use->read = 200;
   clock.Advance(seconds(10));

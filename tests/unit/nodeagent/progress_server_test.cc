@@ -9,7 +9,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/agents/node_progress.h"
+#include "wire/agents/progress.h"
 
 namespace synergy::nodeagent {
 namespace {

@@ -37,7 +37,7 @@ class FakeQuotaFiles final : public QuotaFiles {
   }
   Result<> Write(const std::string& file, const std::string& text) override {
     if (refuses_writes) return Fail(ErrorCode::kInvalid, "refused");
-    // What is not recorded could not be found by the next process.
+    // A group that is not recorded could not be found by the next process.
     EXPECT_TRUE(std::any_of(saved.begin(), saved.end(),
                             [&](const KeptQuota& quota) { return quota.file == file; }));
     texts[file] = text;

@@ -25,11 +25,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Memory that does what it is told: page cache goes down to a floor.
+// Memory that obeys: page cache decreases to a floor.
 struct FakeGroup {
   MemoryUse use;
   Bytes limit = MiB(200);
-  Bytes pinned;                // page cache that does not go
+  Bytes pinned;                // page cache that cannot be reclaimed
   std::vector<Bytes> targets;  // of each release
   std::optional<Error> failure;
 };
@@ -194,7 +194,7 @@ TEST_F(ShrinkerTest, ItGoesOnWhenTheMemoryFitsAfterAll) {
   Step();
   container().use.held = MiB(20);
   StepAfter(milliseconds(500));
-  EXPECT_THAT(container().targets, IsEmpty());  // not looked at all the time
+  EXPECT_THAT(container().targets, IsEmpty());  // examined only at intervals
   StepAfter(milliseconds(500));
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
   ASSERT_THAT(events_.lines(), SizeIs(2));
@@ -224,11 +224,11 @@ TEST_F(ShrinkerTest, AKubeletThatDoesNotTakeTheLimitIsGivenUp) {
   EXPECT_EQ(events_.all[1].reason, "SynergyMemoryStuck");
   EXPECT_THAT(events_.all[1].message, HasSubstr("the kubelet has not shrunk it"));
   ExpectOutcome("given_up");
-  // The pod has its memory for itself again.
+  // The pod has all of its memory again.
   container().use.usage = MiB(180);
   StepAfter(seconds(1));
   EXPECT_THAT(container().targets, SizeIs(1));
-  // Until it is asked for something else.
+  // Until another change is requested.
   wire::ResizeStatus again = ShrinkingPod();
   again.generation = 3;
   shrinker_.Upsert(again);

@@ -50,7 +50,7 @@ TEST(LossCurveTest, LimitsOfTheFormAreFound) {
 }
 
 TEST(LossCurveTest, LaterPointsSayMore) {
-  // The curve changes after a third: what came before hardly counts.
+  // The curve changes after a third: earlier points hardly count.
   std::vector<LossPoint> points = PointsOf(kCurve, 30);
   for (size_t i = 0; i < 10; ++i) points[i].loss += 0.1;
   const auto curve = FitLoss(points);
@@ -78,7 +78,7 @@ TEST(LossCurveTest, TheLastPointIsAnOutlierOnlyAboveOthers) {
 }
 
 TEST(LossCurveTest, TheFirstPointIsAnOutlierOnlyBelowOthers) {
-  // Falls so fast that the first point lies far above the others.
+  // The loss falls so fast that the first point is far above the others.
   const std::vector<LossPoint> points = PointsOf({.a = 9, .b = -8.9, .c = 0}, 8);
   EXPECT_THAT(WithoutOutliers(points), ElementsAreArray(points));
 }

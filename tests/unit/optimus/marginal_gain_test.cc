@@ -59,8 +59,8 @@ TEST(MarginalGainTest, EndsWithTheFirstThatDoesNotFit) {
 }
 
 TEST(MarginalGainTest, GainsAreByTheAmountOfTheDominantResource) {
-  // Of 100 CPUs and 8 GPUs the GPU is dominant for the first (amount 1), the CPUs for the second
-  // (amount 40): its gain of 20 counts as 0.5, less than the first's 1.
+  // With 100 CPUs and 8 GPUs, the GPU is dominant for the first job (amount 1), the CPUs for the
+  // second (amount 40): its gain of 20 counts as 0.5, less than the first's 1.
   ElasticJob first = AllReduce(2, {1, 0, 0}, 1, 2);
   first.worker = {1, 1};
   ElasticJob second = AllReduce(40, {1, 0, 0}, 1, 2);

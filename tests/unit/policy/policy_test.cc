@@ -63,7 +63,7 @@ TEST(PolicyTest, AnUnknownNameIsAnErrorThatListsTheNames) {
 // Queues that end at 100 and 300 GPU-seconds.
 const PolicyOptions kTwoLimits = {.queues = {.limits = {100, 300}}};
 
-// As MakeJob, with two GPUs, after it has run for `ran`.
+// Returns a job like MakeJob, with two GPUs, after it has run for `ran`.
 Job Ran(uint64_t id, double arrival, double ran, const Policy& policy) {
   Job job = MakeJob(id, arrival, 1000, 1000, 0);
   job.gpus = Gpus(2);

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A data set of 100 GB in samples of 100 kB; storage delivers 5000 samples a second.
+// A data set of 100 GB in samples of 100 kB; storage delivers 5000 samples per second.
 const CacheModel kModel{GB(100), Bytes(500'000'000), Bytes(100'000)};
 
 TEST(CacheModelTest, StorageLimitsWhatTheCacheMisses) {
@@ -38,7 +38,7 @@ TEST(CacheModelTest, EnoughMemoryIsWhereStorageKeepsUp) {
   }
 }
 
-// Whatever the amounts: within so many steps as an amount has bits.
+// For any amounts: within as many steps as an amount has bits.
 TEST(CacheModelTest, EnoughMemoryIsTheLeastOfAnyDataSet) {
   for (const int64_t data_set :
        {int64_t{1}, int64_t{3}, int64_t{1} << 50, (int64_t{1} << 50) - 1}) {
@@ -62,7 +62,7 @@ TEST(CacheModelTest, AGridHasTheDataSetItsHalvesAndWhatIsEnoughForEachPoint) {
   EXPECT_THAT(MemoryGrid(kModel, std::vector<CpuPoint>{{Cores(1), 4000}, {Cores(2), 8000}}),
               ElementsAre(Bytes(6'250'000'000), Bytes(12'500'000'000), GB(25),
                           Bytes(37'500'000'000), GB(50), GB(100)));
-  // A byte is not halved into nothing.
+  // Half a byte does not become nothing.
   EXPECT_THAT(MemoryGrid({Bytes(1), Bytes(1), Bytes(1)}, {}), ElementsAre(Bytes(1)));
 }
 

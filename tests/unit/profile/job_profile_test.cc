@@ -141,7 +141,7 @@ TEST(JobProfileTest, OfManyPointsThatAreSlowerWithMoreAFewAreNamed) {
   EXPECT_EQ(profile.Cell(99, 0), 100);
 }
 
-// The definitions, cell by cell and point by point, of which Create() makes sweeps.
+// The definitions, cell by cell and point by point; Create() computes the same in sweeps.
 double DefinedCell(const std::vector<Point>& points, const JobProfile& profile, size_t i,
                    size_t j) {
   const MilliCpu cpu = profile.cpus()[i];
@@ -173,7 +173,7 @@ TEST(JobProfileTest, PointsAnywhereGiveWhatTheDefinitionSays) {
     for (size_t i = 0; i < profile.cpus().size(); ++i) {
       for (size_t j = 0; j < profile.memories().size(); ++j) {
         double expected = DefinedCell(points, profile, i, j);
-        // It never falls, and is no more than a measured cell beyond it.
+        // The throughput never falls, and is no more than a measured cell beyond it.
         if (i > 0) expected = std::max(expected, profile.Cell(i - 1, j));
         if (j > 0) expected = std::max(expected, profile.Cell(i, j - 1));
         for (const Point& point : points) {
@@ -196,7 +196,7 @@ TEST(JobProfileTest, AMissingCellIsInterpolatedAlongItsRowAndItsColumn) {
                                {Cores(2), GiB(20), 3},
                                {Cores(3), GiB(20), 3}});
   EXPECT_DOUBLE_EQ(row.Cell(1, 0), 2);
-  // Along the memory the time per sample is: 1/1 and 1/3 give 2/3 halfway.
+  // Along the memory the time per sample is linear: 1/1 and 1/3 give 2/3 halfway.
   const JobProfile column = Make({{Cores(1), GiB(10), 1},
                                   {Cores(1), GiB(30), 3},
                                   {Cores(2), GiB(10), 1},
@@ -257,7 +257,7 @@ TEST(JobProfileTest, OnePointIsAProfile) {
 
 TEST(JobProfileTest, TheDemandIsTheLeastCpuAndThenTheLeastMemoryForTheBest) {
   EXPECT_EQ(Square().Demand(0), (ResourceVector{Gpus(1), Cores(6), GiB(30)}));
-  // Two cells are enough: (2, 30) takes less CPU, (6, 10) less memory.
+  // Two cells suffice: (2, 30) takes less CPU, (6, 10) less memory.
   const JobProfile tie = Make({{Cores(2), GiB(10), 1},
                                {Cores(2), GiB(30), 4},
                                {Cores(6), GiB(10), 4},

@@ -23,7 +23,7 @@ MeasurementPlan Plan(MeasurementPlan::Range range) {
   return plan.value();
 }
 
-// The amounts that are measured, in order, of a job whose throughput is `job(cores)`.
+// Returns the measured amounts, in order, for a job whose throughput is `job(cores)`.
 std::vector<MilliCpu> Measure(const MeasurementPlan& plan,
                               const std::function<double(double)>& job) {
   std::vector<CpuPoint> points;

@@ -56,7 +56,7 @@ TEST(TrainingProfileTest, TheTwoKindsOfPointsExcludeEachOther) {
                                  .points = {{Cores(6), GiB(10), 3}},
                                  .cached = CachedMeasurements{{GB(1), GB(1), Bytes(1)}, {}, {}}};
   EXPECT_EQ(MakeJobProfile(training).error().message,
-            "points with memory and points with everything in memory exclude each other");
+            "points either all have memory, or all are measured with everything in memory");
 }
 
 TEST(TrainingProfileTest, WithoutPointsThereIsNoProfile) {

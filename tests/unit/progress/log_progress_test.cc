@@ -27,7 +27,7 @@ std::string Recorded(const std::string& file) {
   return std::move(text).str();
 }
 
-// A line of the kubelet's.
+// Returns a line in the kubelet's format.
 std::string At(int second, std::string_view text) {
   return fmt::format("2026-11-22T07:{:02}:{:02}Z stdout F {}\n", second / 60, second % 60, text);
 }
@@ -37,7 +37,7 @@ std::string Bar(std::string_view description, int64_t done, int64_t total) {
                      total);
 }
 
-// A bar with its own clock, four seconds an iteration.
+// Returns a bar with its own clock, four seconds per iteration.
 std::string Clocked(std::string_view description, int64_t done, int64_t total, int64_t second) {
   return fmt::format("\r{}: {:3}%|     | {}/{} [{:02}:{:02}<01:00, 0.25it/s]", description,
                      100 * done / total, done, total, second / 60, second % 60);
@@ -50,7 +50,7 @@ TEST(LogProgress, NothingRecognisedIsNothing) {
                read.loss);
 }
 
-// Its bar of evaluation has no description.
+// The bar of its evaluation has no description.
 TEST(LogProgress, HuggingFaceAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("huggingface.log"));
   EXPECT_EQ(read.format, "huggingface");
@@ -58,7 +58,7 @@ TEST(LogProgress, HuggingFaceAsItWasRecorded) {
   EXPECT_EQ(read.total, 60);
   EXPECT_EQ(read.epoch, 3);
   EXPECT_EQ(read.counted, 60);
-  // The bar's own average, slowed by evaluations.
+  // The bar's own average, which includes evaluations.
   EXPECT_NEAR(read.rate.value_or(0), 47, 8);
 }
 
@@ -81,7 +81,7 @@ TEST(LogProgress, HuggingFaceThatPredictsAfterItsTrainingAsItWasRecorded) {
   EXPECT_TRUE(read.evaluating);
 }
 
-// The same bar comes within the training and after it: no new training.
+// The same bar appears within the training and after it: no new training.
 TEST(LogProgress, EvaluationsThatDoNotSaySoAsTheyWereRecorded) {
   const TrainingProgress read = Read(Recorded("tqdm_evaluations.log"));
   EXPECT_EQ(read.format, "tqdm");
@@ -233,7 +233,7 @@ TEST(LogProgress, ARestartIsGoneOnFrom) {
   EXPECT_DOUBLE_EQ(*read.overall_rate, 500.0 / 80);
 }
 
-// Neither bar says what it is.
+// Neither bar has a name.
 TEST(LogProgress, OfTwoBarsThatTakeTurnsTheShorterIsNoTraining) {
   std::string log;
   int second = 0;
@@ -342,7 +342,7 @@ TEST(LogProgress, EpochsWhoseCountBeginsAnewAreAdded) {
   EXPECT_EQ(Read("Epoch 1 ━━━━ 20/20 0:00:01\nEpoch 2 ━━━━ 20/20 0:00:01\n").counted, 20);
 }
 
-// Words come and go, and turn into other ones.
+// Words appear, disappear and change.
 TEST(LogProgress, ABarGoesOnWhateverItsDescriptionSays) {
   const auto descriptions = {
       +[](int64_t i) { return fmt::format("Epoch 5 lr={}", 2e-7 * static_cast<double>(i)); },
@@ -368,7 +368,7 @@ TEST(LogProgress, ABarGoesOnWhateverItsDescriptionSays) {
   }
 }
 
-// The next epoch's bar is described otherwise, too.
+// The next epoch's bar has another description, too.
 TEST(LogProgress, EpochsWhoseBarsAreNamedOtherwiseCount) {
   std::string log;
   int second = 0;
@@ -380,7 +380,7 @@ TEST(LogProgress, EpochsWhoseBarsAreNamedOtherwiseCount) {
   EXPECT_EQ(read.counted, 400);
 }
 
-// An evaluation of the same length is a bar of its own, wherever it passes the training's.
+// An evaluation of the same length is a bar of its own, wherever it overtakes the training's.
 TEST(LogProgress, AnEvaluationOfTheSameLengthIsNoTraining) {
   std::string log;
   int second = 0;
@@ -394,7 +394,7 @@ TEST(LogProgress, AnEvaluationOfTheSameLengthIsNoTraining) {
   EXPECT_NEAR(read.rate.value_or(0), 1, 1e-6);
 }
 
-// verl has a bar and prints every step; so does many a loop by hand.
+// verl has a bar and prints every step; so do many loops of users.
 TEST(LogProgress, LinesBesideABarCountOnce) {
   std::string log;
   for (int64_t i = 0; i <= 40; ++i) {

@@ -15,7 +15,7 @@ std::string Number(const std::optional<double>& value) {
   return value ? fmt::format("{:.4g}", *value) : "-";
 }
 
-// "FORMAT KIND ITERATION/TOTAL EPOCH RATE LOSS", "-" for what the line does not say.
+// Returns "FORMAT KIND ITERATION/TOTAL EPOCH RATE LOSS", "-" for a missing value.
 std::string Describe(std::string_view text) {
   const std::optional<ProgressLine> line = ReadProgressLine(text);
   if (!line) return "nothing";
@@ -271,7 +271,7 @@ TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
   }
 }
 
-// Words that name a value, a pod or a file say nothing of what is done.
+// Words that name a value, a pod or a file do not name an activity.
 TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
   for (const std::string_view description :
        {"Epoch 5 (best val acc 0.81)",
@@ -456,7 +456,7 @@ TEST(Patterns, WhatIsNoProgressIsNothing) {
         "INFO:root:saved checkpoint 12/20 to /data/step-100.pt",
         "2026-11-22 07:05:03 | Epoch 3 took 12.5 s", "GPU 0: 45% | 12000/16000 MiB",
         "[1/5] Building CXX object", "loss 0.5", "  45%|", "iter 5: nothing",
-        // Images that are built, and programs that are installed.
+        // Builds of images, and installations of programs.
         "Step 1/12 : FROM python:3.11", "Step 5/12 : RUN pip install torch==2.4.0",
         "#12 [stage 3/7] RUN make", " => [2/5] COPY loss.py /app",
         "Step 2/4: Installing dependencies", R"({"stream":"Step 1/12 : FROM python"})",

@@ -7,7 +7,7 @@ namespace {
 
 class RateMeterTest : public ::testing::Test {
  protected:
-  // Lines that come every `seconds` with `iterations` more.
+  // Feeds lines that come every `seconds` with `iterations` more.
   void Train(int lines, double seconds, int64_t iterations) {
     for (int i = 0; i < lines; ++i) {
       Wait(seconds);

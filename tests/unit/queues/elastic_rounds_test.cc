@@ -25,7 +25,7 @@ class ElasticRoundsTest : public ::testing::Test {
     settings.restart_cost = seconds(10);
   }
 
-  // With a GPU for each worker; 0: it waits with one.
+  // Adds a job with a GPU for each worker; 0: it waits with one.
   void Add(const std::string& name, int workers, int least = 1, int most = 4) {
     RoundWorkload& workload = workloads.emplace_back();
     workload.name = name;
@@ -38,12 +38,12 @@ class ElasticRoundsTest : public ::testing::Test {
     }
     elastic.push_back({.job = name, .workers = std::max(workers, 1), .least = least, .most = most});
   }
-  // So much work at a speed that grows as workers do.
+  // Sets the job's total work, at a speed proportional to its workers.
   void Learn(const std::string& name, double total) {
     for (const int workers : {1, 2, 4})
       rounds.See(name, workers, {.rate = workers, .iteration = 0, .total = total});
   }
-  // "name: band", in order.
+  // Returns "name: band", in order.
   std::vector<std::string> Decide(int64_t quota, bool begins = true, Duration after = {}) {
     const RoundDecision decision =
         rounds.Decide(settings, Gpus(quota), workloads, elastic, begins, kFirstMoment + after);
@@ -54,7 +54,7 @@ class ElasticRoundsTest : public ::testing::Test {
     }
     return bands;
   }
-  // To how many workers; 0: it is not changed.
+  // Returns the new number of workers; 0: no change.
   int ChangeOf(const std::string& name, int workers, Duration after = {}) const {
     const auto change = rounds.ChangeOf(name, workers, kFirstMoment + after);
     return change ? change->to : 0;
@@ -127,7 +127,7 @@ TEST_F(ElasticRoundsTest, WhoHasNoPlaceWaitsInTheLowestBandOrGivesWay) {
   Add("b", 2, 2);
   Add("c", 0, 2);
   EXPECT_THAT(Decide(4), ElementsAre("a: runs", "b: runs", "c: waits"));
-  // Of a higher class.
+  // The job is of a higher class.
   workloads[2].own_priority = 10;
   EXPECT_THAT(Decide(4), ElementsAre("c: runs", "a: runs", "b: next"));
 }
@@ -138,7 +138,7 @@ TEST_F(ElasticRoundsTest, WhoHasComeSinceARoundBeganRunsBesideTheOthersOrGivesWa
   EXPECT_THAT(Decide(4), ElementsAre("a: runs"));
   EXPECT_EQ(ChangeOf("a", 2), 4);
   rounds.Changed("a");
-  // What a is to have soon somebody else has taken.
+  // Another job has taken what a is to have soon.
   Add("b", 1);
   EXPECT_THAT(Decide(4, false), ElementsAre("a: runs", "b: next"));
   EXPECT_THAT(Decide(8, false), ElementsAre("a: runs", "b: runs"));
@@ -185,7 +185,7 @@ TEST_F(ElasticRoundsTest, WhoIsGoneIsForgotten) {
   rounds.Forget({});
   EXPECT_EQ(ChangeOf("a", 2), 0);
   Decide(4);
-  EXPECT_EQ(ChangeOf("a", 2), 0) << "nobody knows how fast it is";
+  EXPECT_EQ(ChangeOf("a", 2), 0) << "its speed or remaining work is unknown";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 constexpr Seconds kRestart{10};
 
-// As fast as its workers are many, up to a cost for each: f = 1 / (1 / w + each w).
+// Returns a speed proportional to the workers, less a cost for each: f = 1 / (1 / w + each w).
 SpeedCurve Curve(double each = 0) {
   return {.form = SpeedForm::kAllReduce, .batch = 1, .factors = {1, 0, each}};
 }
@@ -61,7 +61,7 @@ TEST(DivideWorkersTest, NobodyIsGivenLessThanItsLeast) {
       DivideWorkers(std::vector{least, large}, Gpus(4), kRestart);
   EXPECT_EQ(verdicts[0].workers, 3);
   EXPECT_EQ(verdicts[1].workers, 0);
-  EXPECT_EQ(verdicts[1].why, "the least of those before it leaves no room");
+  EXPECT_EQ(verdicts[1].why, "the least workers of earlier jobs leave no room");
 }
 
 TEST(DivideWorkersTest, WhoRunsGoesBeforeWhoWaitsAndAHigherClassBeforeBoth) {
@@ -81,8 +81,8 @@ TEST(DivideWorkersTest, AChangePaysItsRestart) {
   EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3), ElementsAre(3));
   EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3, Seconds(200)), ElementsAre(2));
   EXPECT_EQ(DivideWorkers(std::vector{Elastic("a", 2, 1000)}, Gpus(3), Seconds(200))[0].why,
-            "no other number would save what a restart costs");
-  // A little is to be gained by moving a worker, but not two restarts.
+            "no other number of workers would save the cost of a restart");
+  // A moved worker gains a little, but less than two restarts cost.
   const std::vector<ElasticTask> uneven = {Elastic("a", 2, 100), Elastic("b", 2, 320)};
   EXPECT_THAT(Divide(uneven, 4, Seconds(0)), ElementsAre(1, 3));
   EXPECT_THAT(Divide(uneven, 4), ElementsAre(2, 2));
@@ -102,7 +102,7 @@ TEST(DivideWorkersTest, WhoIsNotKnownKeepsWhatNobodyElseHasAUseFor) {
   ElasticTask unknown = Elastic("a", 3, 0);
   unknown.speed.reset();
   EXPECT_THAT(Divide({unknown}, 4), ElementsAre(3));
-  // It gives way to the least of another one, no further.
+  // It gives way to the least of another job, no further.
   EXPECT_THAT(Divide({unknown, Fixed("b", 2, false)}, 4), ElementsAre(2, 1));
   unknown.now = 0;
   EXPECT_THAT(Divide({unknown}, 4), ElementsAre(1));
@@ -115,7 +115,7 @@ TEST(DivideWorkersTest, WhoStaysIsNotChangedForAnybody) {
   ElasticTask stays = Elastic("a", 4, 1000);
   stays.stays = true;
   EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 4), ElementsAre(4, 0));
-  // Not even by a quota that has become smaller.
+  // Not even if the quota has become smaller.
   EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 3), ElementsAre(4, 0));
 }
 
@@ -189,7 +189,7 @@ TEST(ElasticRecordTest, WhatIsLeftIsSaidByTheLossElseByTheTotal) {
   EXPECT_GT(record.losses().back().epoch, 4000);
   // 1 / (0.01 k + 0.5) = 0.01: k = 9950.
   EXPECT_NEAR(*record.WorkLeft(5000, 100'000, 0.11), 4950, 100);
-  // What it never comes down to.
+  // The loss never reaches this value.
   EXPECT_EQ(record.WorkLeft(5000, 100'000, 0.05), 95'000);
 }
 

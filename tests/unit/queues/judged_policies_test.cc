@@ -84,10 +84,10 @@ TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
   other.cohort = "co";
   objects.cluster_queues.Upsert(other);
   EXPECT_THAT(Judged(shared).problem,
-              HasSubstr("cohort co has cluster queue b too, which is not in this policy"));
+              HasSubstr("cohort co also has cluster queue b, which is not in this policy"));
   objects.policies.Upsert(Policy("las", {"a", "b"}));
   EXPECT_THAT(Judged(shared).problem, IsEmpty());
-  // One that is refused leaves none.
+  // A refused policy leaves no object.
   other.by_usage = true;
   objects.cluster_queues.Upsert(other);
   EXPECT_EQ(Judged(shared).problem, "cluster queue b of its cohort is refused");
@@ -101,7 +101,7 @@ TEST_F(JudgedPoliciesTest, SaysWhereNobodyWillLoseATurn) {
   queue.preemption = "";
   const JudgedQueue judged = Judged(queue);
   EXPECT_THAT(judged.problem, IsEmpty());
-  EXPECT_THAT(judged.hint, HasSubstr("nobody loses a turn"));
+  EXPECT_THAT(judged.hint, HasSubstr("running jobs are not preempted"));
 }
 
 TEST_F(JudgedPoliciesTest, AQueueIsOfTheOlderPolicy) {
@@ -120,7 +120,7 @@ TEST_F(JudgedPoliciesTest, APolicyThatMakesNoSenseOrdersNothing) {
   objects.policies.Upsert(policy);
   const JudgedPolicy judged = JudgePolicies(objects).front();
   EXPECT_FALSE(judged.rounds);
-  EXPECT_EQ(judged.problem, "spec.queueLimits: they have to be above zero and ascend");
+  EXPECT_EQ(judged.problem, "spec.queueLimits: must be above zero and ascending");
 }
 
 TEST_F(JudgedPoliciesTest, OptimusNeedsTheRightToChangeJobs) {

@@ -1,8 +1,8 @@
-#include "queues/remaining_belief.h"
-
 #include <chrono>
 
 #include <gtest/gtest.h>
+
+#include "queues/planner/workload_ledger.h"
 
 namespace synergy {
 namespace {

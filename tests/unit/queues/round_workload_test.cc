@@ -14,7 +14,7 @@ using std::chrono::hours;
 
 constexpr WallTime kQuotaSince{Duration(hours(10))};
 
-// Of two pods, with quota.
+// Returns a workload of two pods, with quota.
 Workload Admitted() {
   Workload workload;
   workload.pods = 2;

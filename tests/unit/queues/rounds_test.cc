@@ -32,7 +32,7 @@ RoundWorkload Pending(const std::string& name, int64_t gpus = 1, double served =
   return workload;
 }
 
-// For an hour.
+// The job has run for an hour.
 RoundWorkload Admitted(const std::string& name, int64_t gpus = 1, double served = 0) {
   RoundWorkload workload = Pending(name, gpus, served);
   workload.state = RoundState::kRuns;
@@ -46,7 +46,7 @@ RoundWorkload Needs(RoundWorkload workload, double remaining) {
   return workload;
 }
 
-// "name: band": who runs, then who is next, each in the order of the policy.
+// Returns "name: band": running jobs, then the next ones, each in the order of the policy.
 std::vector<std::string> Bands(const Rounds& rounds, int64_t quota,
                                const std::vector<RoundWorkload>& workloads, bool begins = true,
                                WallTime now = kRoundBegins) {
@@ -81,8 +81,8 @@ TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
   const RoundDecision decision = Made("las").Decide(
       Gpus(1), std::vector{Admitted("a", 1, 300), Pending("b")}, true, kRoundBegins);
   EXPECT_EQ(decision.verdicts[0].band, Band::kNext);
-  EXPECT_EQ(decision.verdicts[0].why, "others go first");
-  EXPECT_EQ(decision.verdicts[1].why, "it is its turn");
+  EXPECT_EQ(decision.verdicts[0].why, "other jobs come first");
+  EXPECT_EQ(decision.verdicts[1].why, "it has its turn");
 }
 
 TEST(Rounds, NobodyMovesForLessThanARestartCosts) {
@@ -91,7 +91,7 @@ TEST(Rounds, NobodyMovesForLessThanARestartCosts) {
             (Strings{"a: runs", "b: next"}));
   EXPECT_EQ(Bands(rounds, 1, {Admitted("a", 1, 61), Pending("b")}),
             (Strings{"b: runs", "a: next"}));
-  // GPU-seconds, so that of eight GPUs it is eight times as much.
+  // GPU-seconds: with eight GPUs, eight times as much.
   EXPECT_EQ(Bands(rounds, 8, {Admitted("a", 8, 8 * 59), Pending("b", 8)}),
             (Strings{"a: runs", "b: next"}));
 }
@@ -100,7 +100,7 @@ TEST(Rounds, TurnsChangeWhereARoundBeginsAndNotWithinIt) {
   const Rounds rounds = Made("las");
   const std::vector<RoundWorkload> two = {Admitted("a", 1, 300), Pending("b")};
   EXPECT_EQ(Bands(rounds, 1, two, false), (Strings{"a: runs", "b: next"}));
-  // Nor does a turn that was given go back before the one who has it runs.
+  // A turn that was given is not taken back before its job runs.
   std::vector<RoundWorkload> given = two;
   given[0].band = Band::kNext;
   given[1].band = Band::kRuns;
@@ -108,7 +108,7 @@ TEST(Rounds, TurnsChangeWhereARoundBeginsAndNotWithinIt) {
 }
 
 TEST(Rounds, WhoRunsKeepsItsTurnBeforeWhoStillWaitsToUseItsOwn) {
-  // Both had a turn in this round; meanwhile one that is never suspended got a GPU.
+  // Both had a turn in this round; meanwhile a job that is never suspended got a GPU.
   RoundWorkload never = Admitted("never");
   never.may_lose_turn = false;
   RoundWorkload waits = Pending("waits");
@@ -126,7 +126,7 @@ TEST(Rounds, WhoCannotCheckpointRunsToItsEnd) {
   EXPECT_EQ(decision.verdicts[0].band, Band::kRuns);
   EXPECT_EQ(decision.verdicts[0].why, "it is never suspended");
   EXPECT_EQ(decision.verdicts[1].band, Band::kNext);
-  // Also beyond the quota, and then nobody else has a turn.
+  // Also beyond the quota; then no other job has a turn.
   EXPECT_EQ(Bands(Made("las"), 0, two), (Strings{"a: runs", "b: waits"}));
 }
 
@@ -150,7 +150,7 @@ TEST(Rounds, NothingIsSuspendedBecauseNobodyKnowsHowLongItNeeds) {
     const RoundDecision decision = Made(policy).Decide(
         Gpus(1), std::vector{Admitted("a"), Needs(Pending("b"), 500)}, true, kRoundBegins);
     EXPECT_EQ(decision.verdicts[0].band, Band::kRuns) << policy;
-    EXPECT_EQ(decision.verdicts[0].why, "nobody knows how long it needs");
+    EXPECT_EQ(decision.verdicts[0].why, "its remaining time is unknown");
   }
 }
 
@@ -197,7 +197,7 @@ TEST(Rounds, FirstComeFirstServedIsStrict) {
   for (size_t index = 0; index < three.size(); ++index)
     three[index].created += seconds(static_cast<int64_t>(index));
   EXPECT_EQ(Bands(Made("fifo"), 4, three), (Strings{"first: runs", "large: next", "small: next"}));
-  // Nobody who runs loses its turn, whoever came before.
+  // No running job loses its turn to an earlier one.
   three[2] = Admitted("small", 1);
   three[2].created += seconds(5);
   three[2].band = Band::kNext;
@@ -264,7 +264,7 @@ TEST(Rounds, WaitingLongBringsAJobBackToTheFirstQueueWhereThatIsAskedFor) {
   EXPECT_EQ(service.place.queue, 1U);
   rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(1), kRoundBegins);
   EXPECT_EQ(service.place.queue, 0U);
-  EXPECT_EQ(service.served, 20);  // what it has had it has had
+  EXPECT_EQ(service.served, 20);  // past service stays
 }
 
 TEST(Rounds, TimeInWhichSomePodsRunIsNeither) {
@@ -299,7 +299,7 @@ TEST(Rounds, WaitingForANodeIsNoWaitThatPromotes) {
 }
 
 TEST(Rounds, GittinsGoesByTheSizesOfThePast) {
-  // Most end soon; who has outlived them goes on for long.
+  // Most jobs end soon; a job that has outlived them continues for long.
   const Rounds rounds = Made("2d-gittins", {.queues = {.limits = {}}, .sizes = {10, 10, 10, 1000}});
   const auto served = [](RoundWorkload workload, double had) {
     workload.service.served = had;
@@ -323,11 +323,10 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
   };
   EXPECT_NE(error({.policy = "best"}).find("no policy 'best': one of fifo, srtf"),
             std::string::npos);
-  EXPECT_EQ(error({.queues = {.limits = {2, 1}}}),
-            "queueLimits: they have to be above zero and ascend");
-  EXPECT_EQ(error({.queues = {.promote = -1}}), "promote: it must not be negative");
-  EXPECT_EQ(error({.round = Duration(0)}), "round: it has to be a second at least");
-  EXPECT_EQ(error({.least_run = seconds(-1)}), "leastRun, restartCost: they must not be negative");
+  EXPECT_EQ(error({.queues = {.limits = {2, 1}}}), "queueLimits: must be above zero and ascending");
+  EXPECT_EQ(error({.queues = {.promote = -1}}), "promote: must not be negative");
+  EXPECT_EQ(error({.round = Duration(0)}), "round: must be at least one second");
+  EXPECT_EQ(error({.least_run = seconds(-1)}), "leastRun, restartCost: must not be negative");
   EXPECT_EQ(error({}), "");
 }
 

@@ -12,7 +12,7 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A pod is placed by all the verbs, and another one by replacing it.
+// A pod is placed by all the verbs, and another one by preempting it.
 class ExtenderReplayTest : public ExtenderTest {
  protected:
   ExtenderReplayTest() {
@@ -22,7 +22,7 @@ class ExtenderReplayTest : public ExtenderTest {
     AddNode("a", 2, 12, 100);
     AddNode("b", 4, 24, 200);
     Pod pod = MakePod("p", 1, 2, 10);
-    auto fungible = std::make_shared<Fungible>();
+    auto fungible = std::make_shared<ManagedContainer>();
     fungible->container = "train";
     fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
     fungible->demand = {Gpus(1), Cores(6), GB(40)};
@@ -38,7 +38,7 @@ class ExtenderReplayTest : public ExtenderTest {
   void Place(const Pod& pod) {
     extender.Filter(Args(pod, {"a", "b", "unknown"}));
     extender.Prioritize(Args(pod, {"a", "b"}));
-    // Asked again, it must not stand in its own way.
+    // In a second call, the pod's own place must not count against it.
     extender.Prioritize(Args(pod, {"b", "a"}));
     extender.Bind(BindArgs(pod, "a"));
   }
@@ -85,7 +85,7 @@ TEST_F(ExtenderReplayTest, ADroppedChangeIsFoundOut) {
   EXPECT_FALSE(Again(record::WithoutLine(recording.Text(), R"("node":{"name":"b")")).same());
 }
 
-// Decisions are written when they are made: the cluster may have gone on.
+// Decisions are written when they are made: the cluster may have changed since.
 TEST_F(ExtenderReplayTest, ADecisionThatIsWrittenLateIsMadeOnTheClusterThatItRead) {
   std::string text = recording.Text();
   const size_t begin = text.find(R"({"decision":"Filter")");

@@ -62,8 +62,8 @@ TEST(RecorderTest, ALineThatAKilledProgramDidNotFinishIsLeftOut) {
 }
 
 TEST(RecorderTest, WhatIsNoRecordingIsNotGoneThrough) {
-  EXPECT_EQ(Replay("").error().message, "there is no recording in it");
-  EXPECT_EQ(Replay("hello").error().message, "line 1: no recording begins here");
+  EXPECT_EQ(Replay("").error().message, "the file contains no recording");
+  EXPECT_EQ(Replay("hello").error().message, "line 1: not the beginning of a recording");
   EXPECT_THAT(Replay("{\"recording\":\"x\"}\n{\"call\":\"Reboot\"}\n{\"call\":\"KeepNews\"}\n")
                   .error()
                   .message,

@@ -23,7 +23,7 @@ class Recording {
 
   explicit Recording(Bytes limit = GiB(1)) : limit_(limit) { Open(); }
 
-  // As the program does when it starts.
+  // Opens the recording as the program does when it starts.
   void Open() {
     recorder.reset();
     recorder = *Recorder::Open(File(), limit_, "test", log_.log);
@@ -41,7 +41,8 @@ class Recording {
   testing::SilentLog log_;
 };
 
-// `text` with the first `what` after the first `after` replaced; the test ends here without one.
+// Returns `text` with the first `what` after the first `after` replaced; ends the test if there is
+// none.
 inline std::string Falsified(std::string text, std::string_view after, std::string_view what,
                              std::string_view by) {
   const size_t begin = text.find(after);
@@ -50,7 +51,7 @@ inline std::string Falsified(std::string text, std::string_view after, std::stri
   return text.replace(at, what.size(), by);
 }
 
-// `text` without the first line in which `what` occurs.
+// Returns `text` without the first line that contains `what`.
 inline std::string WithoutLine(std::string text, std::string_view what) {
   const size_t at = text.find(what);
   if (at == std::string::npos) std::abort();

@@ -9,9 +9,9 @@
 #include "cluster/node_selection.h"
 #include "controller/cluster/profile_store.h"
 #include "controller/profiles/tuner_profiles.h"
-#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
-#include "controller/tuner/tuner_hands.h"
 #include "record/replay.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
@@ -26,7 +26,7 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A node of 4 GPUs, 12 cores and 64 GiB on which pods come, are cut, grow and go.
+// A node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end.
 class TunerReplayTest : public ::testing::Test {
  protected:
   TunerReplayTest() {
@@ -46,14 +46,14 @@ class TunerReplayTest : public ::testing::Test {
     state.RemovePod("busy");
     api.Remove("busy");
     for (int i = 0; i < 5; ++i) GoOn();
-    // Another one leads for a while.
+    // Another replica leads for a while.
     driver.Rest();
     store.Upsert(Profile("insensitive", 0.5));
     driver.StartOver();
     for (int i = 0; i < 5; ++i) GoOn();
   }
 
-  // Faster by `slope` with each core.
+  // Returns a profile whose speed grows by `slope` with each core.
   static ProfileObject Profile(const std::string& name, double slope) {
     ProfileObject object;
     object.profile_namespace = "team";
@@ -68,7 +68,7 @@ class TunerReplayTest : public ::testing::Test {
     const auto amounts = [](int64_t count) {
       return ResourceVector{Gpus(1), Cores(count), GiB(4)};
     };
-    Fungible fungible;
+    ManagedContainer fungible;
     fungible.container = "train";
     fungible.profile = demand == 1 ? "insensitive" : "sensitive";
     fungible.profile_generation = 1;
@@ -79,7 +79,7 @@ class TunerReplayTest : public ::testing::Test {
     fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
     Pod pod = synergy::testing::MakePod(name, fungible.requested);
     pod.node = node;
-    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     if (node.empty()) {
       Waiting waiting{.scheduler = "synergy-scheduler", .unschedulable = true};
       waiting.selection = std::make_shared<const NodeSelection>();
@@ -89,7 +89,7 @@ class TunerReplayTest : public ::testing::Test {
     state.UpsertPod(api.pod(name));
   }
 
-  // Ten seconds: the kubelet does what the specs say, and the tuner hears of it.
+  // Advances ten seconds: the kubelet carries out the specs, and the tuner sees it.
   void GoOn() {
     clock.Advance(std::chrono::seconds(10));
     for (const char* name : {"idle", "busy", "new"}) {
@@ -117,15 +117,16 @@ class TunerReplayTest : public ::testing::Test {
   ProfileStore store{0};
   TunerProfiles profiles{store};
   Tuner tuner{{}, profiles};
-  TunerActions actions{state, api, events, clock, log, metrics, [] { return true; }};
-  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [] { return true; }, clock);
-  TunerDriver driver{tuner, state,   *hands,
+  TunerCalls actions{state, api, events, clock, log, metrics, [] { return true; }};
+  std::unique_ptr<ActionExecutor> executor =
+      MakeSerialExecutor(actions, [] { return true; }, clock);
+  TunerDriver driver{tuner, state,   *executor,
                      clock, metrics, {.profiles = &profiles, .journal = recording.recorder.get()}};
 };
 
 TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {
   const std::string text = recording.Text();
-  // There was something to decide.
+  // Each kind of decision was made.
   for (const char* kind : {"KeepPlace", "Announce", "Resize", "Record"}) {
     EXPECT_NE(text.find(std::string(R"("kind":")") + kind), std::string::npos) << kind;
   }

@@ -49,15 +49,15 @@ TEST(CsvTableTest, NumbersAreReadToTheirEndAndAgainstTheirLimit) {
 TEST(CsvTableTest, WhatIsNoTableIsRejectedWithItsPlace) {
   EXPECT_EQ(TableError(""), "some.csv:1: empty: write a header line with the columns' names");
   EXPECT_EQ(TableError("a,b\n1,2\n3\n"),
-            "some.csv:3: 1 fields where the header names 2 columns: write one for each, separated "
+            "some.csv:3: 1 fields, but the header has 2 columns: write one for each, separated "
             "by commas");
-  EXPECT_EQ(TableError("a,b,a\n"), "some.csv:1: the column \"a\" is there twice: leave one out");
+  EXPECT_EQ(TableError("a,b,a\n"), "some.csv:1: the column \"a\" occurs twice: remove one");
 }
 
 TEST(CsvTableTest, AMissingColumnIsNamedWithThoseThatThereAre) {
   const auto table = CsvTable::Parse("a,b\n", "some.csv");
   EXPECT_EQ(table->Need("c").error().message,
-            "some.csv:1: the header has no column \"c\": add it; there are a, b");
+            "some.csv:1: the header has no column \"c\": add it; existing columns: a, b");
 }
 
 }  // namespace

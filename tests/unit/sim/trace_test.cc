@@ -55,12 +55,13 @@ TEST(TraceTest, WrongFieldsAreRejectedWithFileLineColumnAndCure) {
             "trace.csv:2:7: total_iterations is \"0\": write a whole number, 1 or more");
   EXPECT_EQ(TraceError(kHeader + "1,,0,1,1,1,1\n"),
             "trace.csv:2:3: model is \"\": write the model's name");
-  EXPECT_EQ(TraceError(kHeader + good + good),
-            "trace.csv:3:1: job_id is \"0\": line 2 has it already: number the jobs so that each "
-            "has an id of its own");
+  EXPECT_EQ(
+      TraceError(kHeader + good + good),
+      "trace.csv:3:1: job_id is \"0\": line 2 has the same id: give each job an id of its own");
   EXPECT_EQ(TraceError(kHeader), "trace.csv: no jobs: write a line for each under the header");
   EXPECT_EQ(TraceError("job_id,model\n1,a\n"),
-            "trace.csv:1: the header has no column \"arrival_s\": add it; there are job_id, model");
+            "trace.csv:1: the header has no column \"arrival_s\": add it; existing columns: "
+            "job_id, model");
 }
 
 }  // namespace

@@ -86,18 +86,17 @@ TEST(WorkloadOptionsTest, ErrorsNameThePartAndTheCure) {
   EXPECT_EQ(WorkloadError("rate"), "workload: \"rate\" is not of the form name=value");
   EXPECT_EQ(WorkloadError("rate=9/h,"), "workload: \"\" is not of the form name=value");
   EXPECT_EQ(WorkloadError("pace=9/h"),
-            "workload: there is no \"pace\": only rate, split, gpus, jobs and seed");
-  EXPECT_EQ(WorkloadError("rate=9"), "workload: rate is \"9\": it has to be jobs per hour, as 9/h");
+            "workload: unknown \"pace\": use rate, split, gpus, jobs and seed");
+  EXPECT_EQ(WorkloadError("rate=9"), "workload: rate is \"9\": expected jobs per hour, as 9/h");
   EXPECT_EQ(WorkloadError("split=20:70"),
-            "workload: split is \"20:70\": it has to be image:language:speech in percent, together "
+            "workload: split is \"20:70\": expected image:language:speech in percent, together "
             "100, as 20:70:10");
   EXPECT_EQ(WorkloadError("gpus=1x"),
-            "workload: gpus is \"1x\": it has to be philly, a number, or numbers with weights as "
+            "workload: gpus is \"1x\": expected philly, a number, or numbers with weights as "
             "1x70:2x10");
   EXPECT_EQ(WorkloadError("jobs=0"),
-            "workload: jobs is \"0\": it has to be a number from 1 to 10000000");
-  EXPECT_EQ(WorkloadError("seed=-1"),
-            "workload: seed is \"-1\": it has to be a whole number from 0");
+            "workload: jobs is \"0\": expected a number from 1 to 10000000");
+  EXPECT_EQ(WorkloadError("seed=-1"), "workload: seed is \"-1\": expected a whole number from 0");
 }
 
 TEST(WorkloadOptionsTest, FiguresThatMakeNoSenseAreRejected) {
@@ -165,7 +164,7 @@ TEST(WorkloadTest, JobsArriveAtTheRateInOrderAndLastAsLongAsPhillys) {
     EXPECT_EQ(job.id, static_cast<int64_t>(at));
     EXPECT_GT(job.arrival, last);
     last = job.arrival;
-    // To the iteration that was begun when the time was up.
+    // Until the iteration ends that was begun before the time was up.
     EXPECT_GE(job.duration, Seconds(60 * 31.6) - job.iteration_time);
     EXPECT_LE(job.duration, Seconds(60 * 10'000));
     EXPECT_EQ(job.duration, job.iteration_time * static_cast<double>(job.total_iterations));

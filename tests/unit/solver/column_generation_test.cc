@@ -15,7 +15,7 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::Pointwise;
 
-// As many of each good as there are, in lots of some goods each; a lot of one good each goes first.
+// All units of each good, in lots of some goods each; a lot of one good each comes first.
 Program Lots(Random& random, size_t goods, size_t lots) {
   Program program{.sense = Sense::kMaximize, .variables = {}, .rows = {}};
   for (size_t good = 0; good < goods; ++good) {
@@ -53,7 +53,7 @@ TEST(ColumnGenerationTest, FindsTheOptimumOfTheWhole) {
     EXPECT_NEAR(solution->objective, whole->objective, 1e-6);
     EXPECT_NEAR(Objective(program, solution->values), solution->objective, 1e-9);
     EXPECT_EQ(Violation(program, solution->values), "");
-    // Upper bounds of variables have prices of their own, which are not told.
+    // Upper bounds of variables have prices of their own, which are not part of the answer.
     for (size_t row = 0; row < program.rows.size(); ++row)
       EXPECT_NEAR(solution->prices[row], whole->prices[row], 1e-6) << "row " << row;
   }

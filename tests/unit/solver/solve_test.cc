@@ -40,7 +40,7 @@ Program Factory() {
                    {.upper = 18, .terms = {{0, 3}, {1, 2}}}}};
 }
 
-// Things to pack: the best by value per weight is not in the best packing.
+// Items to pack: the best by value per weight is not in the best packing.
 Program Knapsack() {
   return {.sense = Sense::kMaximize,
           .variables = {{.upper = 1, .objective = 60, .integer = true},
@@ -49,7 +49,7 @@ Program Knapsack() {
           .rows = {{.upper = 50, .terms = {{0, 10}, {1, 20}, {2, 30}}}}};
 }
 
-// Many things of nearly the same value per weight in several bags, hard to prove.
+// Many items of nearly the same value per weight in several bags, hard to prove.
 Program HardPacking(int things, int bags) {
   Random random(11);
   Program program{.sense = Sense::kMaximize};
@@ -135,7 +135,7 @@ TEST(SolveTest, WhatHasNoSolutionIsInfeasible) {
   continuous.rows.push_back({.lower = 100, .terms = {{0, 1}, {1, 1}}});
   EXPECT_EQ(SolveWithin(continuous).status, SolveStatus::kInfeasible);
   EXPECT_THAT(SolveWithin(continuous).values, IsEmpty());
-  // 2 x = 3 has one, but none in integers; nor has 0.2 to 0.8.
+  // 2 x = 3 has a solution, but none in integers; nor has 0.2 to 0.8.
   EXPECT_EQ(SolveWithin({.variables = {{.upper = 9, .integer = true}},
                          .rows = {{.lower = 3, .upper = 3, .terms = {{0, 2}}}}})
                 .status,

@@ -30,7 +30,7 @@ std::string ReviewOf(std::string_view object, std::string_view version = "v1",
       version, operation, object);
 }
 
-// A pod with a sidecar and one container with GPUs.
+// Returns a pod with a sidecar and one container with GPUs.
 std::string PodWith(std::string_view resources, std::string_view more = "",
                     std::string_view metadata = "") {
   return fmt::format(
@@ -64,7 +64,7 @@ PodReview ReadReview(std::string_view pod) {
   return *review;
 }
 
-// The pod after the decision. That the patch of the patched pod is empty is checked on the way.
+// Returns the pod after the decision. Also checks that the patch of the patched pod is empty.
 JsonTree Patched(std::string_view pod, const AdmissionDecision& decision) {
   const std::string patch = ReadReview(pod).WritePatch(decision, {});
   const Result<JsonTree> tree = ApplyPatch(*ParseJsonTree(pod), patch);
@@ -162,7 +162,7 @@ TEST(PodReviewTest, APodIsBestEffortThatAsksForNoCpuAndNoMemoryAnywhere) {
       R"("initContainers":[{"name":"once","resources":{"requests":{"cpu":"1m"}}}],)", gpu));
 }
 
-// A pod whose profile is for a product, with that affinity; the terms that it is created with.
+// Returns the terms of a pod created with that affinity, whose profile is for a product.
 std::string TermsWith(std::string_view spec) {
   AdmissionDecision decision = Managed();
   decision.figures->gpu_product = "A100";
@@ -320,7 +320,7 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
   decision.gang_size = 4;
   EXPECT_EQ(Patched(PodWith(kPlain), decision).At("metadata/labels/synergy.io~1gang-size").text,
             "4");
-  // Though all else stays as written.
+  // Everything else stays as written.
   decision = {AdmissionOutcome::kStarting, std::nullopt, {}, 4};
   const JsonTree pod = Patched(PodWith(kPlain, "", R"(,"labels":{"a":"b"})"), decision);
   EXPECT_EQ(pod.At("metadata/labels/synergy.io~1gang-size").text, "4");

@@ -1,10 +1,9 @@
-#include "wire/objects/agent_pod.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "wire/objects/objects.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::testing {
 namespace {

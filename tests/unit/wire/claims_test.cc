@@ -17,7 +17,7 @@ constexpr std::string_view kGrowth =
     R"("synergy.io/change":"{\"kind\":\"Grown\",\"from\":{\"cpu\":\"3\",\"memory\":\"8Gi\"},)"
     R"(\"to\":{\"cpu\":\"5\",\"memory\":\"8Gi\"},\"at\":\"2026-11-21T07:05:00Z\",\"why\":\"\"}")";
 
-// An entry of metadata.managedFields.
+// Returns an entry of metadata.managedFields.
 std::string Entry(std::string_view manager, std::string_view annotation,
                   std::string_view more = R"("operation":"Update")") {
   return fmt::format(
@@ -26,7 +26,7 @@ std::string Entry(std::string_view manager, std::string_view annotation,
       manager, more, annotation);
 }
 
-// A pod of one GPU that Synergy manages and, with a node, runs there.
+// A pod of one GPU that Synergy manages and that, with a node, runs there.
 struct ClaimingPod {
   std::string annotations;
   std::string managed_fields;
@@ -120,7 +120,7 @@ TEST(ClaimsTest, OnlyOfManagedPodsAnythingMayBeChanged) {
   ClaimingPod no_gpus = Growing();
   no_gpus.gpus = "0";
   EXPECT_FALSE(no_gpus.Read().fungible);
-  // How it ended is still of interest.
+  // The reason of its end still counts.
   ClaimingPod ended = Growing();
   ended.phase = "Failed";
   EXPECT_TRUE(ended.Read().fungible);

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/fungible.h"
+#include "cluster/managed_container.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::wire::testing {

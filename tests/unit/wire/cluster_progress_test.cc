@@ -1,9 +1,9 @@
-#include "wire/agents/cluster_progress.h"
-
 #include <chrono>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "wire/agents/progress.h"
 
 namespace synergy::testing {
 namespace {

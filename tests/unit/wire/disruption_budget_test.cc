@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The only budget of a list, and what is wrong with it.
+// The only budget of a list, and its problem.
 struct BudgetRead {
   DisruptionBudget budget;
   std::vector<std::string> problems;

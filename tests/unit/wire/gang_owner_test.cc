@@ -18,7 +18,7 @@ constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 constexpr std::string_view kIndexed =
     R"("batch.kubernetes.io/job-name":"bert","batch.kubernetes.io/job-completion-index":"0")";
 
-// As the API server shows it to the webhook.
+// As the API server sends it to the webhook.
 PodToAdmit OwnedPod(std::string_view labels, std::string_view owner, std::string_view spec = "") {
   const Result<PodReview> review = PodReview::Read(
       fmt::format(
@@ -180,7 +180,7 @@ PodToAdmit KubeflowPod(std::string_view version, std::string_view kind, std::str
                   OwnerOf(version, kind, "bert"));
 }
 
-// `gpus` and the rest of the template.
+// Returns a replica with these `gpus` and the rest of the template.
 std::string Replica(std::string_view replicas, std::string_view gpus,
                     std::string_view scheduler = "s") {
   return fmt::format(R"({{{}"template":{{"spec":{{"schedulerName":"{}","containers":[{{"resources":
@@ -215,7 +215,7 @@ TEST(GangOwnerTest, APyTorchJobIsItsWorkersAndTheMasterWithGpus) {
   EXPECT_EQ(size(Replica("1", "1"), Replica("-1", "1")), 1);
   EXPECT_EQ(size(Replica("1", "1"), Replica("9223372036854775807", "1")), 1);
   EXPECT_EQ(size(Replica("1", "1"), Replica("\"3\"", "1")), 1);
-  // One of them is placed by somebody else.
+  // Another scheduler places one of them.
   EXPECT_EQ(size(Replica("1", "1", "other"), Replica("3", "1")), 1);
 }
 
@@ -424,11 +424,11 @@ TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
       {group("-3"), 1}, {group("\"3\""), 1}, {group("null"), 1}, {group("1e9"), 1}, {"{}", 1}};
   for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, *owner), size) << text;
   EXPECT_FALSE(FindGangOwner(OwnedPod(R"("scheduling.x-k8s.io/pod-group":"a/../b")", "")));
-  // Stages of which the group says nothing.
+  // Stages that the group does not mention.
   EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet("2") + "," + label)));
 }
 
-// With a word of its own in the labels, or none.
+// With a group name in the labels, or without.
 PodToAdmit GroupedPod(std::string_view group, std::string_view labels = "") {
   return OwnedPod(labels, OwnerOf("batch/v1", "Job", "bert"),
                   fmt::format(R"("schedulingGroup":{},)", group));

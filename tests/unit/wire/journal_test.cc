@@ -3,10 +3,12 @@
 #include <limits>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "support/cluster_vocabulary.h"
+#include "wire/journal/decisions.h"
 
 namespace synergy::wire {
 namespace {
@@ -15,7 +17,7 @@ namespace change = cluster_change;
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
 
-// The lines are a format: journals of an older version are to be read by a newer one.
+// The lines are a file format: newer versions must read the journals of older ones.
 TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
   const auto line = [](auto call) { return WriteJournalLine({call, 7}); };
   EXPECT_EQ(line(change::RemoveNode{"n1"}), R"({"call":"RemoveNode","version":"7","name":"n1"})");
@@ -59,6 +61,43 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
             R"({"call":"RemoveDisruptionBudget","version":"7","uid":"b"})");
 }
 
+// The same holds for the actions of the tuner.
+TEST(DecisionsTest, EveryActionIsReadAndWrittenInTheSameWords) {
+  const std::string pod =
+      R"("pod":{"uid":"p","namespace":"team","name":"p","requests":{"main":{"gpus":1}}})";
+  const std::string change =
+      R"("change":{"kind":"Reclaimed","to":{"cpu":2000},"why":"room","at":3})";
+  const std::string bound = R"("placeEnd":"Bound")";
+  const std::string rest = R"("respected":"ByHand"})";
+  const std::vector<std::string> actions{
+      R"({"kind":"KeepPlace",)" + pod + R"(,"node":"n","until":5,"waited":6,"cost":0.5,)" + bound +
+          "," + rest,
+      R"({"kind":"EndPlace",)" + pod + R"(,"node":"n","placeEnd":"GivenUp",)" + rest,
+      R"({"kind":"Remind",)" + pod + "," + bound + "," + rest,
+      R"({"kind":"Announce",)" + pod + "," + bound + "," + change + R"(,"unchanged":true,)" + rest,
+      R"({"kind":"Resize",)" + pod + "," + bound + "," + change + "," + rest,
+      R"({"kind":"Record",)" + pod + "," + bound + "," + change + "," + rest,
+      R"({"kind":"Withdraw",)" + pod + "," + bound + "," + change +
+          R"(,"before":{"kind":"Undone","at":2},"unshrinkableUntil":9,"failure":"NoRoom",)" + rest,
+      R"({"kind":"PutBack",)" + pod + "," + bound + "," + change +
+          R"(,"unshrinkableUntil":9,"failure":"Timeout",)" + rest,
+      R"({"kind":"Tell",)" + pod + "," + bound +
+          R"(,"respected":"Devices","message":"keeps them"})"};
+  std::string line = R"({"decision":"TunerDecided","version":"7","news":"1","at":{"now":1},)"
+                     R"("actions":[)";
+  for (const std::string& action : actions) {
+    line += action;
+    line += action == actions.back() ? "]" : ",";
+  }
+  line += R"(,"wake":8})";
+  const Result<Decision> read = ReadDecisionLine(line);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& decided = std::get<decision::TunerDecided>(*read);
+  ASSERT_EQ(decided.actions.size(), std::variant_size_v<TunerAction::What>);
+  for (size_t i = 0; i < decided.actions.size(); ++i) EXPECT_EQ(decided.actions[i].what.index(), i);
+  EXPECT_EQ(WriteDecisionLine(*read), line);
+}
+
 TEST(JournalTest, NumbersAreExactToTheirEnds) {
   using Limits = std::numeric_limits<int64_t>;
   Pod pod = MakePod("p", {Gpus(Limits::min()), MilliCpu(Limits::max()), Bytes(Limits::max() - 1)});
@@ -77,13 +116,13 @@ TEST(JournalTest, NumbersAreExactToTheirEnds) {
   EXPECT_EQ(call.deadline, Instant::max());
 }
 
-// A limit of nothing is a limit, and a demand for nothing a demand.
+// A limit of zero is a limit, and a demand of zero is a demand.
 TEST(JournalTest, WhatIsThereAndZeroIsNotWhatIsMissing) {
   Pod pod = MakePod("p", {});
   pod.demand = ResourceVector{};
-  Fungible fungible;
+  ManagedContainer fungible;
   fungible.cpu_limit = MilliCpu(0);
-  pod.fungible = std::make_shared<const Fungible>(fungible);
+  pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   const auto read = ReadJournalLine(WriteJournalLine({change::UpsertPod{pod}, 1}));
   ASSERT_TRUE(read) << read.error().message;
   const Pod& again = std::get<change::UpsertPod>(read->call).pod;
@@ -100,15 +139,15 @@ TEST(JournalTest, RefusesWhatItDoesNotWriteAndSaysWhere) {
     EXPECT_FALSE(read) << line;
     return read ? std::string() : read.error().message;
   };
-  EXPECT_EQ(problem("[]"), "call: is none that a journal has");
-  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: is none that a journal has");
+  EXPECT_EQ(problem("[]"), "call: unknown name");
+  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: unknown name");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"priority":2147483648}})"),
             R"(pod.priority: "2147483648" is not a whole number from -2147483648 to 2147483647)");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"requests":{"main":{"cpu":1.5}}}})"),
             R"(pod.requests.main.cpu: "1.5" is not a whole number from -9223372036854775808 to )"
             "9223372036854775807");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"fungible":{"enforcement":"Lax"}}})"),
-            R"(pod.fungible.enforcement: is none of its words)");
+            R"(pod.fungible.enforcement: is not one of the allowed words)");
   EXPECT_EQ(problem(R"({"call":"KeepNews","version":7})"),
             "version: must be a string, not a number");
   EXPECT_NE(problem(R"({"call":"KeepNews")"), "");

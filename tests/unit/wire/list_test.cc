@@ -158,7 +158,7 @@ TEST(Lists, AreReadHoweverDeepWhatNobodyReadsIsNested) {
 }
 
 TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
-  // So that managedFields of any size do not count.
+  // managedFields of any size must not count.
   std::string fields;
   for (int i = 0; i < 100'000; ++i) fields += fmt::format(R"("f:{}":{{}},)", i);
   const auto page = ListReader().ReadList<Pod>(ListText(
@@ -168,7 +168,7 @@ TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
   EXPECT_THAT(page->items, SizeIs(1));
 }
 
-// Wherever in the object it is.
+// At any position in the object.
 TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
   std::string labels = R"(,"labels":{)";
   std::string values =

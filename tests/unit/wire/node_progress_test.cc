@@ -1,10 +1,10 @@
-#include "wire/agents/node_progress.h"
-
 #include <chrono>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "wire/agents/progress.h"
 
 namespace synergy::testing {
 namespace {

@@ -1,4 +1,4 @@
-// docs/accounting.md, rule by rule. tests/integration/oracle compares the whole with
+// Tests docs/accounting.md rule by rule. tests/integration/oracle compares the whole with
 // kube-scheduler.
 
 #include <string>
@@ -132,7 +132,7 @@ TEST(PodRequests, ManageWithTensOfThousandsOfNames) {
   EXPECT_EQ(sum.other.Get("example.com/r4711"), 2);
 }
 
-// A pod with one container whose spec asks for `spec`, and this for its status.
+// Returns a pod with one container with these parts of its spec and status.
 std::string ResizedPod(std::string_view spec, std::string_view status,
                        std::string_view conditions = "[]") {
   return fmt::format(
@@ -169,7 +169,7 @@ TEST(PodRequests, IgnoreTheSpecOfAResizeThatIsInfeasible) {
       9000);
 }
 
-// By 1.37; 1.35 ignores it.
+// As in 1.37; 1.35 ignores it.
 TEST(PodRequests, CountAnAllocationWithoutResources) {
   EXPECT_EQ(
       Cpu(ResizedPod("1", R"({"name":"a","allocatedResources":{"cpu":"3"}})"), PodUse::kAccounted),
@@ -209,7 +209,7 @@ TEST(PodRequests, UseTheStatusOfInitContainers) {
   EXPECT_EQ(cpu(""), 4000);
 }
 
-// Kubernetes 1.37 counts less than 1.35 where containers change in different directions.
+// Kubernetes 1.37 counts less than 1.35 if containers change in different directions.
 TEST(PodRequests, AreTheLargestThatAnyVersionCounts) {
   const auto cpu = [](std::string_view status) {
     return Cpu(fmt::format(R"({{"spec":{{"containers":[{},{}],"overhead":{{"cpu":"1"}}}},

@@ -33,7 +33,8 @@ std::string Refusal(std::string_view text, PodUse use = PodUse::kIncoming) {
   return pod ? std::string() : pod.error().message;
 }
 
-// A pod that asks for 2 GPUs, 4 cores and 8 GiB, with `demand` as the text of its annotation.
+// Returns a pod that requests 2 GPUs, 4 cores and 8 GiB, with `demand` as the text of its
+// annotation.
 std::string PodWithDemand(std::string_view demand) {
   std::string text =
       R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"4","memory":"8Gi","nvidia.com/gpu":"2"}}}]},)"
@@ -316,7 +317,7 @@ TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
               ElementsAre(TopologySpread{"zone", 2, 3, ranked, false, true}));
 }
 
-// Each plan goes through all of them.
+// Each plan evaluates all of them.
 TEST(ReadPod, OfWhatKeepsAGangsPodsApartOnlySoMuchIsKept) {
   std::string many;
   for (int i = 0; i < 1000; ++i) many += R"({"hostPort":)" + std::to_string(i + 1) + "},";

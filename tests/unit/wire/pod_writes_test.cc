@@ -48,8 +48,8 @@ TEST(WriteEviction, NamesThePodAndMayBeATrial) {
   EXPECT_EQ(dry_run, "All");
 }
 
-// The limit that a resize of memory to 4 GiB sets; empty: none.
-std::string LimitSet(const Fungible& fungible) {
+// Returns the limit that a resize of memory to 4 GiB sets; empty: none.
+std::string LimitSet(const ManagedContainer& fungible) {
   const Result<Document> document =
       Document::Parse(WriteResize("u", fungible, {Gpus(1), Cores(1), GiB(4)}));
   EXPECT_TRUE(document);
@@ -60,8 +60,8 @@ std::string LimitSet(const Fungible& fungible) {
   return limit;
 }
 
-Fungible Running(Enforcement enforcement, std::optional<Bytes> limit) {
-  Fungible fungible;
+ManagedContainer Running(Enforcement enforcement, std::optional<Bytes> limit) {
+  ManagedContainer fungible;
   fungible.container = "train";
   fungible.enforcement = enforcement;
   fungible.requested = {Gpus(1), Cores(1), limit.value_or(GiB(8))};
@@ -79,16 +79,16 @@ TEST(WriteResize, LowersNoMemoryLimitOfARunningContainer) {
 }
 
 TEST(WriteResize, TakesBackAStrictLimitThatTheKubeletSetAside) {
-  Fungible fungible = Running(Enforcement::kStrict, GiB(9));
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(9));
   fungible.memory_limit_in_force = GiB(4);
   EXPECT_EQ(LimitSet(fungible), "4Gi");
 }
 
 TEST(WriteResize, KeepsTheLimitAtTheRequestBeforeAStrictContainerRuns) {
-  Fungible fungible = Running(Enforcement::kStrict, GiB(8));
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(8));
   fungible.reported = false;
   EXPECT_EQ(LimitSet(fungible), "4Gi");
-  fungible.requested.memory = GiB(6);  // what was written stays
+  fungible.requested.memory = GiB(6);  // the written amount stays
   EXPECT_EQ(LimitSet(fungible), "8Gi");
 }
 
@@ -102,7 +102,7 @@ TEST(ReadStatus, GivesCodeReasonAndMessage) {
   EXPECT_EQ(status->message, "pods \"a\" not found");
 }
 
-// As kube-apiserver 1.37.2 refuses a resize.
+// The refusal of a resize by kube-apiserver 1.37.2.
 TEST(ReadStatus, TellsWhatNeverFitsFromMissingRights) {
   const std::optional<Status> never = ReadStatus(
       R"({"kind":"Status","status":"Failure","code":403,"reason":"Forbidden","message":"no room",

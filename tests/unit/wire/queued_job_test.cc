@@ -54,7 +54,7 @@ TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
     return job.problem;
   };
   EXPECT_EQ(problem(R"("synergy.io/max-workers":"8")"),
-            "annotation synergy.io/min-workers: it is missing; an elastic job has "
+            "annotation synergy.io/min-workers: missing; an elastic job needs "
             "synergy.io/min-workers and synergy.io/max-workers");
   EXPECT_EQ(problem(R"("synergy.io/min-workers":"0","synergy.io/max-workers":"8")"),
             "annotation synergy.io/min-workers: write a whole number from 1 to 10000, not \"0\"");
@@ -66,9 +66,9 @@ TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
               HasSubstr("annotation synergy.io/target-loss: write a number above 0"));
   EXPECT_THAT(problem(kBounds, R"("completions":3)"), HasSubstr("spec.completionMode"));
   EXPECT_EQ(problem(kBounds, R"("completionMode":"Indexed","completions":4)"),
-            "spec.completions: it has to be spec.parallelism, 3, not 4");
+            "spec.completions: must equal spec.parallelism, 3, not 4");
   EXPECT_THAT(problem(kBounds + R"(,"kueue.x-k8s.io/job-min-parallelism":"2")"),
-              HasSubstr("job-min-parallelism: take it away"));
+              HasSubstr("job-min-parallelism: remove it"));
 }
 
 TEST(QueuedJobs, AreSuspendedWithTheirWorkersAllAtOnce) {

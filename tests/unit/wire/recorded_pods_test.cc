@@ -13,14 +13,14 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
-#include "json/value_text.h"
+#include "json/writer.h"
 #include "wire/admission/admission_review.h"
 #include "wire/kueue/gang_owner.h"
 
 namespace synergy::wire {
 namespace {
 
-constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+constexpr std::string_view kGpuName = "nvidia.com/gpu";
 
 // What the webhook makes of one pod.
 struct Judged {
@@ -45,13 +45,13 @@ Judged Judge(const std::string& pod, const std::string& object) {
       fmt::format(R"({{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{
                   "uid":"u","operation":"CREATE","namespace":"team","object":{}}}}})",
                   pod),
-      kGpuResource);
+      kGpuName);
   EXPECT_TRUE(review && review->problem().empty());
   // The webhook asks about pods with GPUs alone.
   if (review->pod().gpu_containers.empty()) return {};
   const std::optional<GangOwner> owner = FindGangOwner(review->pod());
   if (!owner) return {};
-  const Result<GangSize> gang = ReadGangSize(object, *owner, kGpuResource);
+  const Result<GangSize> gang = ReadGangSize(object, *owner, kGpuName);
   EXPECT_TRUE(gang);
   if (gang->size == 1 || !IsMember(*gang, *owner)) return {};
   return {owner->gang, gang->size};

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// As the API server of a real node answered, shortened.
+// The answer of the API server of a real node, shortened.
 constexpr const char* kShrinking = R"({
   "metadata": {"name": "cached", "namespace": "team", "uid": "06508744-683a", "generation": 2,
     "annotations": {"synergy.io/demand": "{}"}, "resourceVersion": "7"},
@@ -87,7 +87,7 @@ TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
   EXPECT_FALSE(managed("null"));
 }
 
-// Annotations alone would have the caches of others dropped for whoever writes them.
+// With annotations alone, any writer could have the caches of other pods dropped.
 TEST(ResizeStatusTest, APodOfOursWithGpusHasAShare) {
   const auto has_share = [](const std::string& scheduler, const std::string& resource,
                             const std::string& labels = "") {
@@ -130,7 +130,7 @@ TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
   EXPECT_EQ(read("{}", R"(,"hostNetwork":true)").ip, "");
 }
 
-// A probe slows the pod down, so it has to be Synergy's.
+// A probe slows the pod down, so only Synergy may write it.
 TEST(ResizeStatusTest, AProbeCountsWhereSynergyHasWrittenIt) {
   const auto read = [](const std::string& manager, const std::string& more = "",
                        const std::string& probe =

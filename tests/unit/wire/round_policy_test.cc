@@ -112,7 +112,7 @@ TEST(RoundPolicies, TakeAStatusAndGiveItBack) {
   status.ready = true;
   status.reason = "Ordered";
   status.since = "2026-11-21T07:00:00Z";
-  status.warning = "policy gavel-las is now called: policy: las, gpuTypes: Aware";
+  status.warning = "policy gavel-las has a new name: set policy: las, gpuTypes: Aware";
   status.queues.push_back({.name = "a", .ready = true, .gpus = 8, .runs = 2, .up_next = {"t/x"}});
   status.queues.push_back({.name = "b", .message = "there is no such ClusterQueue"});
   const std::string body = WriteRoundPolicyStatus(policy, status);

@@ -121,7 +121,7 @@ TEST(ReadProfileTest, PointsHaveAMemoryExactlyWhereItIsMeasured) {
               ElementsAre(HasSubstr("spec.points[0]: memory is missing")));
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":1,"memory":"1G","throughput":1}],
       "datasetSize":"1G","storageBandwidth":"1M","bytesPerSample":"1k"})"),
-              ElementsAre(HasSubstr("spec.points[0].memory: points have no memory")));
+              ElementsAre(HasSubstr("spec.points[0].memory: must not be set in points")));
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":1,"throughput":1}],"datasetSize":"1G"})"),
               ElementsAre("spec.storageBandwidth: is missing", "spec.bytesPerSample: is missing"));
 }
@@ -139,7 +139,7 @@ TEST(ReadProfileTest, WhatNoProfileCanBeMadeOfIsToldOfThePoints) {
               ElementsAre(HasSubstr("spec.points: ")));
 }
 
-// One of these came to 2^63 bytes, which were counted one by one.
+// One of these amounted to 2^63 bytes, which were counted one by one.
 TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
   constexpr std::string_view kPoints = R"("points":[{"cpu":1,"throughput":1e17}])";
   const auto problems = [](std::string_view data, std::string_view bandwidth,
@@ -165,7 +165,7 @@ TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
   EXPECT_THAT(problems("1Pi", "1", "1", kPoints), IsEmpty());
 }
 
-// A review of one does not go through the CustomResourceDefinition.
+// A review of a profile does not pass through the CustomResourceDefinition.
 TEST(ReadProfileTest, NoMorePointsAreReadThanTheApiServerLetsPass) {
   std::string points;
   for (int i = 0; i < 1025; ++i)
@@ -247,7 +247,7 @@ MeasuredProfile MeasuredBert() {
   return measured;
 }
 
-// An object of the controller's as the API server has it once `status` is written.
+// Returns an object of the controller as the API server stores it once `status` is written.
 ProfileObject Kept(const MeasuredProfile& measured, const std::string& patch) {
   std::string text = WriteNewMeasured("team", measured);
   text.pop_back();
@@ -338,7 +338,7 @@ TEST(MeasuredProfileTest, WhatIsKnownOfMemoryIsWrittenReadAndPartOfTheProfile) {
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
 }
 
-// A CRD that is older than the controller: the API server drops members that it does not know.
+// With a CRD older than the controller, the API server drops unknown members.
 TEST(MeasuredProfileTest, MembersThatTheApiServerHasDroppedAreNotKnown) {
   MeasuredProfile measured = MeasuredBert();
   const std::string without = WriteMeasured("u", measured);

@@ -28,7 +28,7 @@ T OnlyItem(const std::string& text) {
 constexpr char kContainers[] =
     R"("containers":[{"name":"c","image":"train","resources":{"limits":{"nvidia.com/gpu":"2"}}}])";
 
-// A Workload with a pod set with GPUs and one without.
+// Returns a Workload with a pod set with GPUs and one without.
 Workload ReadWorkload(const std::string& metadata, const std::string& spec,
                       const std::string& status) {
   return OnlyItem<Workload>(fmt::format(
@@ -118,9 +118,9 @@ TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
 TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
   const std::string check =
       R"({"metadata":{"name":"synergy-rounds","uid":"c"},"spec":{"controllerName":"synergy.io/rounds"})";
-  const auto silent = OnlyItem<QueuePart>(check + "}");
+  const auto silent = OnlyItem<AdmissionCheck>(check + "}");
   EXPECT_FALSE(silent.active);
-  const auto active = OnlyItem<QueuePart>(
+  const auto active = OnlyItem<AdmissionCheck>(
       check + R"(,"status":{"conditions":[{"type":"Active","status":"True"}]}})");
   EXPECT_TRUE(active.active);
   EXPECT_EQ(active.controller, kTypeCheckController);
@@ -131,7 +131,7 @@ TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
 }
 
 TEST(TypeChecks, AFlavorThatIsATypeSaysWhich) {
-  const auto flavor = OnlyItem<QueuePart>(
+  const auto flavor = OnlyItem<ResourceFlavor>(
       R"({"metadata":{"name":"k80s","uid":"f"},"spec":{"nodeLabels":{"nvidia.com/gpu.product":"K80"}}})");
   EXPECT_EQ(flavor.product, "K80");
 }

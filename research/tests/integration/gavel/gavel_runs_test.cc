@@ -1,5 +1,5 @@
-// Runs of the authors' simulator, job by job where their policy has one answer, else by the mean
-// completion time: which of several optima a solver takes is chance.
+// Runs of the authors' simulator, job by job if their policy has one answer, else by the mean
+// completion time: the solver's choice among several optima is arbitrary.
 
 #include <algorithm>
 #include <string>
@@ -34,7 +34,7 @@ class GavelRunsTest : public ::testing::TestWithParam<Trace> {
     recorded_ = *std::move(text);
   }
 
-  // Completion times by job; nothing where the policy was not recorded.
+  // Returns completion times by job; empty if the policy was not recorded.
   std::vector<double> Recorded(const std::string& policy) const {
     const auto table = CsvTable::Parse(recorded_, GetParam().name);
     EXPECT_TRUE(table) << table.error().message;
@@ -114,8 +114,8 @@ TEST_P(GavelRunsTest, WaterFillingsMeanIsTheAuthors) {
   EXPECT_NEAR(Mean(Simulated(policy)), Mean(recorded), 0.02 * Mean(recorded));
 }
 
-// Two jobs on one GPU end when the longer one has made its round. Of FIFO's pairs the authors'
-// program chooses some others.
+// Two jobs on one GPU end when the longer one has made its round. For FIFO the authors' program
+// chooses some other pairs.
 TEST_P(GavelRunsTest, PackedMeansAreNotAboveTheAuthors) {
   for (const std::string policy :
        {"max_min_fairness_packed", "max_min_fairness_water_filling_packed",

@@ -71,7 +71,7 @@ class Replayed {
   }
 
  private:
-  // At a solve times start anew, and what the last round gave is told by its steps alone.
+  // At a solve the times restart, so the last round's times follow from its steps alone.
   void BookLastPicks() {
     last_["chosen"].ForEachElement([&](Value pick) {
       const GavelPick booked = PickOf(pick);
@@ -86,7 +86,7 @@ class Replayed {
     std::map<std::string, std::vector<double>> now;
     round["job_time_so_far"].ForEachMember(
         [&](std::string_view name, Value row) { now[std::string(name)] = ByType(row); });
-    // What the types gave and no job of now got went to a job that is done.
+    // The time on the types that no present job got went to a job that has ended.
     const std::vector<double> given = ByType(round["worker_time_so_far"]);
     std::vector<double> rest(given.size(), 0);
     for (size_t type = 0; type < rest.size(); ++type) rest[type] = given[type] - given_[type];

@@ -76,7 +76,7 @@ class ReferenceRunsTest : public ::testing::Test {
     return jobs;
   }
 
-  // What the run of this row of results_ would be with us.
+  // Returns our options for the run of this row of results_.
   ReferenceOptions OptionsOf(size_t row) const {
     ReferenceOptions options;
     options.servers = Must(results_.At(row, "servers").WholeNumber(1));
@@ -137,7 +137,7 @@ class ReferenceRunsTest : public ::testing::Test {
   std::map<std::string, std::vector<TraceJob>> traces_;
 };
 
-// Where a solver chooses among choices that come to the same, runs are alike only in the mean.
+// If a solver chooses among equal choices, runs agree only in the mean.
 bool IsReproduced(const std::string& mechanism) { return mechanism != "opt"; }
 
 TEST_F(ReferenceRunsTest, EveryJobOfEveryRunFinishesWhenTheAuthorsProgramHasItFinish) {

@@ -13,7 +13,7 @@ class ArrangementTest : public BaselineFixture {
     Divider divider;
     return Arrange(servers, jobs, Turns(), wanted, divider);
   }
-  // Everybody wants its demand.
+  // Every job wants its demand.
   Plan Run() {
     std::vector<ResourceVector> wanted;
     for (const Job& job : jobs) wanted.push_back(job.demand);
@@ -48,7 +48,7 @@ TEST_F(ArrangementTest, WhereFairSharesTakeAllEverybodyHasThat) {
 }
 
 TEST_F(ArrangementTest, AJobOnSeveralServersHasAsMuchOfEachAsAllCanGive) {
-  // Beside the first neighbour 20 cores are left, beside the second 12.
+  // The first neighbour leaves 20 cores, the second 12.
   servers = {kRoundServer, kRoundServer};
   HaveRunning(0, {Gpus(4), Cores(12), GB(240)}, {{Cores(4), GB(80), 1}});
   const JobIndex second = HaveRunning(1, {Gpus(4), Cores(12), GB(240)}, {{Cores(12), GB(80), 1}});

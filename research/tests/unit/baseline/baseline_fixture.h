@@ -1,7 +1,7 @@
 #pragma once
 
-// The vocabulary of the mechanisms' tests: servers in round figures, and jobs told by what they can
-// do with CPU and memory.
+// Helpers for the mechanisms' tests: servers in round figures, and jobs with given profiles over
+// CPU and memory.
 
 #include <deque>
 #include <numeric>
@@ -20,7 +20,7 @@ inline constexpr Server kRoundServer{{Gpus(8), Cores(24), GB(480)}};
 
 class BaselineFixture : public ::testing::Test {
  protected:
-  // A job that waits. Points are the whole job's; its fair share is that of kRoundServer.
+  // Adds a waiting job. Points are the whole job's; its fair share is that of kRoundServer.
   JobIndex Have(Gpus gpus, std::vector<JobProfile::Point> points) {
     profiles_.push_back(*JobProfile::Create(gpus, std::move(points)));
     Job job;
@@ -32,7 +32,7 @@ class BaselineFixture : public ::testing::Test {
     jobs.push_back(job);
     return static_cast<JobIndex>(jobs.size() - 1);
   }
-  // One that runs there with this much.
+  // Adds a job that runs there with this much.
   JobIndex HaveRunning(ServerIndex server, const ResourceVector& amount,
                        std::vector<JobProfile::Point> points) {
     const JobIndex job = Have(amount.gpus, std::move(points));
@@ -40,7 +40,7 @@ class BaselineFixture : public ::testing::Test {
     return job;
   }
 
-  // The jobs' turns are those in which they were made.
+  // The jobs' turns are in the order in which they were added.
   std::vector<JobIndex> Turns() const {
     std::vector<JobIndex> turns(jobs.size());
     std::iota(turns.begin(), turns.end(), JobIndex{0});

@@ -11,7 +11,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// Bounded by its nodes alone: what a search finds in a second depends on how busy the machine is.
+// Limited by nodes alone: the result of a search within a second depends on the machine's load.
 constexpr OptOptions kWithoutClock{.time = std::chrono::hours(1)};
 
 class OptAllocatorTest : public BaselineFixture {

@@ -55,7 +55,7 @@ TEST(GavelTraceTest, WhatIsWrittenIsReadAgain) {
 TEST(GavelTraceTest, ErrorsNameLineAndField) {
   const std::string good = "A3C\t\t\t\t0\t9\t1\t1\t-1\t30\n";
   EXPECT_THAT(GavelTraceError(good + "A3C\t9\n"),
-              HasSubstr("t.trace:2: 2 fields where 10 belong, separated by tabs: model"));
+              HasSubstr("t.trace:2: 2 fields instead of 10, separated by tabs: model"));
   EXPECT_THAT(GavelTraceError("\t\t\t\t0\t9\t1\t1\t-1\t30"), HasSubstr("field 1 (model)"));
   EXPECT_THAT(GavelTraceError("A3C\t\t\t\t0\t9.5\t1\t1\t-1\t30"),
               HasSubstr("t.trace:1: field 6 (steps) is \"9.5\": write a whole number"));
@@ -103,7 +103,7 @@ TEST(GavelThroughputsTest, PairsThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refused("first,second,a_first\nm,m,1\n"), HasSubstr("a_second"));
   EXPECT_THAT(refused("first,second,a_first,a_second\nm,m,1,-1\n"), HasSubstr("pairs:2"));
   EXPECT_THAT(refused("first,second,a_first,a_second\nm,m,1,1\nm,m,2,2\n"),
-              HasSubstr("a line before has this pair"));
+              HasSubstr("an earlier line has this pair"));
 }
 
 TEST(GavelThroughputsTest, ErrorsSayWhatIsKnown) {
@@ -111,7 +111,7 @@ TEST(GavelThroughputsTest, ErrorsSayWhatIsKnown) {
   EXPECT_THAT(throughputs.FastestFirst({"a100"}).error().message,
               HasSubstr("the GPU type a100; known: k80, p100, v100"));
   EXPECT_THAT(throughputs.Of("A3C", 2, {"v100"}).error().message,
-              HasSubstr("no throughputs are known of A3C on 2 GPUs"));
+              HasSubstr("there are no throughputs of A3C on 2 GPUs"));
   EXPECT_THAT(ThroughputsError("gpus,a\n1,2\n"), HasSubstr("model"));
   EXPECT_THAT(ThroughputsError("model,gpus,a\nm,0,2\n"), HasSubstr("t.csv:2:3: gpus"));
   EXPECT_THAT(ThroughputsError("model,gpus,a\nm,1,-2\n"), HasSubstr("t.csv:2:5: a"));

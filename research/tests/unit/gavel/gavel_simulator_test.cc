@@ -151,7 +151,7 @@ TEST(GavelSimulatorTest, APolicyThatKnowsNoTypesHasNothingOfTheirOrder) {
 TEST(GavelSimulatorTest, WhatCannotRunIsRefused) {
   const GavelOptions fifo = OnOneType(1, "fifo_perf");
   EXPECT_THAT(Refused({MakeGavelJob(7, 0, 10, "steady", 2)}, fifo),
-              HasSubstr("job 7: steady on 2 GPUs runs on no type that has as many"));
+              HasSubstr("job 7: steady on 2 GPUs runs on no type with enough GPUs"));
   EXPECT_THAT(Refused({MakeGavelJob(7, 0, 10, "new")}, fifo), HasSubstr("job 7: no throughputs"));
   EXPECT_THAT(Refused({MakeGavelJob(0, 0, 10)}, OnOneType(1, "fifo_packed")), HasSubstr("pairs"));
   EXPECT_THAT(Refused({MakeGavelJob(0, 0, 10)}, OnOneType(1, "best")),

@@ -60,7 +60,7 @@ TEST(GavelWorkloadTest, ASizeThatNoModelRunsOnIsRefused) {
   const auto made = GenerateGavelWorkload(ParseWorkloadOptions("gpus=3").value(),
                                           GavelThroughputs::Published(), "v100");
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("no model is known that runs on 3 GPUs of v100"));
+  EXPECT_THAT(made.error().message, HasSubstr("no known model runs on 3 GPUs of v100"));
 }
 
 }  // namespace

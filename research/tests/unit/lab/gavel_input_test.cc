@@ -22,7 +22,7 @@ constexpr std::string_view kGavelInput = R"({
   "SLOs": {"2": 50}
 })";
 
-// The good one with `from` replaced.
+// Returns the valid input with `from` replaced.
 std::string Changed(std::string_view from, std::string_view to) {
   std::string text(kGavelInput);
   text.replace(text.find(from), from.size(), to);
@@ -93,23 +93,23 @@ TEST(ReadGavelInput, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "-Infinity")),
               HasSubstr("v100: \"-Infinity\" is no number"));
   EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "1e16")), HasSubstr("v100: 1e16 is out of range"));
-  EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "[1]")), HasSubstr("an array where a number belongs"));
+  EXPECT_THAT(GavelErrorOf(Changed("2.5e1", "[1]")), HasSubstr("an array instead of a number"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("v100": 2.5e1, )", "")), HasSubstr("v100: missing"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("10": 2})", R"("10": 5})")),
               HasSubstr("5 GPUs, but no type has more than 4"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("10": 2})", R"("10": 0})")),
-              HasSubstr("0 where more than 0"));
+              HasSubstr("0 instead of a number above 0"));
   EXPECT_THAT(GavelErrorOf(Changed(R"(, "10": 0})", "}")), HasSubstr("num_steps_remaining"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("SLOs": {"2")", R"("SLOs": {"3")")),
               HasSubstr("of a job without throughputs"));
-  EXPECT_THAT(GavelErrorOf(Changed(R"("2,10")", R"("2,11")")), HasSubstr("no pair of two jobs"));
-  EXPECT_THAT(GavelErrorOf(Changed("[3, 4]", "[3]")), HasSubstr("no list of two throughputs"));
+  EXPECT_THAT(GavelErrorOf(Changed(R"("2,10")", R"("2,11")")), HasSubstr("not a pair of two jobs"));
+  EXPECT_THAT(GavelErrorOf(Changed("[3, 4]", "[3]")), HasSubstr("not a list of two throughputs"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("SLOs")", R"("calls": [{"active": ["3"]}], "SLOs")")),
               HasSubstr("calls[0].active[0]: a job without throughputs"));
   EXPECT_THAT(GavelErrorOf(Changed(R"("v100": 4, "k80": 2)", R"("v100": 0, "k80": 0)")),
               HasSubstr("cluster_spec: no type has GPUs"));
   EXPECT_THAT(GavelErrorOf(Changed("cluster_spec", "cluster")), HasSubstr("cluster_spec: missing"));
-  EXPECT_THAT(GavelErrorOf("[]"), HasSubstr("an array where an object belongs"));
+  EXPECT_THAT(GavelErrorOf("[]"), HasSubstr("an array instead of an object"));
   EXPECT_THAT(GavelErrorOf("{"), HasSubstr("not JSON at byte"));
 }
 

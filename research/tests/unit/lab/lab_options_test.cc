@@ -61,18 +61,17 @@ TEST(LabOptionsTest, WhatTheAuthorsSimulatorKnowsIsItsOwn) {
   LabArguments arguments = Good(LabKind::kRounds);
   arguments.placement = "consolidate";
   EXPECT_EQ(ErrorOf(arguments),
-            "--placement: only of synergy-lab reference; our mechanisms always consolidate");
+            "--placement: only for synergy-lab reference; our mechanisms always consolidate");
   arguments = Good(LabKind::kRounds);
   arguments.arrivals = "replay";
   EXPECT_EQ(ErrorOf(arguments),
-            "--arrivals: only of synergy-lab reference; our rounds always begin with the first "
+            "--arrivals: only for synergy-lab reference; our rounds always begin with the first "
             "arrival and end with the last job");
   arguments.arrivals = "live";
   EXPECT_TRUE(ErrorOf(arguments).starts_with("--arrivals: "));
   arguments = Good(LabKind::kReference);
   arguments.cluster = "cluster.json";
-  EXPECT_EQ(ErrorOf(arguments),
-            "--cluster: the authors' simulator knows no other clusters than empty ones");
+  EXPECT_EQ(ErrorOf(arguments), "--cluster: the authors' simulator only supports empty clusters");
 }
 
 TEST(LabOptionsTest, OnlyOurRoundsSayWhereJobsWere) {

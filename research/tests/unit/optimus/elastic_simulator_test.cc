@@ -74,7 +74,7 @@ TEST(ElasticSimulatorTest, EqualSharesAreWholeAndKeepBounds) {
 }
 
 TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
-  // Both could have 4 of 8; those that do not help go to the job that they help.
+  // Both could have 4 of 8; workers that do not help one job go to the other.
   const ElasticRun run =
       RunPool(ElasticPolicy::kOptimusExact, 8, {{"flat", 4, 900}, {"linear", 4, 6'300}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 10 + 90);
@@ -85,7 +85,7 @@ TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
 }
 
 TEST(ElasticSimulatorTest, WhatIsFittedIsTriedFirst) {
-  // With its least, and four trials, of the first round; then with all.
+  // The job has its least, and four trials, in the first round; then all.
   const ElasticRun run = RunPool(ElasticPolicy::kOptimus, 8, {{"linear", 1, 6'200}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 100 + 10 + (6'200 - 60 * 10) / 80.0);
   EXPECT_EQ(run.restarts, 1U);

@@ -66,19 +66,19 @@ TEST(ReferenceJobTest, WhatTheAuthorsProgramDoesNotTakeIsAnError) {
     return made ? std::string("no error") : made.error().message;
   };
   EXPECT_EQ(error(OneOf("gnmt", 5, 3), Facts()),
-            "job 5: 3 GPUs; the authors' program knows jobs with 1, 2, 4, 8 and 16: write one of "
-            "these");
+            "job 5: 3 GPUs; the authors' program only supports jobs with 1, 2, 4, 8 and 16: use "
+            "one of these");
   EXPECT_EQ(error(OneOf("m5", 5), Facts()),
             "job 5: the profiles have no model \"m5\" with one GPU: add it");
   ModelFacts facts;
   facts.Set("m5", Gpus(1), Fact(3, 200, 1, 2));
   EXPECT_EQ(error(OneOf("m5", 5, 4), facts),
-            "job 5: its demand is more than a server has while its CPU demand is the fair share; "
-            "the authors' program ends here: leave the job out, or take another server");
+            "job 5: its demand is more than a server has, but its CPU demand is the fair share; "
+            "the authors' program ends here: remove the job, or use another server");
   facts.Set("m5", Gpus(1), Fact(3, 20, 301, 1));
   EXPECT_EQ(error(OneOf("m5", 5), facts),
-            "job 5: an iteration of 301 s is longer than a round of 300 s, and it would never end: "
-            "take longer rounds");
+            "job 5: an iteration of 301 s is longer than a round of 300 s, and the job would never "
+            "end: use longer rounds");
 }
 
 }  // namespace

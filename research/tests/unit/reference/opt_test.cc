@@ -45,7 +45,7 @@ class OptTest : public ::testing::Test {
     return opt.Allocate(ordered_, running_);
   }
 
-  // Iterations of all jobs in the round.
+  // Returns the iterations of all jobs in the round.
   int64_t Done() const {
     int64_t done = 0;
     for (const Job& job : jobs_) done += job.done;
@@ -119,7 +119,7 @@ TEST_F(OptTest, AModelThatWasNotMeasuredAtTheFairShareIsNamed) {
   ASSERT_FALSE(allocated);
   EXPECT_EQ(allocated.error().message,
             "job 0: its model's throughput was not measured with the fair share of 3 CPUs and 62.5 "
-            "GB per GPU; the authors' program ends here: take other servers, or measure it");
+            "GB per GPU; the authors' program ends here: use other servers, or measure the model");
 }
 
 }  // namespace

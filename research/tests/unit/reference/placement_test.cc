@@ -22,7 +22,7 @@ class PlacementTest : public ::testing::Test {
     ASSERT_TRUE(cluster_.Take(job, {{server, {static_cast<double>(gpus), 0, 0, 0, 0}}}));
   }
 
-  // Server and GPUs of each part; none where there is no room.
+  // Returns server and GPUs of each part; empty if there is no room.
   std::vector<std::pair<uint32_t, double>> Find(const Amounts& demand, bool consolidate) {
     Placement placement(cluster_, consolidate);
     std::vector<std::pair<uint32_t, double>> found;

@@ -138,21 +138,21 @@ TEST(ReferenceSimulatorTest, WhatCannotBeSimulatedIsAnErrorWithTheReason) {
   const std::vector<TraceJob> trace = {OneOf("gnmt", 0)};
   EXPECT_EQ(ErrorOf({}, OneServer()), "the trace has no jobs: there is nothing to simulate");
   EXPECT_EQ(ErrorOf({OneOf("gnmt", 7, 16)}, OneServer()),
-            "job 7: 16 GPUs where the cluster has 8: it would wait for ever; leave it out, or take "
+            "job 7: 16 GPUs, but the cluster has 8: the job would wait for ever; remove it, or use "
             "a larger cluster");
   ReferenceOptions options = OneServer();
   options.servers = 0;
-  EXPECT_EQ(ErrorOf(trace, options), "0 servers: take 1 to 100000");
+  EXPECT_EQ(ErrorOf(trace, options), "0 servers: use 1 to 100000");
   options = OneServer();
   options.server.gpus = Gpus(0);
-  EXPECT_EQ(ErrorOf(trace, options), "0 GPUs per server: take 1 to 1024");
+  EXPECT_EQ(ErrorOf(trace, options), "0 GPUs per server: use 1 to 1024");
   options = OneServer();
   options.round = Seconds(0);
-  EXPECT_EQ(ErrorOf(trace, options), "rounds of 0 s: take more than 0");
+  EXPECT_EQ(ErrorOf(trace, options), "rounds of 0 s: use more than 0");
   options = OneServer();
   options.window = JobWindow{3, 3};
   EXPECT_EQ(ErrorOf(trace, options),
-            "the window of job ids is empty: its end has to be above its beginning");
+            "the window of job ids is empty: its end must be above its beginning");
   options = OneServer();
   options.arrivals = ReferenceArrivals::kGenerated;
   EXPECT_EQ(ErrorOf({OneOf("gnmt", 0, 1, 9), OneOf("gnmt", 1, 1, 8)}, options),
@@ -165,14 +165,16 @@ TEST(ReferenceNamesTest, AreReadInEitherCaseAndListedWhereUnknown) {
   EXPECT_EQ(*ParseReferenceMechanism("Tune"), ReferenceMechanism::kTune);
   EXPECT_EQ(
       ParseReferencePolicy("lottery").error().message,
-      "\"lottery\" is no policy of the reference simulator: take one of FIFO, SRTF, LAS, FTF, "
+      "\"lottery\" is not a policy of the reference simulator: use one of FIFO, SRTF, LAS, FTF, "
       "DRF, TETRIS");
-  EXPECT_EQ(ParseReferenceMechanism("").error().message,
-            "\"\" is no mechanism of the reference simulator: take one of fair, greedy, tune, opt");
+  EXPECT_EQ(
+      ParseReferenceMechanism("").error().message,
+      "\"\" is not a mechanism of the reference simulator: use one of fair, greedy, tune, opt");
   EXPECT_EQ(*ParseReferenceArrivals("Static"), ReferenceArrivals::kStatic);
-  EXPECT_EQ(ParseReferenceArrivals("live").error().message,
-            "\"live\" is no kind of arrivals of the reference simulator: take one of auto, static, "
-            "replay, generated");
+  EXPECT_EQ(
+      ParseReferenceArrivals("live").error().message,
+      "\"live\" is not a kind of arrivals of the reference simulator: use one of auto, static, "
+      "replay, generated");
 }
 
 }  // namespace

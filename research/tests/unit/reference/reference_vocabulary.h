@@ -1,7 +1,7 @@
 #pragma once
 
-// Words for the reference simulator's tests: servers with 8 GPUs, 24 CPUs and 500 GB, and three of
-// the authors' models.
+// Helpers for the reference simulator's tests: servers with 8 GPUs, 24 CPUs and 500 GB, and three
+// of the authors' models.
 
 #include <string>
 
@@ -23,7 +23,7 @@ inline ModelFact Fact(int64_t cpus, int64_t memory_gb, double iteration_time, do
           .speedup = speedup};
 }
 
-// alexnet wants much CPU and memory, res18 CPU, gnmt little; round numbers for iterations.
+// alexnet needs much CPU and memory, res18 CPU, gnmt little; round numbers for iterations.
 inline ModelFacts Facts() {
   ModelFacts facts;
   facts.Set("alexnet", Gpus(1), Fact(12, 125, 1, 3));

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 // A server of each of two types, with 4 GPUs, 12 cores and 240 GB. The first round begins at 1 s.
 class GavelRoundsTest : public ::testing::Test {
  protected:
-  // `slow`: how fast the job is on the second type, against the first; 0: it does not run there.
+  // `slow`: speed on the second type relative to the first; 0: the job does not run there.
   void Add(double arrival, double ideal, double slow, Gpus gpus = Gpus(1),
            std::vector<JobProfile::Point> points = {{Cores(1), GB(20), 1}}) {
     profiles_.push_back(*Scaled(*JobProfile::Create(Gpus(1), std::move(points)), gpus));
@@ -91,7 +91,7 @@ TEST_F(GavelRoundsTest, AwareTheOneThatLosesLeastHasTheSlowType) {
 }
 
 TEST_F(GavelRoundsTest, SynergyDividesEachServer) {
-  // Four jobs on a server, of which one has use for what the others leave.
+  // Four jobs on a server; one of them can use what the others leave.
   Add(0, 10000, 0, Gpus(1), {{Cores(3), GB(60), 1}, {Cores(9), GB(60), 3}});
   for (int job = 0; job < 3; ++job) Add(0, 10000, 0);
   EXPECT_EQ(Run("gavel-las").jobs[0].finish.count(), 1 + 30 + 10000.0 / 3);
@@ -122,7 +122,7 @@ TEST_F(GavelRoundsTest, WhatBecomesFreeWithinARoundIsUsedAtOnce) {
 }
 
 TEST_F(GavelRoundsTest, WhatIsDecidedWithinARoundIsLookedAtAgainAsTheNextOneBegins) {
-  // The second one comes while the fast GPU is in use, and has it when it is free and a round
+  // The second job arrives while the fast GPU is in use, and gets it when it is free and a round
   // begins.
   servers_.server = {Gpus(1), Cores(3), GB(60)};
   Add(0, 100, 0.5);

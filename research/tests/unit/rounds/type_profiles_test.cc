@@ -60,7 +60,7 @@ TEST(TypeProfiles, ThoseOfAsManyGpusGoFirstAndZeroMeansThatItDoesNotRun) {
   const auto two = OfTwoTypes().Of("net", Gpus(2), Sensitive()).value();
   EXPECT_EQ(two[0]->gpus(), Gpus(2));
   EXPECT_EQ(two[1], std::nullopt);
-  // Of four GPUs nothing is known: as with one.
+  // There are no data for four GPUs: the ratio is that of one.
   const auto four = OfTwoTypes().Of("net", Gpus(4), Sensitive()).value();
   EXPECT_DOUBLE_EQ(four[1]->Best() / four[0]->Best(), 0.25);
 }

@@ -110,7 +110,7 @@ TEST(TiresiasSimulatorPropertyTest, EveryJobGetsItsTimeAndTheClusterGivesNoMoreT
 }
 
 TEST(TiresiasSimulatorPropertyTest, JobsOfOneGpuLeaveNoneIdleWhileAnyWaits) {
-  // All come at once, so that the last GPU to idle does so less than the longest job before the
+  // All arrive at once, so that the last GPU to idle does so less than the longest job before the
   // end.
   for (uint64_t seed = 0; seed < 20; ++seed) {
     std::vector<TiresiasJob> jobs = RandomJobs(seed);

@@ -1,8 +1,8 @@
-#include "cli/page/map_progress.h"
-
 #include <chrono>
 
 #include <gtest/gtest.h>
+
+#include "cli/page/cluster_map.h"
 
 namespace synergy::cli::testing {
 namespace {

@@ -16,13 +16,13 @@ using std::chrono::minutes;
 
 constexpr WallTime kAt{hours(1000)};
 
-// What is told of the pod's memory from kAt on.
+// Returns the reading of the pod's memory from kAt on.
 std::optional<MemoryReading> ReadingOf(const std::string& node,
                                        std::optional<MemoryReading> reading) {
   Pod pod = ManagedPod("p", node, 3);
-  Fungible fungible = *pod.fungible;
+  ManagedContainer fungible = *pod.fungible;
   fungible.memory_reading = reading;
-  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
   return GoingOn(std::move(pod), kAt).fungible->memory_reading;
 }
 

@@ -28,7 +28,7 @@ std::shared_ptr<const JobProfile> Profile(const std::vector<double>& by_cores) {
   return std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points)));
 }
 
-// Fair shares are two cores for a GPU throughout.
+// Fair shares are always two cores per GPU.
 ModelProfiles Models() {
   ModelProfiles profiles;
   profiles.Set("sensitive", Profile({1, 2, 3}));
@@ -89,11 +89,12 @@ TEST(ProductSimulatorTest, LatenciesAreThoseAskedFor) {
 }
 
 TEST(ProductSimulatorTest, NewcomersRoomIsCutFromWhomItCostsLeast) {
-  // Both have three of the six cores when the third comes, whose floor is one.
+  // Both have three of the six cores when the third arrives, whose floor is one.
   const SimulationRun run =
       RunOn(Cluster(1, 3), {JobOf(0, "sensitive", 0, 1500), JobOf(1, "lukewarm", 0, 1000),
                             JobOf(2, "insensitive", 100, 50)});
-  // Refused after 10 ms; 60 ms after it came the tuner cuts; in force after a second; then as any.
+  // Refused after 10 ms; the tuner cuts 60 ms after the arrival; in force after a second; then as
+  // usual.
   EXPECT_NEAR(run.jobs[2].start.count(), 100 + 0.06 + 1 + 0.01 + 0.05 + 1, kExact);
   EXPECT_NEAR(run.jobs[2].finish.count(), run.jobs[2].start.count() + 50, kExact);
   // The sensitive one kept its speed.
@@ -110,7 +111,8 @@ TEST(ProductSimulatorTest, WhatWasCutGrowsBackInTheNextRoundWhenAPodHasLeft) {
   const double cut = cut_asked + 1;
   EXPECT_NEAR(run.jobs[1].start.count(), cut + 0.01 + 0.05 + 1, kExact);
   EXPECT_NEAR(run.jobs[1].finish.count(), run.jobs[1].start.count() + 100, kExact);
-  // One change a round: announced 300 s after the cut, made after a second, in force after another.
+  // One change per round: announced 300 s after the cut, made after a second, in force after
+  // another.
   const double grown = cut_asked + 300 + 1 + 1;
   const double done = (cut - 1.06) * 1.5 + (grown - cut) * 1;
   EXPECT_NEAR(run.jobs[0].finish.count(), grown + (1000 - done) / 1.5, kExact);
@@ -119,7 +121,7 @@ TEST(ProductSimulatorTest, WhatWasCutGrowsBackInTheNextRoundWhenAPodHasLeft) {
 
 TEST(ProductSimulatorTest, PlaceOfOneThatLeftGoesToWhoFitsBeforePeersPayForAnother) {
   ProductOptions options = Options(Enforcement::kStrict);
-  // However fast the tuner is.
+  // Even if the tuner takes no time.
   options.latencies.tune = Duration::zero();
   const SimulationRun run =
       RunOn(Cluster(1, 2),
@@ -129,7 +131,7 @@ TEST(ProductSimulatorTest, PlaceOfOneThatLeftGoesToWhoFitsBeforePeersPayForAnoth
   // One core is left: not enough for the third job, which is tried first, but for the fourth.
   const double left = run.jobs[1].finish.count();
   EXPECT_NEAR(run.jobs[3].start.count(), left + 0.01 + 0.01 + 0.05 + 1, kExact);
-  // Nobody else fits when that one leaves: a second later the first job is cut for the third.
+  // No other job fits when that one leaves: a second later the first job is cut for the third.
   const double left_again = run.jobs[3].finish.count();
   EXPECT_NEAR(run.jobs[2].start.count(), left_again + 1 + 1 + 0.01 + 0.05 + 1, kExact);
 }
@@ -154,7 +156,7 @@ TEST(ProductSimulatorTest, JobLargerThanANodeRunsWhenAllItsPodsDo) {
   EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
 }
 
-// One GPU of each node is taken for good.
+// One GPU of each node is taken for ever.
 StartingCluster HalfTaken(size_t nodes, size_t per_rack) {
   StartingCluster cluster = ClusterOf(nodes, {Gpus(2), Cores(4), GiB(40)}, per_rack);
   for (const Node& node : cluster.nodes) {
@@ -201,14 +203,14 @@ TEST(ProductSimulatorTest, AGangGoesAnywhereAtOnceWithoutWaits) {
 
 TEST(ProductSimulatorTest, AGangIsPlacedWholeOrNotAtAll) {
   ProductOptions options = OnePodForEachGpu();
-  // Each would have half of the cluster if their pods were bound one by one.
+  // If pods were bound one by one, each gang would have half of the cluster.
   const SimulationRun run =
       RunOn(Cluster(2, 2), {JobOf(0, "insensitive", 0, 100, 3), JobOf(1, "insensitive", 0, 100, 3)},
             options);
   EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
 }
 
-// When a pod is first seen bound.
+// Records when each pod is first seen bound.
 class WhenBound final : public ProductObserver {
  public:
   explicit WhenBound(std::string uid) : uid_(std::move(uid)) {}
@@ -225,7 +227,7 @@ class WhenBound final : public ProductObserver {
   const std::string uid_;
 };
 
-// As the extender, which goes by what kube-scheduler wrote on the pods.
+// Like the extender, which uses the conditions that kube-scheduler wrote on the pods.
 TEST(ProductSimulatorTest, AGangThatHasWaitedBeforeTheBeginningWaitsForNoNode) {
   StartingCluster cluster = HalfTaken(3, 0);
   for (const char* name : {"g-0", "g-1"}) {
@@ -256,7 +258,7 @@ TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
   cluster.pods.push_back(pod);
   const SimulationRun run =
       RunOn(cluster, {JobOf(0, "insensitive", 0, 100), JobOf(1, "insensitive", 1, 100)});
-  // One GPU for the two of them.
+  // One GPU for both of them.
   EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
   EXPECT_NEAR(run.jobs[1].start.count(), run.jobs[0].finish.count() + 1.06, kExact);
 }
@@ -310,7 +312,7 @@ TEST(ProductSimulatorTest, ProfilesThatComeLateAreUsedFromThenOn) {
     return run.jobs[0].finish.count();
   };
   EXPECT_NEAR(finish_with(std::nullopt), 1000, 5);
-  // Of the tuner's rounds, 300 s each: in one the other pod is cut, in the next this one grows.
+  // The tuner's rounds are 300 s long: in one the other pod is cut, in the next this one grows.
   EXPECT_NEAR(finish_with(std::chrono::seconds(1)), 600 + 900 / 1.5, 5);
   EXPECT_NEAR(finish_with(std::chrono::seconds(600)), 900 + 600 / 1.5, 5);
   EXPECT_NEAR(finish_with(std::chrono::hours(1)), 1500, 5) << "with its fair share";
@@ -320,7 +322,7 @@ TEST(ProductSimulatorTest, WhoWasPlacedBlindlyStaysThere) {
   const auto slowest_with = [](std::optional<Duration> after) {
     ProductOptions options = Options(Enforcement::kStrict);
     options.profiles_after = after;
-    // The last one comes when all is known.
+    // The last job arrives when the profiles are known.
     const SimulationRun run =
         RunOn(Cluster(2, 2),
               {JobOf(0, "sensitive", 0, 1500), JobOf(1, "sensitive", 0, 1500),
@@ -356,7 +358,7 @@ TEST(ProductSimulatorTest, NoGangHasMoreMembersThanTheProductLetsItHave) {
   EXPECT_EQ(error(257), "job-3 needs 257 pods, and a gang has 256 at most");
 }
 
-// What the pods on a node take, as the kubelet sees it, is never more than it has.
+// The pods of a node, as the kubelet sees them, never take more than the node has.
 class NeverTooMuch final : public ProductObserver {
  public:
   void Look(Seconds at, const ClusterSnapshot& cluster) override {
@@ -365,7 +367,7 @@ class NeverTooMuch final : public ProductObserver {
       const NodeState& node = cluster.node(index);
       ResourceVector held;
       for (const auto& pod : node.detail->pods) {
-        if (pod->waiting) continue;  // on its way, or a place kept before its room is made
+        if (pod->waiting) continue;  // being bound, or a place kept before its room is made
         held += LargerOf(LargerOf(pod->fungible->requested, pod->fungible->set_aside),
                          pod->fungible->in_force);
         EXPECT_TRUE(pod->fungible->floor.FitsWithin(pod->fungible->requested)) << pod->uid;

@@ -24,7 +24,7 @@ Pod WaitingPod(std::string name, int64_t gpus = 1, int32_t priority = 0) {
   return pod;
 }
 
-// Who would be tried, one after the other, if all failed.
+// Returns the pods that would be tried, one after the other, if all failed.
 std::vector<std::string> AllFail(SchedulingQueue& queue, Instant now) {
   std::vector<std::string> tried;
   while (const auto next = queue.Next(now)) {

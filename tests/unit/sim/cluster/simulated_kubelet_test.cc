@@ -26,12 +26,12 @@ class SimulatedKubeletTest : public ::testing::Test {
     state_.UpsertNode(MakeNode("node", kNode));
     for (const char* name : {"a", "b"}) {
       Pod pod = OnNode(MakePod(name, Amounts(2)), "node");
-      Fungible fungible;
+      ManagedContainer fungible;
       fungible.requested = fungible.in_force = fungible.set_aside = Amounts(2);
       fungible.floor = Amounts(1);
       fungible.demand = Amounts(3);
       fungible.reported = true;
-      pod.fungible = std::make_shared<const Fungible>(fungible);
+      pod.fungible = std::make_shared<const ManagedContainer>(fungible);
       pods_.Create(pod);
     }
   }

@@ -1,0 +1,160 @@
+#include "cli/simulate/product_options.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/simulate/settings.h"
+#include "core/rounding.h"
+#include "policy/policy.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr std::string_view kRoundsUsage =
+    "length=5m,least-run=5m,limits=3250:7200,promote=8,strict";
+
+Result<> ReadFaults(std::string_view text, FaultRates& rates) {
+  // Above that, retries alone would keep the cluster busy.
+  constexpr double kMost = 0.9;
+  return ReadSettings(text, ':',
+                      "resize-deferred:0.1,resize-refused:0.1,call-fails:0.1,call-late:500ms,"
+                      "node-lost:0.01",
+                      {{"resize-deferred", ReadNumber(rates.resize_deferred, 0, kMost)},
+                       {"resize-refused", ReadNumber(rates.resize_refused, 0, kMost)},
+                       {"call-fails", ReadNumber(rates.call_fails, 0, kMost)},
+                       {"call-late", ReadDuration(rates.call_late)},
+                       {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
+}
+
+// Adds to a simulation through --with. A new feature is a row here.
+struct Feature {
+  std::string_view name;
+  std::string_view settings;
+  std::string_view meaning;
+  Result<> (*read)(std::string_view settings, SimulateOptions& options);
+};
+constexpr std::array<Feature, 1> kFeatures = {
+    {{"faults", "resize-deferred:P,resize-refused:P,call-fails:P,call-late:T,node-lost:RATE",
+      "parts of resizes that kubelets defer and refuse, and of API calls that fail; how late calls "
+      "are at most; nodes lost, per node and day",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadFaults(settings, options.faults);
+      }}}};
+
+std::string FeaturesText() {
+  std::string text;
+  for (const Feature& feature : kFeatures)
+    text += fmt::format("\n    {}={}: {}", feature.name, feature.settings, feature.meaning);
+  return text;
+}
+
+// A line for each.
+template <class Names>
+std::string LinesOf(const Names& names) {
+  std::string text;
+  for (const auto& each : names) text += fmt::format("\n    {:<21} {}", each.name, each.meaning);
+  return text;
+}
+
+Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
+  const std::string_view name = text.substr(0, text.find('='));
+  std::vector<std::string_view> names;
+  for (const Feature& feature : kFeatures) {
+    if (feature.name == name && name.size() < text.size())
+      return feature.read(text.substr(name.size() + 1), options);
+    names.push_back(feature.name);
+  }
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write NAME=SETTINGS, with a name of: {}",
+                                               text, fmt::join(names, ", ")));
+}
+
+Result<> ReadLimits(std::string_view text, std::vector<double>& limits) {
+  limits.clear();
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(':'));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (auto read = ReadNumber(limits.emplace_back(), 0, 1e12)(part); !read) return read;
+  }
+  return {};
+}
+
+Result<QueueSetup> ReadQueue(const SimulateArguments& arguments, const SimulateOptions& options) {
+  QueueSetup setup;
+  RoundSettings& rounds = setup.rounds;
+  rounds.restart_cost = ToDuration(options.restart_cost);
+  const auto read = ReadSettings(
+      arguments.queue_rounds, '=', kRoundsUsage,
+      {{"length", ReadDuration(rounds.round)},
+       {"least-run", ReadDuration(rounds.least_run)},
+       {"limits", [&](std::string_view text) { return ReadLimits(text, rounds.queues.limits); }},
+       {"promote", ReadNumber(rounds.queues.promote, 0, 1e6)},
+       {"strict",
+        [&](std::string_view) -> Result<> {
+          setup.strict = true;
+          return {};
+        },
+        true}});
+  if (!read) return Fail(read.error());
+  return setup;
+}
+
+}  // namespace
+
+void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
+  command.get_option("--mechanism")
+      ->description("how jobs are placed, and what they get; several for a comparison:" +
+                    LinesOf(ProductMechanisms()) + LinesOf(BaselineMechanisms()));
+  command.get_option("--policy")
+      ->description(
+          "the order of jobs in a queue of Kueue; fifo without --kueue: no queue, kube-scheduler "
+          "places pods as they arrive" +
+          LinesOf(PolicyNames()))
+      ->group("Scheduling");
+  command.option_defaults()->group("Scheduling");
+  command.add_flag("--kueue", arguments.kueue, "jobs wait in a queue of Kueue under fifo, too");
+  command.add_option("--queue-rounds", arguments.queue_rounds,
+                     fmt::format("of the queue's RoundPolicy: {} (strict: queueingStrategy "
+                                 "StrictFIFO), or some of these",
+                                 kRoundsUsage));
+  command
+      .add_option("--with", arguments.with,
+                  "what else there is in the cluster; may be given several times:" + FeaturesText())
+      ->take_all();
+  command.add_option("--seed", arguments.seed, "of the faults")->capture_default_str();
+}
+
+Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptions& options) {
+  options.always_queues = arguments.kueue;
+  const bool queues =
+      arguments.kueue || std::any_of(arguments.policies.begin(), arguments.policies.end(),
+                                     [](const std::string& policy) { return policy != "fifo"; });
+  if (!queues && !arguments.queue_rounds.empty())
+    return WrongOption("--queue-rounds", "only with --kueue, or a policy other than fifo");
+  auto setup = ReadQueue(arguments, options);
+  if (!setup) return WrongOption("--queue-rounds", setup.error());
+  for (const std::string& policy : arguments.policies) {
+    setup->rounds.policy = policy;
+    if (const auto checked = CheckQueue(*setup); !checked) {
+      constexpr std::string_view kOfPolicy = "policy: ";
+      const std::string& message = checked.error().message;
+      if (message.starts_with(kOfPolicy))
+        return WrongOption("--policy", message.substr(kOfPolicy.size()));
+      return WrongOption("--queue-rounds", message);
+    }
+  }
+  options.queue = *std::move(setup);
+  options.faults.seed = arguments.seed;
+  for (const std::string& feature : arguments.with) {
+    if (const auto read = ReadFeature(feature, options); !read)
+      return WrongOption("--with", read.error());
+  }
+  return {};
+}
+
+}  // namespace synergy::cli

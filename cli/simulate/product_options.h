@@ -1,0 +1,22 @@
+#pragma once
+
+// The options of `synergy simulate` that synergy-lab does not have: the product's queues, and what
+// --with adds to the simulation.
+//
+// Threading: one caller at a time.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/simulate/simulate_options.h"
+#include "core/result.h"
+
+namespace synergy::cli {
+
+// Adds them to `command`, which has the options of AddSimulateOptions(); parsing fills `arguments`,
+// which has to stay where it is.
+void AddProductOptions(CLI::App& command, SimulateArguments& arguments);
+
+// Sets what they say in `options`. kInvalid names the option.
+Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptions& options);
+
+}  // namespace synergy::cli

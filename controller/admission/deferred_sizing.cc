@@ -1,0 +1,111 @@
+#include "controller/admission/deferred_sizing.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "admission/pod_to_admit.h"
+#include "core/quantity_text.h"
+
+namespace synergy::controller {
+namespace {
+
+// A pod that was in scope at its creation stays in scope.
+AdmissionSettings WithAnyScope(AdmissionSettings settings) {
+  settings.scope = Scope::kAll;
+  return settings;
+}
+
+bool IsRefusal(const Error& error) {
+  return error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid;
+}
+
+bool MayBeSized(const Pod& pod, const std::string& scheduler) {
+  if (!pod.fungible || !pod.waiting || !pod.node.empty() || pod.deleting || pod.terminal)
+    return false;
+  const ManagedContainer& fungible = *pod.fungible;
+  return pod.waiting->scheduler == scheduler && !fungible.change &&
+         (fungible.placeholder || fungible.profile.empty());
+}
+
+}  // namespace
+
+DeferredSizing::DeferredSizing(AdmissionSettings settings,
+                               const AdmissionSurroundings& surroundings, ClusterState& state,
+                               kube::PodApi& pods, kube::EventRecorder& events, Logger& log)
+    : settings_(WithAnyScope(std::move(settings))),
+      surroundings_(surroundings),
+      state_(state),
+      pods_(pods),
+      events_(events),
+      log_(log) {}
+
+void DeferredSizing::SizeAll(uint64_t profiles_version) {
+  const uint64_t version = state_.version();
+  if (seen_ == version && profiles_seen_ == profiles_version) return;
+  bool all_done = true;
+  for (const auto& pod : state_.WaitingPods()) {
+    if (MayBeSized(*pod, settings_.scheduler_name)) all_done &= SizeOne(*pod);
+  }
+  if (all_done) {
+    seen_ = version;
+    profiles_seen_ = profiles_version;
+  } else {
+    seen_.reset();
+  }
+}
+
+bool DeferredSizing::SizeOne(const Pod& pod) {
+  const AdmissionDecision decision =
+      Admit(AsCreated(pod, settings_.scheduler_name), surroundings_, settings_);
+  if (!decision.figures || !decision.figures->placeholder.empty()) return true;
+  const AdmissionFigures& figures = *decision.figures;
+  // A pod without placeholders may already be on its way to a node, where more might not fit.
+  if (!pod.fungible->placeholder &&
+      (figures.profile.empty() || !figures.floor.FitsWithin(pod.fungible->requested))) {
+    return true;
+  }
+  return Write(pod, figures);
+}
+
+Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) {
+  using kube::Resized;
+  for (const Resized dimensions : {Resized::kBoth, Resized::kCpu, Resized::kMemory}) {
+    Result<Pod> resized = pods_.Resize(pod, floor, kube::Precondition::kUnchanged, dimensions);
+    if (resized || !IsRefusal(resized.error())) return resized;
+    if (dimensions != Resized::kBoth) continue;
+    const std::string& why = resized.error().message;
+    log_.Warn("cannot give a pod its floor", {{"pod", pod.Key()}, {"error", why}});
+    events_.Record({pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyNotSized",
+                    fmt::format("cannot be given {}: {}", DescribeCpuAndMemory(floor), why)});
+  }
+  return pod;
+}
+
+bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
+  const auto failed = [&](const Error& error) {
+    // The pod has changed meanwhile; the next call looks at it again.
+    if (error.code == ErrorCode::kConflict) return false;
+    log_.Warn("cannot set a pod's size", {{"pod", pod.Key()}, {"error", error.message}});
+    return error.code == ErrorCode::kNotFound;
+  };
+  const Result<Pod> resized = Resize(pod, figures.floor);
+  if (!resized) return failed(resized.error());
+  if (!resized->fungible) return false;
+  figures.floor = resized->fungible->requested;
+  figures.demand = LargerOf(figures.demand, figures.floor);
+  // The mark is written last: the extender does not bind the pod before.
+  const Result<Pod> sized =
+      pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
+  if (!sized) return failed(sized.error());
+  state_.RefreshPod(*sized);
+  log_.Info("pod sized", {{"pod", pod.Key()}, {"floor", DescribeCpuAndMemory(figures.floor)}});
+  events_.Record(
+      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergySized",
+       fmt::format("{} from now on: {}", DescribeCpuAndMemory(figures.floor),
+                   figures.profile.empty() ? "its fair share" : "by profile " + figures.profile)});
+  return true;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,51 @@
+#pragma once
+
+// Gives waiting pods the amounts that admission could not give them: pods with placeholders,
+// because no suitable node existed yet or a quota might have refused more, and pods whose profile
+// was created after them. A waiting pod uses no resources, so it may be resized at once; the
+// extender does not bind a pod with placeholders.
+//
+// Threading: one owner.
+// Failures: if a quota or limit range refuses an amount, the pod does not get that amount but
+// counts as sized. A failed write is logged and retried at the next call.
+
+#include <cstdint>
+#include <optional>
+
+#include "admission/admission.h"
+#include "cluster/state/cluster_state.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+
+namespace synergy::controller {
+
+class DeferredSizing {
+ public:
+  // All references outlive this. The API server's answers go into `state`.
+  DeferredSizing(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
+                 ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events, Logger& log);
+
+  // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
+  // (`profiles_version`) change.
+  void SizeAll(uint64_t profiles_version);
+
+ private:
+  // Returns false if the pod must be tried again.
+  bool SizeOne(const Pod& pod);
+  bool Write(const Pod& pod, AdmissionFigures figures);
+  // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
+  // memory, one of them, or neither; with an event for what was refused.
+  Result<Pod> Resize(const Pod& pod, const ResourceVector& floor);
+
+  const AdmissionSettings settings_;
+  const AdmissionSurroundings& surroundings_;
+  ClusterState& state_;
+  kube::PodApi& pods_;
+  kube::EventRecorder& events_;
+  Logger& log_;
+  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
+};
+
+}  // namespace synergy::controller

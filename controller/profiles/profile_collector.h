@@ -1,0 +1,42 @@
+#pragma once
+
+// Deletes measured profiles of workloads that have not run for long, so that profiles do not pile
+// up with every new image. Deletes only profiles that the controller has created, one at a time.
+//
+// Threading: one owner.
+// Failures: a failed deletion is logged and retried later.
+
+#include <stop_token>
+
+#include "cluster/state/cluster_state.h"
+#include "controller/cluster/profile_store.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/profile_api.h"
+
+namespace synergy::controller {
+
+class ProfileCollector {
+ public:
+  // All references outlive this. `keep`: time since the last change of the measured profile.
+  ProfileCollector(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
+                   const Clock& clock, Logger& log, Duration keep)
+      : api_(api), profiles_(profiles), state_(state), clock_(clock), log_(log), keep_(keep) {}
+
+  // Call it often: looks once a minute, and deletes at most one profile.
+  void DeleteOneIfDue(const std::stop_token& stop);
+
+ private:
+  // Returns whether a running or waiting pod belongs to the workload.
+  bool InUse(const ProfileObject& object) const;
+
+  kube::ProfileApi& api_;
+  const ProfileStore& profiles_;
+  const ClusterState& state_;
+  const Clock& clock_;
+  Logger& log_;
+  const Duration keep_;
+  Instant next_{};
+};
+
+}  // namespace synergy::controller

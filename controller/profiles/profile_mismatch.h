@@ -1,0 +1,59 @@
+#pragma once
+
+// Compares pods with the TrainingProfiles that users wrote for them
+// (engine/profiler/contradiction.h) and keeps the verdicts. A contradiction is reported by an event
+// on the pod and in the profile's status (status_writer.h).
+//
+// Threading: Of() and version() from any thread; the rest from one.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "controller/cluster/profile_store.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/profiler/contradiction.h"
+#include "kube/apis/events.h"
+#include "profile/pod_progress.h"
+
+namespace synergy::controller {
+
+class ProfileMismatch {
+ public:
+  // All references outlive this.
+  ProfileMismatch(ProfilerSettings settings, const ProfileStore& profiles,
+                  kube::EventRecorder& events, Logger& log)
+      : finder_(settings), profiles_(profiles), events_(events), log_(log) {}
+
+  // Discards all verdicts: every profile is kUnknown again.
+  void StartOver();
+  // Takes in progress reported for a pod of that node. Ignores pods whose profile is measured or
+  // missing.
+  void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
+               const KnownProgress& progress, Moment at);
+
+  // Returns kUnknown also if the verdict is about another generation.
+  ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
+                    int64_t generation) const;
+  // Increases with every change.
+  uint64_t version() const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // namespace, name
+
+  const ContradictionFinder finder_;
+  const ProfileStore& profiles_;
+  kube::EventRecorder& events_;
+  Logger& log_;
+  ContradictionMemory memory_;
+  mutable std::mutex mutex_;
+  std::map<Key, ProfileVerdict> verdicts_;
+  uint64_t version_ = 0;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,61 @@
+#pragma once
+
+// Gives running pods the profile that was measured of their workload while they, or pods like them,
+// trained, and the demand and floor that follow from it, as annotations. This resizes no pod; the
+// tuner divides the node again. A pod loses a measured profile that is for another GPU product than
+// its node has.
+//
+// A profile that a user has written takes precedence: such pods are left alone.
+//
+// Threading: one owner.
+// Failures: a failed write is logged and retried at the next call.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "admission/admission.h"
+#include "cluster/state/cluster_state.h"
+#include "controller/cluster/profile_store.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+
+namespace synergy::controller {
+
+class ProfileRollout {
+ public:
+  // Per call; the next call does the rest.
+  static constexpr size_t kMostAtOnce = 20;
+
+  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
+  // before each call.
+  ProfileRollout(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
+                 const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
+                 kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
+
+  // Cheap while neither the cluster nor the profiles change, and if there are no measured profiles.
+  void RollOut(const std::stop_token& stop = {});
+
+ private:
+  // Returns the figures to write on the pod; none if there are none to write.
+  std::optional<AdmissionFigures> FiguresFor(const Pod& pod, const std::string& product) const;
+  // Returns false if the pod must be tried again.
+  bool Write(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
+
+  const AdmissionSettings settings_;
+  const AdmissionSurroundings& surroundings_;
+  const ProfileStore& profiles_;
+  ClusterState& state_;
+  kube::PodApi& pods_;
+  kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
+  Logger& log_;
+  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
+};
+
+}  // namespace synergy::controller

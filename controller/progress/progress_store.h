@@ -1,0 +1,62 @@
+#pragma once
+
+// The latest progress of the cluster's pods as their node agents reported it, kept for two minutes.
+//
+// Threading: from any thread.
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "core/clock.h"
+#include "profile/pod_progress.h"
+
+namespace synergy::controller {
+
+class ProgressStore {
+ public:
+  static constexpr Duration kLongest = std::chrono::minutes(2);
+
+  // Takes in what a node's agent, which started at `since`, reports about its pods.
+  void Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
+  // Returns none if nothing was reported, or too long ago.
+  std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;
+  // Returns the progress in one namespace, or in all if `pod_namespace` is empty; by namespace and
+  // name.
+  ClusterProgress Read(const std::string& pod_namespace, Instant now) const;
+  // Drops entries that are too old, and those of pods that have left their node.
+  void Forget(const ClusterSnapshot& cluster, Instant now);
+
+  // Turns the record of updated pods for TakeNews() on or off, and clears it.
+  void KeepNews(bool keep);
+  // Returns the latest progress of each pod updated since the last call, unless it is no longer in
+  // the store.
+  std::vector<KnownProgress> TakeNews(Instant now);
+
+  struct Extent {
+    size_t pods = 0;
+    Duration oldest{};
+  };
+  Extent extent(Instant now) const;
+
+ private:
+  struct Entry {
+    KnownProgress known;
+    Instant heard;
+  };
+
+  static KnownProgress WithAge(const Entry& entry, Instant now);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Entry> entries_;  // by uid
+  bool keeps_news_ = false;
+  std::unordered_set<std::string> news_;  // uids
+};
+
+}  // namespace synergy::controller

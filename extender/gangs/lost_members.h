@@ -1,0 +1,58 @@
+#pragma once
+
+// Decides on places of lost members of gangs (cluster/state/replacements.h). The watch shows that a
+// pod is gone, but not why, so the API server is queried once about each. The place of a pod that
+// has failed, or was deleted, stays reserved for its replacement, and an event reports it; the
+// place of a pod that has succeeded is released.
+//
+// Threading: one thread calls Look(); the functions are pure. Failures: if the API server does not
+// answer, the query is repeated at the next look; the place is not reserved longer because of it.
+
+#include <map>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/state/cluster_state.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "metrics/extender_metrics.h"
+
+namespace synergy::extender {
+
+class LostMembers {
+ public:
+  // All references outlive this object.
+  LostMembers(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
+              const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics)
+      : state_(state), pods_(pods), events_(events), clock_(clock), log_(log), metrics_(metrics) {}
+
+  // Call it about every second. Queries the API server, for two seconds at most.
+  void Look();
+
+ private:
+  // Returns whether the place is still reserved.
+  bool Settle(const Reservation& place, const std::stop_token& stop);
+  void TellEnd(const Reservation& place);
+  void Tell(const Reservation& place, std::string_view type, std::string message);
+
+  ClusterState& state_;
+  kube::PodApi& pods_;
+  kube::EventRecorder& events_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ExtenderMetrics& metrics_;
+  std::map<std::string, Reservation> held_;  // by UID; settled, at the last look
+};
+
+// Returns the places that would have to be released for `pod` to fit on the node, on which it does
+// not fit now: few, and of low priority first; none if that would not be enough.
+std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
+                                              std::vector<Reservation> places);
+// Whether the pod may take the places: its priority is higher than that of all pods that left them.
+bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
+
+}  // namespace synergy::extender

@@ -1,0 +1,37 @@
+#include "admission/pod_to_admit.h"
+
+#include <algorithm>
+
+#include "cluster/annotations.h"
+
+namespace synergy {
+
+PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
+  const ManagedContainer& fungible = *pod.fungible;
+  PodToAdmit created;
+  created.pod_namespace = pod.pod_namespace;
+  created.scheduler = scheduler;
+  created.labels = pod.labels;
+  created.gang_size = GangSizeOf(pod);
+  // A limit can be neither added nor removed after creation.
+  std::erase_if(created.labels,
+                [](const auto& label) { return label.first == annotations::kEnforcement; });
+  created.labels.emplace_back(annotations::kEnforcement, ToString(fungible.enforcement));
+  std::sort(created.labels.begin(), created.labels.end());
+  created.exists = true;
+  created.workload = fungible.workload;
+  created.alike = fungible.alike;
+  const ResourceVector& has = fungible.requested;
+  created.gpu_containers.push_back(
+      {0,
+       fungible.container,
+       has.gpus,
+       fungible.written,
+       {has.cpu, fungible.cpu_limit, has.memory, fungible.memory_limit}});
+  created.beside = fungible.beside;
+  created.guaranteed_beside = fungible.enforcement == Enforcement::kStrict;
+  if (pod.waiting && pod.waiting->selection) created.selection = *pod.waiting->selection;
+  return created;
+}
+
+}  // namespace synergy

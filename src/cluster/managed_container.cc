@@ -1,0 +1,81 @@
+#include "cluster/managed_container.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy {
+namespace {
+
+template <class Value, size_t kSize>
+using Names = std::array<std::pair<Value, std::string_view>, kSize>;
+
+constexpr Names<Enforcement, 2> kEnforcements{
+    {{Enforcement::kShared, "shared"}, {Enforcement::kStrict, "strict"}}};
+
+constexpr Names<Scope, 2> kScopes{{{Scope::kOptIn, "optIn"}, {Scope::kAll, "all"}}};
+
+constexpr Names<ChangeKind, 5> kChangeKinds{{{ChangeKind::kAllocated, "Allocated"},
+                                             {ChangeKind::kReclaimed, "Reclaimed"},
+                                             {ChangeKind::kGrown, "Grown"},
+                                             {ChangeKind::kDivided, "Divided"},
+                                             {ChangeKind::kUndone, "Undone"}}};
+
+constexpr Names<ResizeState, 5> kResizeStates{{{ResizeState::kNone, "None"},
+                                               {ResizeState::kInProgress, "InProgress"},
+                                               {ResizeState::kDeferred, "Deferred"},
+                                               {ResizeState::kInfeasible, "Infeasible"},
+                                               {ResizeState::kRefused, "Refused"}}};
+
+constexpr Names<DeviceSafety, 4> kDeviceSafeties{{{DeviceSafety::kUnknown, "unknown"},
+                                                  {DeviceSafety::kSafe, "safe"},
+                                                  {DeviceSafety::kUnsafe, "unsafe"},
+                                                  {DeviceSafety::kLost, "lost"}}};
+
+template <class Value, size_t kSize>
+std::string_view NameOf(const Names<Value, kSize>& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return "unknown";
+}
+
+template <class Value, size_t kSize>
+Result<Value> Parse(const Names<Value, kSize>& names, std::string_view text) {
+  std::string choices;
+  for (const auto& [value, name] : names) {
+    if (name == text) return value;
+    choices += fmt::format("{}{}", choices.empty() ? "" : ", ", name);
+  }
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of {}", text, choices));
+}
+
+}  // namespace
+
+std::string_view ToString(Enforcement enforcement) { return NameOf(kEnforcements, enforcement); }
+Result<Enforcement> ParseEnforcement(std::string_view text) { return Parse(kEnforcements, text); }
+std::string_view ToString(Scope scope) { return NameOf(kScopes, scope); }
+Result<Scope> ParseScope(std::string_view text) { return Parse(kScopes, text); }
+std::string_view ToString(ChangeKind kind) { return NameOf(kChangeKinds, kind); }
+Result<ChangeKind> ParseChangeKind(std::string_view text) { return Parse(kChangeKinds, text); }
+std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, state); }
+std::string_view ToString(DeviceSafety safety) { return NameOf(kDeviceSafeties, safety); }
+Result<DeviceSafety> ParseDeviceSafety(std::string_view text) {
+  return Parse(kDeviceSafeties, text);
+}
+
+ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {
+  // A request equal to a limit set by the user would make the pod Guaranteed, and a resize must not
+  // change the QoS class.
+  if (enforcement == Enforcement::kShared && cpu_limit)
+    amounts.cpu = std::min(amounts.cpu, *cpu_limit - MilliCpu(1));
+  amounts.cpu = Rounded(amounts.cpu);
+  if (written.memory_limit) amounts.memory = std::min(amounts.memory, *written.memory_limit);
+  amounts.cpu = std::max(amounts.cpu, floor.cpu);
+  amounts.memory = std::max(amounts.memory, floor.memory);
+  return amounts;
+}
+
+}  // namespace synergy

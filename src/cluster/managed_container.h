@@ -1,0 +1,242 @@
+#pragma once
+
+// The part of a pod that Synergy may change: the CPU and memory of the one container that has its
+// GPUs, and the state of the changes so far. Read from the pod's annotations, spec and status.
+//
+// All amounts are that container's; `gpus` in them counts its GPUs.
+//
+// Threading: values; immutable once shared.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/resources.h"
+#include "core/result.h"
+#include "profile/measured/workload_identities.h"
+
+namespace synergy {
+
+// How an allocation is enforced on a container.
+enum class Enforcement : uint8_t {
+  kStrict,  // limits = requests = the allocation: what one container leaves stays unused
+  kShared,  // no CPU limits: what one container leaves goes to the others, in proportion to theirs
+};
+
+std::string_view ToString(Enforcement enforcement);
+Result<Enforcement> ParseEnforcement(std::string_view text);
+
+// A dimension that is changed on its own: CPU and memory of a running pod are two resizes, because
+// a kubelet makes all of one resize or nothing.
+enum class Dimension : uint8_t { kCpu, kMemory };
+
+// The pods that are managed.
+enum class Scope : uint8_t {
+  kOptIn,  // pods that opt in: by scheduler, by a label, or by their namespace's label
+  kAll,    // all GPU pods
+};
+
+std::string_view ToString(Scope scope);
+Result<Scope> ParseScope(std::string_view text);
+
+enum class ChangeKind : uint8_t {
+  kAllocated,  // at bind, by the extender
+  kReclaimed,  // cut, so that another pod has room
+  kGrown,
+  kDivided,  // cut by a re-division, so that another pod grows
+  kUndone,   // put back because the kubelet could not do it
+};
+
+std::string_view ToString(ChangeKind kind);
+Result<ChangeKind> ParseChangeKind(std::string_view text);
+
+// The last change. A growth is announced on the pod before it is made, so that the extender counts
+// the room as taken.
+struct ChangeRecord {
+  ChangeKind kind = ChangeKind::kAllocated;
+  ResourceVector from;
+  ResourceVector to;
+  std::string why;
+  WallTime at{};
+  // When memory was last changed before this change.
+  std::optional<WallTime> memory_changed_before = std::nullopt;
+
+  // Returns when memory was last changed, by this change or one before.
+  std::optional<WallTime> MemoryChanged() const {
+    return from.memory != to.memory ? at : memory_changed_before;
+  }
+  bool operator==(const ChangeRecord&) const = default;
+};
+
+// State of a resize, as reported by the kubelet.
+enum class ResizeState : uint8_t {
+  kNone,
+  kInProgress,
+  kDeferred,    // does not fit now
+  kInfeasible,  // never fits
+  kRefused,     // in progress, and the last try failed: memory in use above the new limit
+};
+
+std::string_view ToString(ResizeState state);
+
+// State of a running container's memory, as reported by the node agent.
+struct MemoryReading {
+  Bytes in_use;  // what cannot be taken from it: excludes page cache that can be reclaimed
+  bool node_short = false;  // the node has hardly any memory left: nothing may be taken there
+  WallTime at{};
+
+  bool operator==(const MemoryReading&) const = default;
+};
+
+// Whether a container keeps its devices when its CPU or memory is changed while it runs.
+enum class DeviceSafety : uint8_t {
+  kUnknown,
+  kSafe,
+  kUnsafe,  // a resize takes them away
+  kLost,    // a resize on its node has taken a device away
+};
+
+std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
+Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
+
+// A result with its reason.
+struct DeviceReading {
+  DeviceSafety safety = DeviceSafety::kUnknown;
+  std::string why;
+
+  bool operator==(const DeviceReading&) const = default;
+};
+
+// A temporary CPU quota on a running pod, to measure its speed with less. The agent of its node
+// sets it and removes it, even if the process that requested it dies.
+struct CpuProbe {
+  MilliCpu cpu;
+  WallTime until{};
+
+  bool operator==(const CpuProbe&) const = default;
+};
+
+// The container's amounts as its author wrote them. Values that a LimitRange filled in count as
+// limits, but not as requests.
+struct WrittenAmounts {
+  std::optional<MilliCpu> cpu_request;
+  std::optional<MilliCpu> cpu_limit;
+  std::optional<Bytes> memory_request;
+  std::optional<Bytes> memory_limit;
+
+  // Whether limits equal requests: the pod is Guaranteed if its other containers are like this.
+  bool IsGuaranteed() const {
+    return cpu_limit && memory_limit && cpu_request == cpu_limit && memory_request == memory_limit;
+  }
+  bool operator==(const WrittenAmounts&) const = default;
+};
+
+// Its admission: annotations that the webhook or the extender wrote, and the amounts as written.
+struct AdmittedContainer {
+  std::string container;
+  std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
+  int64_t profile_generation = 0;
+  std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
+  LooserIdentities alike;  // by which other workloads are like it
+  std::optional<LooserIdentity> hint;  // the profile is only of a workload alike
+  Enforcement enforcement = Enforcement::kShared;
+  ResourceVector floor;
+  ResourceVector demand;
+  ResourceVector fair_share;
+  WrittenAmounts written;
+  bool placeholder = false;  // its amounts are unknown so far: it cannot be bound
+
+  bool operator==(const AdmittedContainer&) const = default;
+};
+
+// Its spec, and what the pod's other containers need.
+struct SpecifiedContainer {
+  ResourceVector beside;  // requests of the pod's other containers, while it waits
+  // Needs of the pod's init containers beside its other containers. A node counts at least this
+  // much for this container while the pod exists.
+  ResourceVector init_peak;
+  ResourceVector requested;
+  std::optional<MilliCpu> cpu_limit;
+  std::optional<Bytes> memory_limit;
+
+  bool operator==(const SpecifiedContainer&) const = default;
+};
+
+// Its status, as the kubelet reports it.
+struct ReportedContainer {
+  std::optional<Bytes> memory_limit_in_force;
+  // The amounts in force, and those that the kubelet has allocated. Equal to the spec until it
+  // reports.
+  ResourceVector in_force;
+  ResourceVector set_aside;
+  bool reported = false;  // the kubelet has reported them
+  ResizeState resize = ResizeState::kNone;
+  std::string resize_message;
+
+  bool operator==(const ReportedContainer&) const = default;
+};
+
+// Its changes so far, and what they led to.
+struct ContainerHistory {
+  bool resized_by_us_alone = false;  // since it was created
+  std::optional<ChangeRecord> change;
+  // An announced growth counts until then; the epoch: it does not count (claims.h).
+  WallTime announced_until{};
+  std::optional<WallTime> unshrinkable_until;
+  std::optional<MemoryReading> memory_reading;
+  std::optional<DeviceReading> devices;  // from the node's agent; nullopt: no report
+  // When a lack of memory ended one of the pod's containers last, or whether it evicted the pod.
+  std::optional<WallTime> oom_killed;
+  bool evicted_for_memory = false;
+  // Because of one of these soon after a change, its memory is never changed again.
+  bool memory_let_be = false;
+  std::optional<CpuProbe> probe;
+
+  bool operator==(const ContainerHistory&) const = default;
+};
+
+struct ManagedContainer : AdmittedContainer,
+                          SpecifiedContainer,
+                          ReportedContainer,
+                          ContainerHistory {
+  bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
+  // Whether a change is announced, and neither made nor contradicted yet.
+  bool Announced() const { return change && requested == change->from && requested != change->to; }
+  // Returns what a node counts if the container requests `amounts`.
+  ResourceVector Counted(const ResourceVector& amounts) const {
+    return LargerOf(amounts, init_peak);
+  }
+  // Returns the announced growth of what the pod counts; nothing if the announcement does not
+  // count.
+  ResourceVector AnnouncedGrowth() const {
+    if (!change || !Announced() || announced_until == WallTime{}) return {};
+    return Counted(LargerOf(change->to, requested)) - Counted(requested);
+  }
+  // Whether a user or another controller has changed the amounts.
+  bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
+  // Whether Synergy has changed the amounts and not recorded it.
+  bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
+  // Whether whole CPUs were written and stay whole: a static CPU manager assigns them exclusively.
+  bool WholeCpus() const {
+    return enforcement == Enforcement::kStrict && written.IsGuaranteed() && written.cpu_limit &&
+           written.cpu_limit->count() % Cores(1).count() == 0;
+  }
+  // Returns `cpu`, rounded down if it has to be whole.
+  MilliCpu Rounded(MilliCpu cpu) const {
+    return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
+  }
+  // Clamps `amounts` to what its author's values allow, but not below its floor.
+  ResourceVector WithinBounds(ResourceVector amounts) const;
+  // Whether the kubelet has put the spec in force.
+  bool Settled() const { return in_force == requested && set_aside == requested; }
+  bool operator==(const ManagedContainer&) const = default;
+
+ private:
+  bool Unexplained() const {
+    return change && requested != change->to && requested != change->from;
+  }
+};
+
+}  // namespace synergy

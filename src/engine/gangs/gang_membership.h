@@ -1,0 +1,35 @@
+#pragma once
+
+// The members of a gang at one moment, counted.
+//
+// Threading: values.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/gang.h"
+#include "cluster/pod.h"
+#include "cluster/state/cluster_state.h"
+
+namespace synergy {
+
+struct GangMembership {
+  // `succeeded`: how many members are known to have Succeeded.
+  static GangMembership Read(const ClusterState& state, const Gang& gang, size_t succeeded);
+
+  std::vector<GangMember> members;
+  std::vector<std::shared_ptr<const Pod>> to_place;   // with GPUs, neither bound nor being bound
+  std::vector<std::shared_ptr<const Pod>> launchers;  // without GPUs, and not bound
+  size_t running = 0;  // members with GPUs that are bound or being bound
+  size_t succeeded = 0;
+  std::string disagreement;  // between the members about their gang; empty: none
+
+  bool IsWhole(const Gang& gang) const {
+    return running > 0 || members.size() == static_cast<size_t>(gang.size) ||
+           (succeeded > 0 && members.size() + succeeded >= static_cast<size_t>(gang.size));
+  }
+};
+
+}  // namespace synergy

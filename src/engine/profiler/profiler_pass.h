@@ -1,0 +1,50 @@
+#pragma once
+
+// The working state of one pass of the profiler: what its parts read, and what they write to.
+//
+// Threading: one owner.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "core/clock.h"
+#include "engine/profiler/profiler.h"
+#include "engine/profiler/profiler_memory.h"
+
+namespace synergy {
+
+struct ProfilerPass {
+  const ProfilerSettings& settings;
+  const MeasuredBook& book;
+  const ClusterSnapshot& cluster;
+  const Moment at;
+  ProfilerMemory& memory;
+  ProfilerPlan& plan;
+
+  void Do(ProfilerAction action) { plan.actions.push_back(std::move(action)); }
+};
+
+// Schedules the next look at the measurement.
+inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measurement& measurement,
+                      std::optional<Instant> when) {
+  if (measurement.due) memory.due.erase({*measurement.due, key});
+  measurement.due = when;
+  if (when) memory.due.insert({*when, key});
+}
+
+// Returns the name of the TrainingProfile in which it is published.
+inline std::string NameOf(const MeasurementKey& key) {
+  return MeasuredName(key.workload, key.gpus, key.gpu_product, key.gang_size);
+}
+
+// Drops the pod's samples because its circumstances have changed. Counting starts again with
+// reports after `from`, by the node's clock.
+inline void BreakOff(WatchedPod& pod, std::optional<WallTime> from) {
+  pod.samples.clear();
+  if (from) pod.count_from = pod.count_from ? std::max(*pod.count_from, *from) : *from;
+}
+
+}  // namespace synergy

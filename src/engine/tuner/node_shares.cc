@@ -1,0 +1,212 @@
+#include "engine/tuner/node_shares.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+#include "core/quantity_text.h"
+#include "engine/tuner/gang_shares.h"
+
+namespace synergy {
+namespace {
+
+// How long after a bind the node agent may take to report the pod's devices.
+constexpr Duration kTimeToLook = std::chrono::minutes(2);
+
+// Returns the time until the pod may have its next change of a round; nullopt if it may be changed.
+std::optional<Duration> RestOfRound(const Pod& pod, const ShareRules& rules) {
+  const std::optional<ChangeRecord>& change = pod.fungible->change;
+  if (!change || change->kind == ChangeKind::kAllocated) return std::nullopt;
+  const Duration rest = change->at + rules.round - rules.at.wall;
+  if (rest <= Duration::zero()) return std::nullopt;
+  return std::min(rest, rules.round);
+}
+
+// Returns how long growth is still blocked because one failed in this round; nullopt if it is not.
+std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
+  const auto resting = rules.memory.resting.find(pod.uid);
+  if (resting == rules.memory.resting.end() || resting->second <= rules.at.now) return std::nullopt;
+  return resting->second - rules.at.now;
+}
+
+// Not while probed: a resize may wipe the probe's quota, and would spoil the measurement.
+bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
+  return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
+         !pod.fungible->ChangedByHand() && IsSettled(pod) &&
+         !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
+         !rules.memory.asked.contains(pod.uid);
+}
+
+// Returns the kubelet's report that it can never make this change to such a pod; null if it may be
+// tried.
+const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimension dimension,
+                                 const ShareRules& rules) {
+  const auto& known = rules.memory.infeasible;
+  if (known.empty()) return nullptr;
+  const auto found = known.find({node.detail->name, pod.fungible->enforcement, dimension});
+  if (found == known.end() || found->second.until <= rules.at.now) return nullptr;
+  return found->second.node == NodeMark::Of(node) ? &found->second : nullptr;
+}
+
+// Returns what the tuner is giving to the namespace's pods and the API server may not know yet.
+ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& memory) {
+  ResourceVector given;
+  for (const auto& [uid, change] : memory.changes) {
+    if (change.pod->pod_namespace != pod_namespace || !change.pod->fungible) continue;
+    const ResourceVector to = LargerOf(change.record.to, change.then.value_or(change.record.to));
+    given += LargerOf(to - change.pod->fungible->requested, {});
+  }
+  return given;
+}
+
+PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
+                 const ShareRules& rules) {
+  const ManagedContainer& fungible = *pod.fungible;
+  PodShare share;
+  share.profile = profile;
+  share.current = fungible.requested;
+  share.fair = fungible.fair_share;
+  share.least = fungible.requested - SurplusOn(node, pod, rules.at.wall);
+  share.most = share.current;
+  share.whole_cpus = fungible.WholeCpus();
+  share.max_speed_up = rules.max_speed_up;
+  if (profile == nullptr) return share;
+  const ResourceVector demand =
+      profile->Demand(0, BelievedThroughput(*profile, share.fair, rules.max_speed_up));
+  share.most.cpu = demand.cpu;
+  // Without that it is not known which part of the memory is cache.
+  if (profile->process_memory() && !fungible.memory_let_be) share.most.memory = demand.memory;
+  share.most = fungible.WithinBounds(share.most);
+  return share;
+}
+
+// Whether the node agent has reported the pod's devices, or its time to do so is over.
+bool IsReported(const ManagedContainer& fungible, WallTime now) {
+  return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
+}
+
+// Limits the share to `allowed`. Returns whether that is less than it has a use for.
+bool KeepWithin(const ResourceVector& allowed, PodShare& share) {
+  const ResourceVector most = LesserOf(share.most, LargerOf(allowed, share.current));
+  const bool held = most != share.most;
+  share.most = {most.gpus, share.Step(most.cpu), most.memory};
+  return held;
+}
+
+}  // namespace
+
+ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules) {
+  if (rules.limits == nullptr || rules.limits->empty()) return kUnlimited;
+  return rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory));
+}
+
+ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
+                                  const ShareRules& rules) {
+  if (rules.limits == nullptr || rules.limits->empty()) return wanted;
+  return rules.limits->MostForEach(pod, wanted, count, BeingGiven(pod.pod_namespace, rules.memory));
+}
+
+NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules) {
+  NodeShares node_shares;
+  std::vector<const std::shared_ptr<const Pod>*> pods;
+  for (const auto& pod : node.detail->pods) {
+    if (MayChange(*pod, node, rules)) pods.push_back(&pod);
+  }
+  // Sorted, so that neither the order of the watch nor the chance of a UID matters: among equals a
+  // simulation must always choose the same.
+  std::sort(pods.begin(), pods.end(), [](const auto* a, const auto* b) {
+    return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <
+           std::tie((*b)->pod_namespace, (*b)->name, (*b)->uid);
+  });
+  for (const auto* entry : pods) {
+    const Pod& pod = **entry;
+    TunedProfile known =
+        rules.profiles.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus);
+    PodShare share = ShareOf(pod, node, known.profile.get(), rules);
+    const bool keeps = use == SharePurpose::kDivide &&
+                       (known.profile == nullptr || Rest(pod, rules) || RestOfRound(pod, rules));
+    if (keeps) {
+      share.least = share.most = share.current;
+    } else if (use == SharePurpose::kDivide) {
+      node_shares.held_by_limits |= KeepWithin(MostAllowed(pod, rules), share);
+    }
+    if (FindInfeasible(pod, node, Dimension::kCpu, rules) != nullptr) {
+      share.least.cpu = share.most.cpu = share.current.cpu;
+    }
+    if (FindInfeasible(pod, node, Dimension::kMemory, rules) != nullptr) {
+      share.least.memory = share.most.memory = share.current.memory;
+    }
+    node_shares.keeps.push_back(keeps);
+    node_shares.shares.push_back(share);
+    node_shares.profiles.push_back(std::move(known.profile));
+    node_shares.pods.push_back(*entry);
+  }
+  if (use == SharePurpose::kReclaim) JoinGangs(rules, node_shares);
+  return node_shares;
+}
+
+std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules) {
+  std::optional<Instant> next;
+  const auto consider = [&](const std::optional<Duration>& left) {
+    if (!left) return;
+    const Instant then = rules.at.now + *left;
+    next = std::min(next.value_or(then), then);
+  };
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->fungible || pod->waiting || pod->deleting) continue;
+    consider(RestOfRound(*pod, rules));
+    if (pod->fungible->ProbedAt(rules.at.wall)) {
+      consider(pod->fungible->probe->until - rules.at.wall + std::chrono::milliseconds(1));
+    }
+    consider(Rest(*pod, rules));
+    for (const Dimension dimension : {Dimension::kCpu, Dimension::kMemory}) {
+      const Infeasible* const never = FindInfeasible(*pod, node, dimension, rules);
+      if (never != nullptr) consider(never->until - rules.at.now);
+    }
+    const auto& unshrinkable = pod->fungible->unshrinkable_until;
+    if (unshrinkable && *unshrinkable >= rules.at.wall) {
+      consider(*unshrinkable - rules.at.wall + std::chrono::milliseconds(1));
+    }
+  }
+  return next;
+}
+
+std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
+                                              const ProfileBook& profiles, WallTime now) {
+  using tuner_action::Notify;
+  if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
+  const ManagedContainer& fungible = *pod.fungible;
+  if (fungible.ChangedByHand()) {
+    return Notify{
+        Respected::kByHand,
+        fmt::format(
+            "another client has changed its requests to {}: Synergy does not change it any more",
+            DescribeCpuAndMemory(fungible.requested))};
+  }
+  if (!MayResize(pod, node) && IsReported(fungible, now)) {
+    return Notify{
+        Respected::kDevices,
+        fmt::format("its CPU and memory are not changed, because a resize may cost it its GPUs: {}",
+                    DevicesOf(pod, node).why)};
+  }
+  if (fungible.profile.empty()) return std::nullopt;
+  const TunedProfile known =
+      profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
+  if (!known.profile) {
+    return Notify{Respected::kProfileGone,
+                  fmt::format("profile {} is missing or invalid: the pod's amounts stay, unless "
+                              "another pod needs the part above its floor",
+                              fungible.profile)};
+  }
+  if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
+  return Notify{
+      Respected::kProfileChanged,
+      fmt::format("profile {} is now at generation {}; its new values are used from now on",
+                  fungible.profile, known.generation)};
+}
+
+}  // namespace synergy

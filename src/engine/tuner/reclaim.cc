@@ -1,0 +1,539 @@
+#include "engine/tuner/reclaim.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+#include "cluster/gang.h"
+#include "cluster/state/fit.h"
+#include "engine/gangs/preempting_gangs.h"
+#include "engine/tuner/gang_room.h"
+#include "engine/tuner/resizes.h"
+#include "engine/tuner/room.h"
+
+namespace synergy {
+namespace {
+
+// Returns the pod's requests at its floor, if these would be less than it requests now.
+std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
+  if (!pod.fungible) return std::nullopt;
+  const ResourceVector least =
+      LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
+  if (least == pod.fungible->requested) return std::nullopt;
+  return least;
+}
+
+bool Refuses(const TunerPass& pass, const NodeState& node, const WaitingPod& waiting) {
+  if (waiting.refused.empty()) return false;
+  const auto refusal = waiting.refused.find(node.detail->name);
+  return refusal != waiting.refused.end() && refusal->second.until > pass.at.now &&
+         refusal->second.node == NodeMark::Of(node);
+}
+
+// Remembers that the pod has had room on the node since `room_since` and is not bound there:
+// something that we cannot see keeps it away. If kube-scheduler has shown no activity meanwhile, it
+// may be down: then the pod tries other nodes first, and this node again soon.
+void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node,
+                     Instant room_since) {
+  auto& refused = waiting.refused;
+  if (refused.size() >= kMostRefusals && !refused.contains(node.detail->name)) {
+    refused.erase(std::min_element(
+        refused.begin(), refused.end(),
+        [](const auto& a, const auto& b) { return a.second.until < b.second.until; }));
+  }
+  Refusal refusal{.node = NodeMark::Of(node)};
+  const auto before = refused.find(node.detail->name);
+  if (before != refused.end()) refusal.times = before->second.times;
+  refusal.until = pass.at.now + pass.settings.keep;
+  if (pass.memory.scheduler_seen >= room_since) {
+    refusal.until =
+        pass.at.now + Doubled(pass.settings.refused, refusal.times, pass.settings.most_refused);
+    ++refusal.times;
+  }
+  for (const auto& pod : node.detail->pods) refusal.there.insert(pod->uid);
+  refused.insert_or_assign(node.detail->name, std::move(refusal));
+}
+
+// Remembers that kube-scheduler did not use the place in time, if the pod fits there.
+void RememberUnusedRoom(TunerPass& pass, const KeptPlace& place) {
+  const auto waiting = pass.memory.waiting.find(place.pod->uid);
+  const auto index = pass.cluster.Find(place.node);
+  if (waiting == pass.memory.waiting.end() || !index) return;
+  const NodeState& node = pass.cluster.node(*index);
+  if (!CheckFit(*place.pod, WithoutPod(node, place.pod->uid)).none()) return;
+  RememberRefusal(pass, waiting->second, node, *place.room_since);
+}
+
+// A gang has all of its places, or none.
+void BreakPlaces(TunerMemory& memory, const Pod& pod) {
+  if (!pod.gang) return;
+  for (auto& [uid, place] : memory.places)
+    place.broken |= place.pod->gang && place.pod->gang->name == pod.gang->name;
+}
+
+void EndPlace(TunerPass& pass, const std::string& uid, PlaceEnd end) {
+  const auto it = pass.memory.places.find(uid);
+  KeptPlace& place = it->second;
+  pass.Do({place.pod, tuner_action::EndPlace{place.node, end}});
+  // The room that was cut free may serve other pods.
+  pass.memory.touched.insert(place.node);
+  const std::shared_ptr<const Pod> pod = place.pod;
+  pass.memory.places.erase(it);
+  if (end == PlaceEnd::kBound) return;
+  BreakPlaces(pass.memory, *pod);
+  pass.WakeAt(pass.at.now);
+}
+
+// To be called repeatedly while there is room for a waiting pod.
+void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
+  const Instant now = pass.at.now;
+  if (pass.memory.asked.contains(waiting.pod->uid)) return;
+  if (!waiting.next_reminder) waiting.next_reminder = now + pass.settings.remind;
+  if (now >= *waiting.next_reminder) {
+    // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
+    pass.Do({waiting.pod, tuner_action::Remind{}});
+    ++waiting.reminders;
+    waiting.next_reminder =
+        now + Doubled(pass.settings.remind, waiting.reminders, pass.settings.round);
+  }
+  pass.WakeAt(*waiting.next_reminder);
+}
+
+// Returns the planned pod as it is now; null if anything has changed it since.
+std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
+  const auto index = pass.cluster.Find(cut.pod->node);
+  if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;
+  for (const auto& pod : pass.cluster.node(*index).detail->pods) {
+    if (pod->uid != cut.pod->uid || !pod->fungible) continue;
+    const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod) &&
+                      MayResize(*pod, pass.cluster.node(*index).detail->labels);
+    return same ? pod : nullptr;
+  }
+  return nullptr;
+}
+
+// Requests the cuts for a place that has been written on its pod. If a peer has changed, the place
+// ends.
+void AskForCuts(TunerPass& pass, KeptPlace& place) {
+  for (const PlannedCut& cut : std::exchange(place.planned, {})) {
+    const std::shared_ptr<const Pod> pod = StillAsPlanned(pass, cut);
+    if (!pod) {
+      place.until = pass.at.now;
+      return;
+    }
+    place.cuts.insert(pod->uid);
+    Cut(pass, pod, cut.to, ChangeKind::kReclaimed, fmt::format("room for {}", place.pod->Key()));
+  }
+}
+
+// Gives up the place of a pod of lower priority, if nothing else is in the way.
+void FreePlaceFor(TunerPass& pass, const Pod& pod) {
+  for (const auto& [uid, place] : pass.memory.places) {
+    const auto index = pass.cluster.Find(place.node);
+    if (!index || !MayGoTo(pod, pass.cluster.node(*index))) continue;
+    const NodeState& node = pass.cluster.node(*index);
+    for (const auto& other : node.detail->pods) {
+      if (other->uid != uid || other->priority >= pod.priority) continue;
+      if (!CheckFit(pod, WithoutPod(node, *other)).none()) continue;
+      EndPlace(pass, std::string(uid), PlaceEnd::kGivenUp);
+      return;
+    }
+  }
+}
+
+// `cuts`: the cuts that make the room; null: those of another member, or none.
+void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
+  const std::string& node = pass.cluster.node(index).detail->name;
+  KeptPlace place{.pod = waiting.pod, .node = node, .until = pass.at.now + pass.settings.keep};
+  place.shortage_named = NamesShortage(*waiting.pod);
+  for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
+    const auto& peer = cuts->node_shares.pods[i];
+    if (cuts->amounts[i] != peer->fungible->requested)
+      place.planned.push_back({peer, cuts->amounts[i]});
+  }
+  pass.Do({waiting.pod, tuner_action::KeepPlace{.node = node,
+                                                .until = pass.at.wall + pass.settings.keep,
+                                                .waited = pass.at.now - waiting.since,
+                                                .cost = cuts == nullptr ? 0 : cuts->cost}});
+  pass.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
+}
+
+enum class Attempt {
+  kMade,    // something is under way for this pod
+  kRoom,    // there is room already, for this pod or another of its kind
+  kNoRoom,  // no room for any pod of its kind
+  kNotDue,  // nothing to do for this pod; another of its kind may still be due
+};
+
+// Handles a pod that has room without any cut.
+Attempt UseRoom(TunerPass& pass, WaitingPod& waiting, const NodeState& node) {
+  const Instant now = pass.at.now;
+  const bool still =
+      waiting.room_on == node.detail->name && now - waiting.room_seen <= pass.settings.patience;
+  if (!still) waiting.room_since = now;
+  waiting.room_on = node.detail->name;
+  waiting.room_seen = now;
+  // kube-scheduler has had enough time.
+  if (now - waiting.room_since >= pass.settings.patience) {
+    RememberRefusal(pass, waiting, node, waiting.room_since);
+    waiting.room_on.clear();
+    waiting.next_attempt = now + pass.settings.look_again;
+    pass.WakeAt(waiting.next_attempt);
+    return Attempt::kNotDue;
+  }
+  pass.WakeAt(waiting.room_since + pass.settings.patience);
+  RemindOfRoom(pass, waiting);
+  return Attempt::kRoom;
+}
+
+// `taken`: nodes on which this decision already keeps a place, unknown to the snapshot.
+Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waiting,
+                    std::set<std::string>& taken) {
+  const Instant now = pass.at.now;
+  if (waiting.looked_at == pass.cluster.version()) return Attempt::kNotDue;
+  if (now < waiting.next_attempt) {
+    pass.WakeAt(waiting.next_attempt);
+    return Attempt::kNotDue;
+  }
+  // No pod is cut for one that waits for something else. But a hint may be wrong, so it expires.
+  const bool may_cut =
+      !waiting.unnamed_since || now >= *waiting.unnamed_since + pass.settings.unnamed;
+  const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
+  if (may_cut && least) {
+    // kube-scheduler must try the smaller pod before others are cut.
+    waiting.next_attempt = now + pass.settings.look_again;
+    Cut(pass, waiting.pod, *least, ChangeKind::kReclaimed,
+        "it waits for CPU or memory and can run with less");
+    return Attempt::kMade;
+  }
+  bool refused = false;
+  const auto considers = [&](const NodeState& node) {
+    if (node.changed <= std::max(kind.looked_at, waiting.looked_at)) return false;
+    if (taken.contains(node.detail->name)) return false;
+    const bool refuses = Refuses(pass, node, waiting);
+    refused |= refuses;
+    return !refuses;
+  };
+  const std::optional<RoomPlan> plan =
+      CheapestRoom(pass.cluster, *waiting.pod, pass.rules(), considers);
+  if (!plan) {
+    FreePlaceFor(pass, *waiting.pod);
+    if (!refused && waiting.looked_at == 0) return Attempt::kNoRoom;
+    if (taken.empty()) waiting.looked_at = pass.cluster.version();
+    waiting.next_attempt = now + pass.settings.look_again;
+    return Attempt::kNotDue;
+  }
+  if (plan->amounts.empty()) return UseRoom(pass, waiting, pass.cluster.node(plan->node));
+  if (!may_cut) {
+    waiting.next_attempt = now + pass.settings.look_again;
+    pass.WakeAt(*waiting.unnamed_since + pass.settings.unnamed);
+    return Attempt::kNotDue;
+  }
+  waiting.next_reminder.reset();
+  waiting.reminders = 0;
+  waiting.next_attempt = now + Doubled(pass.settings.retry, waiting.attempts, pass.settings.round);
+  ++waiting.attempts;
+  taken.insert(pass.cluster.node(plan->node).detail->name);
+  KeepPlace(pass, waiting, plan->node, &*plan);
+  return Attempt::kMade;
+}
+
+// Tries the first pod of the kind, and as long as something was done for it, the next.
+void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& taken) {
+  if (kind.looked_at == pass.cluster.version()) return;
+  if (pass.at.now < kind.next_look) {
+    pass.WakeAt(kind.next_look);
+    return;
+  }
+  kind.postponed = false;
+  for (const WaitingKind::Rank& next : kind.queue) {
+    if (pass.memory.places.contains(next.uid) || pass.memory.changes.contains(next.uid) ||
+        pass.memory.asked.contains(next.uid)) {
+      continue;
+    }
+    switch (MakeRoomFor(pass, kind, pass.memory.waiting.at(next.uid), taken)) {
+      case Attempt::kMade:
+      case Attempt::kNotDue:
+        break;
+      case Attempt::kRoom:
+        return;
+      case Attempt::kNoRoom:
+        if (taken.empty()) {
+          kind.looked_at = pass.cluster.version();
+        } else {
+          pass.WakeAt(pass.at.now + pass.settings.look_again);
+        }
+        kind.next_look = pass.at.now + pass.settings.look_again;
+        return;
+    }
+  }
+}
+
+// The rank of a gang: the time when its last pod began to wait, and its lowest priority.
+WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
+                         const GangInNeed& gang) {
+  WaitingKind::Rank rank{std::numeric_limits<int64_t>::max(), Instant{}, name};
+  for (const std::string& uid : gang.uids) {
+    const WaitingPod& waiting = memory.waiting.at(uid);
+    rank.priority = std::min<int64_t>(rank.priority, waiting.pod->priority);
+    rank.since = std::max(rank.since, waiting.since);
+  }
+  return rank;
+}
+
+// Returns the members that wait for room, by name. Returns none if nothing can be done for the gang
+// now: it is not whole, not all of it waits, or something is under way for it.
+std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) {
+  TunerMemory& memory = pass.memory;
+  std::vector<WaitingPod*> members;
+  for (const std::string& uid : gang.uids) {
+    WaitingPod& waiting = memory.waiting.at(uid);
+    const Waiting& words = *waiting.pod->waiting;
+    const bool is_kept = !words.kept_node.empty() && words.kept_until > pass.at.wall;
+    if (is_kept || memory.places.contains(uid) || memory.changes.contains(uid) ||
+        memory.asked.contains(uid)) {
+      return {};
+    }
+    members.push_back(&waiting);
+  }
+  const Gang& of = *members.front()->pod->gang;
+  const GangSites* const sites = pass.cluster.GangOf(of.name);
+  if (sites == nullptr || sites->waiting != members.size() || !IsWhole(pass.cluster, of)) return {};
+  std::sort(members.begin(), members.end(),
+            [](const WaitingPod* a, const WaitingPod* b) { return a->pod->name < b->pod->name; });
+  return members;
+}
+
+// Returns from when on others may be cut for the gang. The rule for single pods, applied to the
+// messages of all members.
+Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
+  Instant from = Instant::max();
+  for (const WaitingPod* member : members) {
+    if (!member->unnamed_since) return Instant{};
+    from = std::min(from, *member->unnamed_since + pass.settings.unnamed);
+  }
+  return from;
+}
+
+// Gives up places of pods of lower priority, if nothing else is in the way.
+void FreePlacesFor(
+    TunerPass& pass, const std::vector<std::shared_ptr<const Pod>>& members,
+    const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  for (const auto& member : members) priority = std::min(priority, member->priority);
+  std::set<std::string> lower;
+  for (const auto& [uid, place] : pass.memory.places)
+    if (place.pod->priority < priority && place.pod->node.empty()) lower.insert(uid);
+  if (lower.empty()) return;
+  const std::optional<GangRoom> room = room_but(lower);
+  if (!room) return;
+  std::set<std::string> nodes;
+  for (const NodeIndex node : room->places) nodes.insert(pass.cluster.node(node).detail->name);
+  for (const std::string& uid : lower) {
+    if (nodes.contains(pass.memory.places.at(uid).node)) EndPlace(pass, uid, PlaceEnd::kGivenUp);
+  }
+}
+
+void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& taken) {
+  const Instant now = pass.at.now;
+  if (gang.looked_at == pass.cluster.version()) return;
+  if (now < gang.next_attempt) {
+    pass.WakeAt(gang.next_attempt);
+    return;
+  }
+  const std::vector<WaitingPod*> members = MembersInNeed(pass, gang);
+  if (members.empty()) return;
+  gang.postponed = false;
+  gang.next_attempt = now + pass.settings.look_again;
+  const Instant may_cut_from = MayCutFrom(pass, members);
+  const bool may_cut = now >= may_cut_from;
+  bool asks_for_less = false;
+  for (const WaitingPod* member : members) {
+    const std::optional<ResourceVector> least = LessThanItAsksFor(*member->pod);
+    if (!may_cut || !least) continue;
+    asks_for_less = true;
+    Cut(pass, member->pod, *least, ChangeKind::kReclaimed,
+        "it waits for CPU or memory and can run with less");
+  }
+  if (asks_for_less) return;
+  bool refused = false;
+  const MayGo may_go = [&](size_t member, NodeIndex index) {
+    const NodeState& node = pass.cluster.node(index);
+    if (taken.contains(node.detail->name)) return false;
+    const bool refuses = Refuses(pass, node, *members[member]);
+    refused |= refuses;
+    return !refuses;
+  };
+  std::vector<std::shared_ptr<const Pod>> pods;
+  for (const WaitingPod* member : members) pods.push_back(member->pod);
+  const auto room_but = [&](const std::set<std::string>& but) {
+    return RoomForGang(pass.cluster, pods, pass.settings.headroom, pass.rules(), may_go, but);
+  };
+  const std::optional<GangRoom> room = room_but({});
+  if (!room) {
+    FreePlacesFor(pass, pods, room_but);
+    if (taken.empty() && !refused) gang.looked_at = pass.cluster.version();
+    pass.WakeAt(gang.next_attempt);
+    return;
+  }
+  if (room->cuts.empty()) {
+    for (size_t i = 0; i < members.size(); ++i)
+      UseRoom(pass, *members[i], pass.cluster.node(room->places[i]));
+    return;
+  }
+  if (!may_cut) return pass.WakeAt(may_cut_from);
+  gang.next_attempt = now + Doubled(pass.settings.retry, gang.attempts, pass.settings.round);
+  ++gang.attempts;
+  std::map<NodeIndex, const RoomPlan*> cuts;
+  for (const RoomPlan& plan : room->cuts) cuts[plan.node] = &plan;
+  for (size_t i = 0; i < members.size(); ++i) {
+    WaitingPod& member = *members[i];
+    member.next_reminder.reset();
+    member.reminders = 0;
+    const NodeIndex node = room->places[i];
+    // The first member on a node gets its cuts.
+    const auto own = cuts.extract(node);
+    KeepPlace(pass, member, node, own.empty() ? nullptr : own.mapped());
+    taken.insert(pass.cluster.node(node).detail->name);
+  }
+}
+
+// The combined state of a gang's places.
+struct GangPlaces {
+  bool written = true;   // all of them
+  bool cutting = false;  // for any of them
+  bool broken = false;   // one of them has failed
+};
+using PlacesOfGangs = std::map<std::string_view, GangPlaces>;
+
+// Returns the gang that the place belongs to; empty for a single pod.
+std::string_view GangOf(const KeptPlace& place) {
+  return place.pod->gang ? std::string_view(place.pod->gang->name) : std::string_view();
+}
+
+bool IsCutting(const TunerMemory& memory, const KeptPlace& place) {
+  return std::any_of(place.cuts.begin(), place.cuts.end(),
+                     [&](const std::string& uid) { return memory.changes.contains(uid); });
+}
+
+bool WaitsForLocality(const Pod& pod) {
+  return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
+}
+
+PlacesOfGangs LookAtGangs(const TunerPass& pass) {
+  PlacesOfGangs gangs;
+  for (const auto& [uid, place] : pass.memory.places) {
+    const std::string_view gang = GangOf(place);
+    if (gang.empty() || !place.pod->node.empty()) continue;
+    GangPlaces& places = gangs[gang];
+    places.written &= place.written;
+    places.cutting |= !place.planned.empty() || IsCutting(pass.memory, place);
+    places.broken |= place.broken || place.gone ||
+                     std::any_of(place.planned.begin(), place.planned.end(),
+                                 [&](const PlannedCut& cut) { return !StillAsPlanned(pass, cut); });
+  }
+  return gangs;
+}
+
+}  // namespace
+
+bool NamesShortage(const Pod& pod) {
+  const std::string& message = pod.waiting->message;
+  return message.empty() || message.find("Insufficient cpu") != std::string::npos ||
+         message.find("Insufficient memory") != std::string::npos;
+}
+
+void AdvancePlaces(TunerPass& pass) {
+  std::vector<std::string> uids;
+  uids.reserve(pass.memory.places.size());
+  for (const auto& [uid, place] : pass.memory.places) uids.push_back(uid);
+  PlacesOfGangs gangs = LookAtGangs(pass);
+  for (const std::string& uid : uids) {
+    KeptPlace& place = pass.memory.places.at(uid);
+    const std::string gang(GangOf(place));
+    if (place.gone) {
+      EndPlace(pass, uid, PlaceEnd::kPodGone);
+      continue;
+    }
+    if (!place.pod->node.empty()) {
+      EndPlace(pass, uid, PlaceEnd::kBound);
+      continue;
+    }
+    const GangPlaces all = gang.empty() ? GangPlaces{place.written} : gangs.at(gang);
+    if (all.broken) {
+      EndPlace(pass, uid, PlaceEnd::kGivenUp);
+      continue;
+    }
+    if (!all.written) continue;
+    AskForCuts(pass, place);
+    const bool cutting = all.cutting || IsCutting(pass.memory, place);
+    if (!cutting && !place.room_since) place.room_since = pass.at.now;
+    // kube-scheduler has retried, and the pod lacks neither CPU nor memory. A gang that may use the
+    // room but waits for a nearer one takes it in the end.
+    const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
+                         !WaitsForLocality(*place.pod);
+    if (pass.at.now >= place.until || in_vain) {
+      if (!cutting) RememberUnusedRoom(pass, place);
+      EndPlace(pass, uid, PlaceEnd::kGivenUp);
+      continue;
+    }
+    pass.WakeAt(place.until);
+    const auto waiting = pass.memory.waiting.find(uid);
+    if (!cutting && waiting != pass.memory.waiting.end()) RemindOfRoom(pass, waiting->second);
+  }
+}
+
+void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done) {
+  const auto place = memory.places.find(waiting.uid);
+  if (place == memory.places.end()) return;
+  if (done) {
+    place->second.written = true;
+  } else {
+    const std::shared_ptr<const Pod> pod = place->second.pod;
+    memory.places.erase(place);
+    BreakPlaces(memory, *pod);
+  }
+}
+
+void MakeRoom(TunerPass& pass) {
+  if (pass.memory.look_anew && pass.at.now >= *pass.memory.look_anew) {
+    pass.memory.look_anew.reset();
+    LookAnew(pass.memory);
+  }
+  if (pass.memory.look_anew) pass.WakeAt(*pass.memory.look_anew);
+  std::set<std::string> taken;
+  // Turns across kinds. A kind counts by its first pod, a gang as a whole.
+  struct Next {
+    WaitingKind::Rank rank;
+    WaitingKind* kind = nullptr;
+    GangInNeed* gang = nullptr;
+  };
+  std::vector<Next> order;
+  for (WaitingKind& kind : pass.memory.kinds) order.push_back({*kind.queue.begin(), &kind});
+  std::erase_if(pass.memory.gangs, [](const auto& entry) { return entry.second.uids.empty(); });
+  for (auto& [name, gang] : pass.memory.gangs)
+    order.push_back({RankOf(pass.memory, name, gang), nullptr, &gang});
+  std::sort(order.begin(), order.end(),
+            [](const Next& a, const Next& b) { return a.rank < b.rank; });
+  for (const Next& next : order) {
+    if (next.kind != nullptr) {
+      MakeRoomForKind(pass, *next.kind, taken);
+    } else {
+      MakeRoomForGang(pass, *next.gang, taken);
+    }
+  }
+}
+
+}  // namespace synergy

@@ -1,0 +1,356 @@
+#include "engine/tuner/resizes.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+
+namespace synergy {
+namespace {
+
+using tuner_action::Announce;
+using tuner_action::PutBack;
+using tuner_action::Record;
+using tuner_action::Resize;
+using tuner_action::Withdraw;
+
+using Phase = PodChange::Phase;
+
+// How long an announcement of a previous process is left alone: its own call may still be under
+// way.
+constexpr Duration kGrace = std::chrono::seconds(5);
+
+bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
+
+// Whether a resize costs the pod no device. It waits, or runs on `node`.
+bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
+  if (node.empty()) return true;
+  const auto place = cluster.Find(node);
+  return place && MayResize(pod, cluster.node(*place).detail->labels);
+}
+
+// Whether the node has room for its pods, including what has been announced for them.
+bool HasRoom(const ClusterSnapshot& cluster, const std::string& node) {
+  const auto place = cluster.Find(node);
+  if (!place || !cluster.node(*place).exists) return false;
+  const ResourceVector free = WithNominated(cluster.node(*place)).Free();
+  return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
+}
+
+// The part of a change of a running pod that comes first.
+ResourceVector FirstOf(const ResourceVector& from, const ResourceVector& to) {
+  ResourceVector first = from;
+  if (to.cpu != from.cpu) {
+    first.cpu = to.cpu;
+  } else {
+    first.memory = to.memory;
+  }
+  return first;
+}
+
+template <class Step>
+TunerAction StepOf(const PodChange& change) {
+  return {change.pod, Step{{change.record, change.node.empty()}}};
+}
+
+// The record from before a previous process's announcement is lost. Without any record the amounts
+// would look as if they had been changed by hand, so one is made up.
+Withdraw Withdrawal(const PodChange& change, WallTime now) {
+  const ResourceVector& kept = change.record.from;
+  const ChangeRecord made_up{ChangeKind::kUndone,
+                             kept,
+                             kept,
+                             "an announced change was not made",
+                             now,
+                             change.record.memory_changed_before};
+  return {{change.record, change.node.empty()}, change.before.value_or(made_up)};
+}
+
+PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerSettings& settings,
+                    WallTime now) {
+  const ManagedContainer& fungible = *change.pod->fungible;
+  PutBack put_back{.failure = failure};
+  put_back.change = {ChangeKind::kUndone,
+                     fungible.requested,
+                     fungible.in_force,
+                     fmt::format("the kubelet could not make it ({}): {}", ToString(failure),
+                                 fungible.resize_message),
+                     now,
+                     change.record.MemoryChanged()};
+  if (IsCut(change.record)) put_back.unshrinkable_until = now + settings.unshrinkable;
+  return put_back;
+}
+
+// Ends a change that is in force, or that needs nothing more.
+void End(TunerMemory& memory, const std::string& uid) {
+  const auto change = memory.changes.find(uid);
+  if (!change->second.node.empty()) memory.touched.insert(change->second.node);
+  memory.changes.erase(change);
+}
+
+void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::string& uid,
+            Instant now) {
+  memory.resting[uid] = now + settings.round;
+  // Without that cut the kept place has no room.
+  for (auto& [waiting, place] : memory.places) {
+    if (place.cuts.contains(uid)) place.until = now;
+  }
+  if (const auto own = memory.waiting.find(uid); own != memory.waiting.end()) {
+    own->second.next_attempt = now + Doubled(settings.retry, own->second.attempts, settings.round);
+    ++own->second.attempts;
+  }
+  // Now there may be room although no node has changed.
+  LookAnew(memory);
+  End(memory, uid);
+}
+
+void RememberUnshrinkable(TunerMemory& memory, const TunerSettings& settings, Instant now) {
+  const Instant then = now + settings.unshrinkable + std::chrono::milliseconds(1);
+  memory.look_anew = std::min(memory.look_anew.value_or(then), then);
+}
+
+void RememberInfeasible(TunerPass& pass, const PodChange& change) {
+  const auto node = pass.cluster.Find(change.node);
+  if (!node) return;
+  const ChangeRecord& record = change.record;
+  const InfeasibleKey key{change.node, change.pod->fungible->enforcement,
+                          record.from.cpu != record.to.cpu ? Dimension::kCpu : Dimension::kMemory};
+  pass.memory.infeasible[key] = {NodeMark::Of(pass.cluster.node(*node)),
+                                 pass.at.now + pass.settings.infeasible};
+}
+
+// The state of a change that the API server has accepted: in force, failed, or neither yet.
+struct Verdict {
+  bool ended = false;
+  std::optional<ChangeFailure> failure;
+};
+
+Verdict Judge(const PodChange& change, bool late) {
+  const ManagedContainer& fungible = *change.pod->fungible;
+  if (fungible.requested != change.record.to) {
+    // Our copy may be old. Any other amounts are the work of a user or another controller, and
+    // stay.
+    return {.ended = fungible.requested != change.record.from || late};
+  }
+  if (change.pod->node.empty() || fungible.Settled()) return {.ended = true};
+  if (fungible.resize == ResizeState::kInfeasible) return {true, ChangeFailure::kInfeasible};
+  if (!late) return {};
+  switch (fungible.resize) {
+    case ResizeState::kDeferred:
+      return {true, ChangeFailure::kDeferred};
+    case ResizeState::kRefused:
+      return {true, ChangeFailure::kRefused};
+    default:
+      return {true, ChangeFailure::kTimeout};
+  }
+}
+
+void RemindKubelet(TunerPass& pass, PodChange& change) {
+  const ManagedContainer& fungible = *change.pod->fungible;
+  if (fungible.in_force.memory <= fungible.requested.memory) return;
+  if (change.remind_kubelet == Instant{}) {
+    // The kubelet has just looked at it.
+    change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
+  } else if (pass.at.now >= change.remind_kubelet) {
+    change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
+    Record again{{change.record, change.node.empty()}};
+    again.change.at = pass.at.wall;
+    pass.Do({change.pod, std::move(again)});
+  }
+  pass.WakeAt(change.remind_kubelet);
+}
+
+PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
+                const ResourceVector& to, ChangeKind kind, std::string why) {
+  const ManagedContainer& fungible = *pod->fungible;
+  const ResourceVector first = pod->node.empty() ? to : FirstOf(fungible.requested, to);
+  PodChange change;
+  change.pod = pod;
+  change.node = pod->node;
+  change.before = fungible.change;
+  change.record = {kind,         fungible.requested,
+                   first,        std::move(why),
+                   pass.at.wall, change.before ? change.before->MemoryChanged() : std::nullopt};
+  if (first != to) change.then = to;
+  return change;
+}
+
+// Begins the second dimension's change, now that the first is in force.
+void GoOn(TunerPass& pass, const PodChange& change) {
+  const std::shared_ptr<const Pod> pod = change.pod;
+  const ResourceVector to = *change.then;
+  const ChangeKind kind = change.record.kind;
+  std::string why = change.record.why;
+  if (kind == ChangeKind::kGrown) {
+    Grow(pass, pod, to, std::move(why));
+  } else {
+    Cut(pass, pod, to, kind, std::move(why));
+  }
+}
+
+void AdvanceMade(TunerPass& pass, const std::string& uid, PodChange& change) {
+  const bool late = pass.at.now >= change.due;
+  const Verdict verdict = Judge(change, late);
+  if (verdict.failure) {
+    pass.Do({change.pod, PuttingBack(change, *verdict.failure, pass.settings, pass.at.wall)});
+    RememberUnshrinkable(pass.memory, pass.settings, pass.at.now);
+    if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(pass, change);
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+  } else if (!verdict.ended) {
+    RemindKubelet(pass, change);
+    pass.WakeAt(change.due);
+  } else if (change.pod->fungible->requested != change.record.to) {
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+  } else if (change.then && KeepsDevices(pass.cluster, *change.pod, change.node)) {
+    GoOn(pass, change);
+  } else {
+    End(pass.memory, uid);
+  }
+}
+
+void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change) {
+  if (pass.at.now < change.due) {
+    pass.WakeAt(change.due);
+    return;
+  }
+  const bool waits = change.node.empty();
+  // A pod that was bound or grew before the announcement may not have been reported yet; after an
+  // outage of the API server this takes seconds. The watch reports it before it reports the
+  // announcement.
+  if (!waits && pass.cluster.pods_heard_until() < change.pod->resource_version) return;
+  // The kubelet may start a pod that was bound meanwhile with the amounts of its bind.
+  const bool bound = waits && !change.pod->node.empty();
+  const bool by_others = change.pod->fungible->requested != change.record.from;
+  // Once the announcement no longer counts as taken, the room must not be used either.
+  const bool counts = change.pod->fungible->announced_until > pass.at.wall;
+  const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
+  if (!by_others && !bound && keeps_devices &&
+      (waits || (counts && HasRoom(pass.cluster, change.node)))) {
+    change.phase = Phase::kResizing;
+    pass.Do(StepOf<Resize>(change));
+    return;
+  }
+  if (!by_others) {
+    Withdraw withdrawal = Withdrawal(change, pass.at.wall);
+    if (!bound && keeps_devices) withdrawal.failure = ChangeFailure::kNoRoom;
+    pass.Do({change.pod, std::move(withdrawal)});
+  }
+  GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+}
+
+void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
+  const ManagedContainer& fungible = *pod->fungible;
+  PodChange change;
+  change.pod = pod;
+  change.node = pod->node;
+  change.record = *fungible.change;
+  if (fungible.Announced()) {
+    pass.Do({change.pod, Withdrawal(change, pass.at.wall)});
+    return;
+  }
+  if (fungible.Unrecorded()) {
+    change.record = {ChangeKind::kReclaimed, change.record.to,
+                     fungible.requested,     "found without a recorded reason",
+                     pass.at.wall,           change.record.MemoryChanged()};
+    pass.Do(StepOf<Record>(change));
+  }
+  change.phase = Phase::kMade;
+  change.due = pass.at.now + pass.settings.patience;
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+}  // namespace
+
+void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+         ChangeKind kind, std::string why) {
+  PodChange change = Begin(pass, pod, to, kind, std::move(why));
+  const bool waits = pod->node.empty();
+  change.phase = waits ? Phase::kAnnouncing : Phase::kResizing;
+  pass.Do(waits ? StepOf<Announce>(change) : StepOf<Resize>(change));
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+          std::string why) {
+  PodChange change = Begin(pass, pod, to, ChangeKind::kGrown, std::move(why));
+  pass.Do(StepOf<Announce>(change));
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+void TakeOverUnfinished(TunerPass& pass) {
+  const WallTime old = pass.at.wall - kGrace;
+  for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
+    for (const auto& pod : pass.cluster.node(index).detail->pods) {
+      if (!pod->fungible || pod->deleting || pod->waiting ||
+          pass.memory.changes.contains(pod->uid)) {
+        continue;
+      }
+      const ManagedContainer& fungible = *pod->fungible;
+      if (!fungible.change || fungible.ChangedByHand()) continue;
+      const bool unfinished = fungible.Announced() || !fungible.Settled();
+      if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) Adopt(pass, pod);
+    }
+  }
+}
+
+void AdvanceChanges(TunerPass& pass) {
+  std::vector<std::string> uids;
+  uids.reserve(pass.memory.changes.size());
+  for (const auto& [uid, change] : pass.memory.changes) uids.push_back(uid);
+  for (const std::string& uid : uids) {
+    PodChange& change = pass.memory.changes.at(uid);
+    if (change.gone || !change.pod->fungible) {
+      GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+      continue;
+    }
+    switch (change.phase) {
+      case Phase::kAnnouncing:
+      case Phase::kResizing:
+        break;  // requested; the outcome decides
+      case Phase::kAnnounced:
+        AdvanceAnnounced(pass, uid, change);
+        break;
+      case Phase::kMade:
+        AdvanceMade(pass, uid, change);
+        break;
+    }
+  }
+}
+
+void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
+                    bool done, Moment at) {
+  const std::string& uid = action.pod->uid;
+  const auto it = memory.changes.find(uid);
+  if (it == memory.changes.end()) return;
+  PodChange& change = it->second;
+  const bool running_cut = !change.node.empty() && change.phase == Phase::kResizing &&
+                           change.record.kind != ChangeKind::kGrown;
+  const bool announces = std::holds_alternative<Announce>(action.what);
+  if (announces && done) {
+    change.phase = Phase::kAnnounced;
+    // No other pod competes for what a waiting pod gives up.
+    change.due = at.now + (change.node.empty() ? Duration::zero() : settings.settle);
+  } else if (announces) {
+    GiveUp(settings, memory, uid, at.now);
+  } else if (done) {
+    change.phase = Phase::kMade;
+    change.due = at.now + settings.patience;
+    if (running_cut) memory.next.push_back(StepOf<Record>(change));
+  } else {
+    Withdraw withdrawal = Withdrawal(change, at.wall);
+    // Marks the pod so that other processes do not count on room here either.
+    if (running_cut) {
+      withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
+      RememberUnshrinkable(memory, settings, at.now);
+    }
+    memory.next.push_back({change.pod, std::move(withdrawal)});
+    GiveUp(settings, memory, uid, at.now);
+  }
+}
+
+}  // namespace synergy

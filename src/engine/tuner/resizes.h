@@ -1,0 +1,29 @@
+#pragma once
+
+// The part of the tuner that carries changes of pods through; PodChange of tuner_memory.h shows the
+// steps.
+//
+// Threading: pure.
+
+#include <memory>
+#include <string>
+
+#include "engine/tuner/tuner_pass.h"
+
+namespace synergy {
+
+// Begin a change. REQUIRES: the pod is fungible, and no other change of it is under way. For a
+// running pod the CPU is changed first, and the memory once that is in force.
+void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+         ChangeKind kind, std::string why);
+void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+          std::string why);
+// Takes over changes that a previous process left unfinished, or made but did not record.
+void TakeOverUnfinished(TunerPass& pass);
+
+// Advances the changes that are under way.
+void AdvanceChanges(TunerPass& pass);
+void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
+                    bool done, Moment at);
+
+}  // namespace synergy

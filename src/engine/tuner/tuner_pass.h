@@ -1,0 +1,46 @@
+#pragma once
+
+// The working state of one pass of the tuner: what its parts read, and what they write to.
+//
+// Threading: one owner.
+
+#include <algorithm>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "core/clock.h"
+#include "engine/profile_book.h"
+#include "engine/tuner/node_shares.h"
+#include "engine/tuner/tuner.h"
+#include "engine/tuner/tuner_memory.h"
+
+namespace synergy {
+
+struct TunerPass {
+  const TunerSettings& settings;
+  const ProfileBook& profiles;
+  const ClusterSnapshot& cluster;
+  const Moment at;
+  TunerMemory& memory;
+  TunerPlan& plan;
+
+  ShareRules rules() const {
+    return {profiles,          memory,  at, settings.round, settings.max_speed_up,
+            &cluster.limits(), &cluster};
+  }
+  void Do(TunerAction action) { plan.actions.push_back(std::move(action)); }
+  void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }
+};
+
+// Drops the notes that no node has room: there may be some although no node has changed.
+inline void LookAnew(TunerMemory& memory) {
+  for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
+  for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
+  for (auto& [uid, waiting] : memory.waiting) waiting.looked_at = 0;
+}
+
+// Returns `first`, doubled `count` times, at most `round`.
+inline Duration Doubled(Duration first, int count, Duration round) {
+  return std::min<Duration>(first * (1 << std::min(count, 10)), round);
+}
+
+}  // namespace synergy

@@ -1,0 +1,155 @@
+#pragma once
+
+// A model of Kueue: ClusterQueues with a quota of GPUs per flavor, whose workloads are ordered by
+// priority, then by creation. It admits, evicts and requeues workloads, and reports when pods are
+// to be created and deleted.
+//
+//   Create() --> waits --admitted--> has its quota --kStart--> its pods exist --Finish()--> gone
+//                  ^                     | evicted, kStop, PodsGone()
+//                  +---------------------+
+//
+// As Kueue does it (docs/queues.md, "How it is done"):
+//   * The scheduler acts when a workload comes, a waiting workload's priority changes, or quota
+//     becomes free. It does not act when the priority of a running workload changes.
+//   * It takes workloads in order. A workload that does not fit has workloads of lower priority
+//     evicted if that makes room (withinClusterQueue: LowerPriority), and those behind it wait
+//     meanwhile: room is made for one workload at a time. Victims are the workloads of the lowest
+//     priority, among equals those admitted last, and no more of them than are needed.
+//   * A workload that does not fit and has no victims is passed over, except under StrictFIFO.
+//   * An evicted workload keeps its quota until its last pod has ended. It goes back to its place
+//     in the order.
+//
+// Not modelled: cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, quotas of CPU
+// and memory, and that Kueue 0.19 remembers shapes of workloads that did not fit.
+//
+// Threading: one owner. Pure: the time is handed in.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/units.h"
+#include "queues/planner/queue_planner.h"
+#include "queues/queue_objects.h"
+
+namespace synergy {
+
+// How long Kueue, the Job controller and the API server take. On a real cluster a GPU stands idle
+// for 1.9 to 2.0 s between two trainings of one pod (docs/queues.md, "Tried"), 1.1 s of which are
+// the next pod's placement and start (Latencies). The rest is divided here among `release`,
+// `schedule` and `start`. How long each of them takes alone was not measured.
+struct KueueDelays {
+  Duration schedule = std::chrono::milliseconds(100);  // from the cause until the scheduler acts
+  Duration stop = std::chrono::milliseconds(300);      // from an eviction until pods are deleted
+  Duration release = std::chrono::milliseconds(400);   // from a job's last pod until its quota
+  Duration start = std::chrono::milliseconds(400);     // from the admission until the pods exist
+};
+
+struct KueueQueue {
+  std::string name;
+  std::string local_queue;  // "team/q": its only LocalQueue
+  // By flavor, in the order in which flavors are tried.
+  std::vector<std::pair<std::string, Gpus>> quotas;
+  std::string preemption = "LowerPriority";  // withinClusterQueue
+  bool strict = false;                       // queueingStrategy: StrictFIFO
+};
+
+struct KueueAction {
+  enum class Kind : uint8_t {
+    kStart,  // create the workload's pods
+    kStop,   // delete the workload's pods, and call PodsGone() when they have ended
+  };
+
+  Kind kind = Kind::kStart;
+  std::string uid;  // of the workload
+};
+
+class KueueModel {
+ public:
+  explicit KueueModel(KueueDelays delays) : delays_(delays) {}
+
+  void AddQueue(const KueueQueue& queue);
+  void Put(const RoundPolicy& policy);
+  void Remove(const RoundPolicy& policy);
+
+  // Adds a waiting workload. REQUIRES: its LocalQueue is known, and its UID is new.
+  void Create(Workload workload, Moment at);
+  // Reports a pod of a workload as it is now.
+  void PutPod(QueuedPod pod);
+  void RemovePod(const std::string& uid);
+  // All pods of a workload that was to stop have ended.
+  void PodsGone(const std::string& uid, Moment at);
+  // The job is done. The workload leaves once its quota is free.
+  void Finish(const std::string& uid, Moment at);
+
+  // Does what is due, and returns what is to be done with pods. To be called at wake(), and after
+  // any of the other calls if they made it due.
+  std::vector<KueueAction> Run(Moment at);
+  // When Run() is due; Instant::max() if nothing is.
+  Instant wake() const;
+
+  // Makes the write as the API server would: kOutdated if the workload has changed since it was
+  // read, or is gone.
+  WriteOutcome Write(const WorkloadWrite& write, Moment at);
+
+  QueueObjects Objects() const;
+  // Returns the workload; null once it has left.
+  std::shared_ptr<const Workload> Find(const std::string& uid) const;
+  // Returns the GPUs of the ClusterQueue that are in use.
+  Gpus Used(const std::string& queue) const;
+  size_t size() const { return entries_.size(); }
+  uint64_t evictions() const { return evictions_; }
+
+ private:
+  struct Queue {
+    KueueQueue spec;
+    std::map<std::string, Gpus> used;  // by flavor
+    bool due = false;                  // the scheduler is to act
+  };
+  struct Entry {
+    std::shared_ptr<const Workload> object;
+    std::string queue;
+    std::string flavor;       // in which it has its quota
+    uint64_t admissions = 0;  // so far
+    bool done = false;
+  };
+  enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };
+
+  void SetTimer(Duration after, Timer timer, const std::string& name, uint64_t admission,
+                Moment at);
+  void WakeScheduler(const std::string& queue, Moment at);
+  void Schedule(Queue& queue, Moment at);
+  bool Admit(Queue& queue, Entry& entry, Moment at);
+  // Returns whether room is being made for the workload.
+  bool Preempt(Queue& queue, const Entry& entry, Moment at);
+  // Returns the workloads to evict; empty if that makes no room.
+  std::vector<Entry*> VictimsFor(const Queue& queue, const std::string& flavor, Gpus quota,
+                                 const Workload& workload);
+  void Evict(Entry& entry, Moment at);
+  void Release(const std::string& uid, Moment at);
+  void Store(Entry& entry, Workload changed);
+
+  const KueueDelays delays_;
+  std::map<std::string, Queue> queues_;
+  std::map<std::string, std::string> local_queues_;  // "team/q" -> ClusterQueue
+  std::map<std::string, Entry> entries_;             // by UID
+  // When, a number that keeps their order, what, of which queue or workload, of which admission.
+  std::set<std::tuple<Instant, uint64_t, Timer, std::string, uint64_t>> timers_;
+  uint64_t numbers_ = 0;
+  uint64_t versions_ = 0;
+  uint64_t evictions_ = 0;
+
+  mutable QueueObjects objects_;
+  ObjectMap<Workload>::Entries workloads_;  // by key
+  ObjectMap<QueuedPod>::Entries pods_;
+  mutable bool workloads_changed_ = false;  // since objects_ was made
+  mutable bool pods_changed_ = false;
+};
+
+}  // namespace synergy

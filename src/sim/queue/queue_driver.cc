@@ -1,0 +1,233 @@
+#include "sim/queue/queue_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/check.h"
+#include "queues/planner/policy_forms.h"
+#include "queues/round_workload.h"
+
+namespace synergy {
+namespace {
+
+constexpr char kClusterQueue[] = "train";
+constexpr char kLocalQueue[] = "train";
+constexpr char kFlavor[] = "gpus";
+constexpr Duration kStepInterval = std::chrono::seconds(1);
+// As the controller writes (QueueController::kWritesPerSecond).
+constexpr size_t kWritesPerStep = 20;
+// The planner raises a workload again that Kueue has passed over for five seconds.
+constexpr uint32_t kMostWaited = 10;
+
+KueueQueue QueueOf(const QueueSetup& setup, const std::string& job_namespace, Gpus quota) {
+  return {.name = kClusterQueue,
+          .local_queue = job_namespace + "/" + kLocalQueue,
+          .quotas = {{kFlavor, quota}},
+          .strict = setup.strict};
+}
+
+RoundPolicy PolicyOf(const RoundSettings& settings) {
+  RoundPolicy policy;
+  policy.uid = policy.name = "simulated";
+  policy.cluster_queues = {kClusterQueue};
+  policy.settings = settings;
+  return policy;
+}
+
+// Makes a step's writes in the model.
+class ModelWriter final : public WorkloadWriter {
+ public:
+  ModelWriter(KueueModel& kueue, Faults* faults, Moment at)
+      : kueue_(kueue), faults_(faults), at_(at) {}
+
+  // Writes are seen at once.
+  bool IsUnseen(const WorkloadWrite& /*write*/) override { return false; }
+  bool MayWrite() override { return made_ < kWritesPerStep; }
+  WriteOutcome Write(const WorkloadWrite& write) override {
+    ++made_;
+    if (faults_ != nullptr && faults_->CallFails()) return WriteOutcome::kFailed;
+    return kueue_.Write(write, at_);
+  }
+
+ private:
+  KueueModel& kueue_;
+  Faults* const faults_;
+  const Moment at_;
+  size_t made_ = 0;
+};
+
+}  // namespace
+
+Result<> CheckQueue(const QueueSetup& setup) {
+  if (setup.rounds.gpu_types != GpuTypes::kNone || setup.rounds.elastic) {
+    return Fail(ErrorCode::kInvalid,
+                "gpuTypes and workers: Elastic are not simulated; synergy-lab rounds has both");
+  }
+  if (auto form = CheckForm(setup.rounds); !form) return form;
+  if (const auto rounds = Rounds::Make(setup.rounds); !rounds) return Fail(rounds.error());
+  return {};
+}
+
+QueueDriver::QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
+                         RemainingOf remaining, Moment at)
+    : job_namespace_(job_namespace),
+      rounds_(*Rounds::Make(setup.rounds)),
+      kueue_(setup.delays),
+      planner_(
+          [remaining = std::move(remaining)](const std::string& uid) -> std::optional<PodProgress> {
+            PodProgress progress;
+            progress.remaining = remaining(uid);
+            return progress;
+          },
+          [](const std::string&, const std::string&) { return false; }, types_),
+      began_(at),
+      stepped_(at.now - kStepInterval) {
+  kueue_.AddQueue(QueueOf(setup, job_namespace, quota));
+  kueue_.Put(PolicyOf(setup.rounds));
+}
+
+void QueueDriver::Add(const QueueJob& job, Moment at) {
+  BeforeChange(at);
+  Workload workload;
+  workload.uid = workload.name = job.name;
+  workload.workload_namespace = job_namespace_;
+  workload.owner = {"batch/v1", "Job", job.name, job.name};
+  workload.local_queue = kLocalQueue;
+  workload.pods = job.pods;
+  workload.gpus = job.gpus;
+  workload.priority = job.priority;
+  workload.may_lose_turn = job.may_lose_turn;
+  kueue_.Create(std::move(workload), at);
+}
+
+void QueueDriver::AddPod(const std::string& job, const std::string& uid, Moment at) {
+  BeforeChange(at);
+  QueuedPod& pod = pods_[uid];
+  pod.uid = pod.name = uid;
+  pod.pod_namespace = job_namespace_;
+  pod.workload = job;
+  pod.has_gpus = true;
+  kueue_.PutPod(pod);
+}
+
+void QueueDriver::ChangePod(const std::string& uid, Moment at,
+                            const std::function<void(QueuedPod&)>& change) {
+  const auto pod = pods_.find(uid);
+  if (pod == pods_.end()) return;
+  BeforeChange(at);
+  change(pod->second);
+  kueue_.PutPod(pod->second);
+}
+
+void QueueDriver::BindPod(const std::string& uid, const std::string& node, Moment at) {
+  ChangePod(uid, at, [&](QueuedPod& pod) {
+    pod.has_node = true;
+    pod.node = node;
+  });
+}
+
+void QueueDriver::RunPod(const std::string& uid, Moment at) {
+  ChangePod(uid, at, [&](QueuedPod& pod) {
+    pod.running = true;
+    pod.since = at.wall;
+  });
+}
+
+void QueueDriver::RemovePod(const std::string& uid, Moment at) {
+  if (pods_.erase(uid) == 0) return;
+  BeforeChange(at);
+  kueue_.RemovePod(uid);
+}
+
+void QueueDriver::PodsGone(const std::string& job, Moment at) { kueue_.PodsGone(job, at); }
+
+void QueueDriver::Finish(const std::string& job, Moment at) { kueue_.Finish(job, at); }
+
+void QueueDriver::BeforeChange(Moment at) {
+  if (std::exchange(changed_, true) || late_until_) return;
+  // The last whole second before the change, which has been left out.
+  const Duration since = at.now - began_.now;
+  const Instant last = began_.now + since / kStepInterval * kStepInterval;
+  if (last <= stepped_) return;
+  Step({last, at.wall - (at.now - last)});
+  changed_ = true;
+}
+
+Instant QueueDriver::NextStep() const {
+  if (late_until_) return *late_until_;
+  const Instant next = stepped_ + kStepInterval;
+  if (changed_) return next;
+  const WallTime round = round_ + rounds_.settings().round;
+  const Duration until = round - (began_.wall + (stepped_ - began_.now));
+  const Duration whole = (until + kStepInterval - Duration(1)) / kStepInterval * kStepInterval;
+  return std::max(next, stepped_ + whole);
+}
+
+// No step is planned while the queue is empty.
+Instant QueueDriver::wake() const {
+  return kueue_.size() == 0 && !changed_ ? kueue_.wake() : std::min(kueue_.wake(), NextStep());
+}
+
+std::vector<KueueAction> QueueDriver::Run(Moment at) {
+  std::vector<KueueAction> actions;
+  if (kueue_.wake() <= at.now) {
+    BeforeChange(at);
+    actions = kueue_.Run(at);
+  }
+  if (late_until_ && *late_until_ <= at.now) {
+    late_until_.reset();
+    Write(at);
+  }
+  if (NextStep() <= at.now) {
+    // Steps are at whole seconds; those before this one were left out.
+    const Duration since = at.now - began_.now;
+    const Instant whole = began_.now + since / kStepInterval * kStepInterval;
+    Step({whole, at.wall - (at.now - whole)});
+  }
+  return actions;
+}
+
+void QueueDriver::Step(Moment at) {
+  const QueueObjects objects = kueue_.Objects();
+  plan_ = planner_.Plan(objects, at);
+  ++plans_;
+  for (const PolicyStatusWrite& status : plan_.statuses)
+    SYNERGY_CHECK(status.status.ready, "the simulated policy orders its queue");
+  const bool moved = std::any_of(plan_.writes.begin(), plan_.writes.end(), [](const auto& write) {
+    return write.kind != WorkloadWrite::Kind::kNote;
+  });
+  stepped_ = at.now;
+  round_ = rounds_.RoundAt(at.wall);
+  waited_ = !moved && WaitsForRoom(objects) ? waited_ + 1 : 0;
+  changed_ = moved || (waited_ > 0 && waited_ <= kMostWaited);
+  const Duration delay = faults_ == nullptr ? Duration::zero() : faults_->CallDelay();
+  if (delay > Duration::zero() && !plan_.writes.empty()) {
+    late_until_ = at.now + delay;
+    return;
+  }
+  Write(at);
+}
+
+void QueueDriver::Write(Moment at) {
+  ModelWriter writer(kueue_, faults_, at);
+  QueueOutcome outcome;
+  outcome.writes = WriteInOrder(plan_, writer);
+  outcome.waiting_jobs.resize(plan_.waiting_jobs.size());
+  outcome.running_jobs.resize(plan_.running_jobs.size());
+  planner_.OnResult(plan_, outcome);
+}
+
+bool QueueDriver::WaitsForRoom(const QueueObjects& objects) const {
+  bool waits = false;
+  bool gives_way = false;
+  for (const auto& [key, workload] : objects.workloads) {
+    const bool turn = BandOf(*workload) == Band::kRuns;
+    waits |= turn && !workload->has_quota;
+    gives_way |= !turn && workload->has_quota;
+  }
+  return waits && gives_way;
+}
+
+}  // namespace synergy

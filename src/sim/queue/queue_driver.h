@@ -1,0 +1,115 @@
+#pragma once
+
+// Runs the product's queues in a simulated cluster: the jobs wait in a ClusterQueue of a KueueModel
+// that a RoundPolicy orders, and the queue planner plans once a second, as in the controller
+// (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to the
+// planner.
+//
+// Seconds in which the planner would write nothing are left out: while no object changes, it
+// plans again only as a round begins. Before an object changes, the planner plans once more with
+// the objects as they were in the last whole second, so that it books the same times as if it had
+// been asked every second.
+//
+// Threading: one owner. Pure: the time is handed in.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "core/units.h"
+#include "queues/planner/queue_planner.h"
+#include "queues/planner/type_chooser.h"
+#include "queues/rounds.h"
+#include "sim/faults.h"
+#include "sim/queue/kueue_model.h"
+
+namespace synergy {
+
+struct QueueSetup {
+  RoundSettings rounds;
+  bool strict = false;  // the ClusterQueue's queueingStrategy is StrictFIFO
+  KueueDelays delays;
+};
+
+// Returns kInvalid, naming the field, for settings that a RoundPolicy may not have or that are not
+// simulated: GPU types and elastic jobs.
+Result<> CheckQueue(const QueueSetup& setup);
+
+// A job of the queue. All of its pods have GPUs.
+struct QueueJob {
+  std::string name;  // unique; also the UID of its Workload
+  std::string job_namespace;
+  Gpus gpus;
+  int64_t pods = 1;
+  int64_t priority = 0;  // of its class
+  bool may_lose_turn = true;
+};
+
+class QueueDriver {
+ public:
+  // REQUIRES: CheckQueue(setup). All jobs are of `job_namespace`. `remaining` returns how long the
+  // training of the pod with that UID still needs by its own log; nullopt: it does not report that.
+  using RemainingOf = std::function<std::optional<Duration>(const std::string& uid)>;
+  QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
+              RemainingOf remaining, Moment at);
+  QueueDriver(const QueueDriver&) = delete;
+  QueueDriver& operator=(const QueueDriver&) = delete;
+
+  // Writes fail and are late as `faults` draws it from now on. It outlives this.
+  void SetFaults(Faults& faults) { faults_ = &faults; }
+
+  void Add(const QueueJob& job, Moment at);
+  // A pod of the job, without a node; then its node; then it runs.
+  void AddPod(const std::string& job, const std::string& uid, Moment at);
+  void BindPod(const std::string& uid, const std::string& node, Moment at);
+  void RunPod(const std::string& uid, Moment at);
+  void RemovePod(const std::string& uid, Moment at);
+  // All pods of a job that was to stop have ended.
+  void PodsGone(const std::string& job, Moment at);
+  void Finish(const std::string& job, Moment at);
+
+  // Does what is due, and returns for which jobs pods are to be created or deleted. To be called at
+  // wake().
+  std::vector<KueueAction> Run(Moment at);
+  // When Run() is due next.
+  Instant wake() const;
+
+  const KueueModel& kueue() const { return kueue_; }
+  uint64_t plans() const { return plans_; }
+
+ private:
+  // To be called before an object changes.
+  void BeforeChange(Moment at);
+  // When the planner is to be asked next.
+  Instant NextStep() const;
+  void Step(Moment at);
+  // Makes the writes of the last plan.
+  void Write(Moment at);
+  // Whether Kueue may have to be asked again to make room for a workload that has its turn.
+  bool WaitsForRoom(const QueueObjects& objects) const;
+  void ChangePod(const std::string& uid, Moment at, const std::function<void(QueuedPod&)>& change);
+
+  const std::string job_namespace_;
+  Rounds rounds_;
+  KueueModel kueue_;
+  NoTypeChooser types_;
+  QueuePlanner planner_;
+  Faults* faults_ = nullptr;
+  std::map<std::string, QueuedPod> pods_;  // by UID
+  // By both clocks: seconds are whole by the first, rounds begin by the second.
+  const Moment began_;
+  Instant stepped_;                    // the last step
+  bool changed_ = true;                // since then
+  QueuePlan plan_;                     // the last one
+  std::optional<Instant> late_until_;  // its writes are under way
+  WallTime round_{};                   // in which the last step was
+  uint32_t waited_ = 0;  // steps in a row after which a workload still waited for room
+  uint64_t plans_ = 0;
+};
+
+}  // namespace synergy

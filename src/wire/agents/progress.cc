@@ -1,0 +1,101 @@
+#include "wire/agents/progress.h"
+
+#include <fmt/format.h>
+
+#include "profile/pod_progress.h"
+#include "wire/base/member_text.h"
+
+namespace synergy::wire {
+
+void Members(auto& each, Like<CpuUse> auto& cpu) {
+  auto& [used, throttled, waited, at] = cpu;
+  each("used", used);
+  each("throttled", throttled);
+  each("waited", waited);
+  each("at", at);
+}
+
+void Members(auto& each, Like<ProbeReading> auto& probe) {
+  auto& [cpu, since, wiped] = probe;
+  each("cpu", cpu);
+  each("since", since);
+  each("wiped", wiped);
+}
+
+void Members(auto& each, Like<MemoryUse> auto& memory) {
+  auto& [process, cache, read, fetched, starved, shared, at] = memory;
+  each("process", process);
+  each("cache", cache);
+  each("read", read);
+  each("fetched", fetched);
+  each("starved", starved);
+  each("shared", shared);
+  each("at", at);
+}
+
+void Members(auto& each, Like<BusyEstimate> auto& estimate) {
+  auto& [busy, rate, at] = estimate;
+  each("busy", busy);
+  each("rate", rate);
+  each("at", at);
+}
+
+void Members(auto& each, Like<PodProgress> auto& pod) {
+  auto& [uid, pod_namespace, name, container, format, iteration, total, epoch, loss, rate,
+         overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate] = pod;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("container", container);
+  each("format", format);
+  each("iteration", iteration);
+  each("total", total);
+  each("epoch", epoch);
+  each("loss", loss);
+  each("rate", rate);
+  each("overallRate", overall_rate);
+  each("iterations", iterations);
+  each("last", last);
+  each("remaining", remaining);
+  each("cpu", cpu);
+  each("probe", probe);
+  each("memory", memory);
+  each("checkpoint", checkpoint);
+  each("estimate", estimate);
+}
+
+void Members(auto& each, Like<NodeProgress> auto& progress) {
+  auto& [node, since, at, pods] = progress;
+  each("node", node);
+  each("since", since);
+  each("at", at);
+  each("pods", pods);
+}
+
+std::string WriteNodeProgress(const NodeProgress& progress) { return WriteMembers(progress); }
+
+Result<NodeProgress> ReadNodeProgress(std::string_view text) {
+  if (text.size() > kLongestNodeProgress) {
+    return Fail(ErrorCode::kInvalid, fmt::format("longer than {} bytes", kLongestNodeProgress));
+  }
+  return ReadMembers<NodeProgress>(text);
+}
+
+void Members(auto& each, Like<KnownProgress> auto& known) {
+  auto& [pod, node, since, at, age] = known;
+  Members(each, pod);
+  each("node", node);
+  each("since", since);
+  each("at", at);
+  each("age", age);
+}
+
+void Members(auto& each, Like<ClusterProgress> auto& progress) { each("pods", progress.pods); }
+
+std::string WriteClusterProgress(const ClusterProgress& progress) { return WriteMembers(progress); }
+
+Result<ClusterProgress> ReadClusterProgress(std::string_view text) {
+  return ReadMembers<ClusterProgress>(text);
+}
+
+}  // namespace synergy::wire

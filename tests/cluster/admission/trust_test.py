@@ -1,0 +1,269 @@
+"""The accounts that may write what Synergy's programs act on: admission policies, claims of pods,
+profiles and rights, on a real API server."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import failures
+from api import STRATEGIC
+from cluster import ROOT, ClusterTest, pod, wait_for
+
+HOLD = "synergy.io/hold"
+CHANGE = "synergy.io/change"
+CONTROLLER = "synergy-controller"
+FOR_EVER = {"until": "2100-01-01T00:00:00Z"}
+ALL = ["container", "demand", "fair-share", "floor", "original", "profile", "profile-generation", "enforcement",
+       "gpu-product", "change", "hold", "room-seen", "unshrinkable-until", "warnings", "workload", "probe"]
+
+
+def annotating(annotations):
+    return {"metadata": {"annotations": annotations}}
+
+
+class TrustTest(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.enterClassContext(cls.cluster.controller())
+
+    def patch(self, name, change, **options):
+        """Returns the API server's complaint; empty if it accepts the patch."""
+        return self.cluster.complaint("PATCH", "pod", name, change, **options)
+
+    def as_synergy(self, name, annotations):
+        return self.patch(name, annotating(annotations), user=CONTROLLER, manager="synergy")
+
+    def create(self, item, **options):
+        return self.cluster.complaint("POST", item["kind"], body=item, **options)
+
+    def never_scheduled(self, name, **more):
+        """Returns a pod whose scheduler does not exist."""
+        return pod(name, scheduler="nobody", **more)
+
+    def requested(self, node):
+        state = json.loads(self.extender.get("/debug/state"))
+        return next(found for found in state["nodes"] if found["name"] == node)
+
+    # Writes that other accounts may not make.
+
+    def test_others_change_none_of_the_annotations(self):
+        self.assertEqual(self.create(self.never_scheduled("p")), "")
+        self.assertEqual(self.as_synergy("p", {f"synergy.io/{name}": "written" for name in ALL}), "")
+        for value in ("changed", None):
+            change = annotating({f"synergy.io/{name}": value for name in ALL})
+            for subresource in ("", "status"):
+                complaint = self.patch("p", change, subresource=subresource)
+                self.assertIn("only Synergy may change synergy.io/container, ", complaint)
+                for name in ALL:
+                    self.assertRegex(complaint, rf"synergy.io/{name}\b")
+            self.patch("p", change, subresource="resize")
+        found = self.cluster.get("pod", "p")["metadata"]["annotations"]
+        self.assertEqual({found[f"synergy.io/{name}"] for name in ALL}, {"written"})
+
+    def test_the_controller_makes_and_deletes_profiles_of_what_it_measures_alone(self):
+        self.addCleanup(self.cluster.delete, "trainingprofiles")
+        as_controller = {"user": CONTROLLER}
+
+        def profile(name, spec, manager=CONTROLLER):
+            return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "spec": spec,
+                    "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": manager}}}
+        points = {"points": [{"cpu": "1", "memory": "1Gi", "throughput": 1}]}
+        for item in (profile("forged", points), profile("forged", {"workload": "w", **points}),
+                     profile("forged", {"workload": "w"}, "me")):
+            self.assertIn("of its own measurements", self.create(item, **as_controller))
+        self.assertEqual(self.create(profile("own", {"workload": "w"}), **as_controller), "")
+        for item in (profile("given", points), profile("given-by-hand", {"workload": "w"}, "me")):
+            self.assertEqual(self.create(item), "")
+            self.assertIn("of its own measurements",
+                          self.cluster.complaint("DELETE", "trainingprofile", item["metadata"]["name"],
+                                                 **as_controller))
+
+        def status(name, written):
+            return self.cluster.complaint("PATCH", "trainingprofile", name, {"status": written}, subresource="status",
+                                          **as_controller)
+        measured = {"measured": {"revision": 1, "at": "2026-11-21T07:05:03Z",
+                                 "points": [{"cpu": "1", "throughput": 1, "certainty": "exact"}]}}
+        self.let_the_controller_write_profiles()
+        self.assertEqual(status("own", measured), "")
+        self.assertIn("a TrainingProfile that has points", status("given", measured))
+        self.assertEqual(status("given", {"speedUp": 1}), "")
+        self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", "own", **as_controller), "")
+
+    def let_the_controller_write_profiles(self):
+        """Grants the write, so that the policy refuses it."""
+        self.cluster.create(
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+             "metadata": {"name": "writes-profiles"},
+             "rules": [{"apiGroups": ["synergy.io"], "resources": ["trainingprofiles", "trainingprofiles/status"],
+                        "verbs": ["patch"]}]},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+             "metadata": {"name": "writes-profiles"},
+             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "writes-profiles"},
+             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": CONTROLLER}]})
+        self.addCleanup(self.cluster.delete, "clusterroles,clusterrolebindings", "writes-profiles")
+        for patch in ({"spec": {"gpus": 2}}, {"metadata": {"labels": {"a": "b"}}}):
+            wait_for("the patch to be refused by the policy",
+                     lambda patch=patch: "may only change the status of TrainingProfiles" in
+                     self.cluster.complaint("PATCH", "trainingprofile", "given", patch, user=CONTROLLER))
+
+    def test_nobody_passes_for_synergy_by_the_field_managers_name(self):
+        forged = self.never_scheduled("a")
+        forged["metadata"]["annotations"] = {HOLD: "{}"}
+        self.assertIn("the field manager 'synergy'", self.create(forged, manager="synergy"))
+        self.assertEqual(self.create(self.never_scheduled("b")), "")
+        entry = {"manager": "synergy", "operation": "Update", "apiVersion": "v1", "time": "2100-01-01T00:00:00Z",
+                 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {f"f:{HOLD}": {}}}}}
+        self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
+        # A subresource cannot write them: the API server ignores them.
+        self.patch("b", {"metadata": {"managedFields": [entry]}}, subresource="status")
+        found = self.cluster.get("pod", "b")["metadata"]["managedFields"]
+        self.assertNotIn("synergy", [entry["manager"] for entry in found])
+        # Not even a value that Synergy wrote itself at another time.
+        self.assertEqual(self.as_synergy("b", {HOLD: "{}"}), "")
+        self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
+        self.assertEqual(self.patch("b", {"metadata": {"managedFields": [{}]}}), "")
+
+    def test_a_binding_carries_no_word_in_our_name(self):
+        self.assertEqual(self.create(self.never_scheduled("p")), "")
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "annotations": {CHANGE: "{}"}},
+                   "target": {"kind": "Node", "name": next(iter(self.nodes()))}}
+        self.assertIn(CHANGE, self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"))
+        self.assertIn(CHANGE, self.cluster.complaint("POST", "binding", body=binding), "the older way")
+        binding["metadata"]["annotations"] = {"of-somebody-else": "x"}
+        self.assertEqual(self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"), "")
+
+    def nodes(self):
+        return [node["metadata"]["name"]
+                for node in self.cluster.get("nodes")["items"] if node["metadata"]["name"] != "node-1"]
+
+    # Writes that must still work.
+
+    def test_ordinary_changes_are_nobodys_business(self):
+        self.assertEqual(self.create(self.never_scheduled("p")), "")
+        self.assertEqual(self.as_synergy("p", {HOLD: "{}", CHANGE: "{}"}), "")
+        ordinary = [{"metadata": {"labels": {"a": "b"}}}, annotating({"a": "b"}), annotating({"synergy.io/mine": "x"}),
+                    {"metadata": {"finalizers": ["example.com/f"]}}, {"metadata": {"finalizers": None}},
+                    {"spec": {"containers": [{"name": "train", "image": "synergy.test/busybox:2"}]}}]
+        for change in ordinary:
+            self.assertEqual(self.patch("p", change, content_type=STRATEGIC), "")
+        condition = {"status": {"conditions": [{"type": "example.com/ready", "status": "True"}]}}
+        self.assertEqual(self.patch("p", condition, subresource="status"), "")
+        self.assertEqual(self.cluster.complaint("PUT", "pod", "p", self.cluster.get("pod", "p")), "")
+
+    def test_the_controller_changes_our_annotations_and_nothing_else(self):
+        made = self.never_scheduled("p")
+        made["metadata"].update(labels={"team": "a"}, annotations={"note": "a"})
+        self.assertEqual(self.create(made), "")
+        self.assertEqual(self.as_synergy("p", {HOLD: "{}"}), "")
+        for change in ({"metadata": {"labels": {"team": "b"}}}, {"metadata": {"labels": {"team": None}}},
+                       annotating({"note": "b"}),
+                       annotating({"note": None}), {"metadata": {"finalizers": ["example.com/f"]}},
+                       {"spec": {"containers": [{"name": "train", "image": "evil"}]}}):
+            complaint = self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC)
+            self.assertIn("synergy-controller may only change annotations synergy.io/* of pods", complaint)
+        for change in ({"metadata": {"labels": {"synergy.io/fungible": "false"}}},
+                       {"metadata": {"labels": {"kueue.x-k8s.io/podset": "p"}}},
+                       annotating({"example.kubernetes.io/profile": "unconfined"})):
+            self.assertIn("in the domains of Kubernetes or Synergy",
+                          self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
+        # A patch by a webhook that fires on updates: the API server does not report its author.
+        more = {"metadata": {"labels": {"cost-center": "research"},
+                             "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
+        self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
+
+    def test_the_device_plugin_tells_of_its_own_node_only(self):
+        own, other = self.nodes()[:2]
+        self.cluster.kubectl("apply", "--validate=ignore", "-f", str(ROOT / "manifests/device-plugin-rbac.yaml"))
+        account = ("synergy-device-plugin", "--namespace", "synergy-system")
+        token = self.cluster.kubectl("create", "token", *account, "--bound-object-kind", "Node",
+                                     "--bound-object-name", own).strip()
+
+        def tell(node, change):
+            return self.cluster.complaint("PATCH", "node", node, change, token=token)
+        gpus = {"metadata": {"labels": {"nvidia.com/gpu.count": "8"},
+                             "annotations": {"synergy.io/gpu-inventory": "{}"}}}
+        nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
+                                "annotations": {"synergy.io/gpu-inventory": None}}}
+        self.assertEqual(tell(own, gpus), "")
+        self.assertEqual(tell(own, nothing), "")
+        self.assertIn("may only change its own Node", tell(other, gpus))
+        for change in ({"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}}, annotating({"a": "b"}),
+                       {"spec": {"unschedulable": True}}):
+            self.assertIn("may only change", tell(own, change))
+        token = self.cluster.kubectl("create", "token", *account).strip()  # of no node
+        self.assertIn("may only change its own Node", tell(own, gpus))
+
+    # Annotations that count.
+
+    def test_a_hold_in_a_users_hand_keeps_no_gpu_pod_from_its_node(self):
+        node = self.nodes()[0]
+        greedy = pod("greedy", gpus=0, cpu="10000", memory="1Gi", scheduler="nobody")
+        greedy["metadata"].update(labels={"synergy.io/fungible": "false"},
+                                  annotations={HOLD: json.dumps({"node": node, **FOR_EVER})})
+        self.assertEqual(self.create(greedy), "")
+        self.assertIn("only Synergy may change", self.patch("greedy", annotating({HOLD: json.dumps({"node": node})})))
+        # Not even where Synergy had written it: the pod is not managed.
+        self.assertEqual(self.as_synergy("greedy", {HOLD: json.dumps({"node": node, **FOR_EVER})}), "")
+        trains = pod("trains", nodeSelector={"kubernetes.io/hostname": node})
+        self.assertEqual(self.create(trains), "")
+        wait_for("the pod to be bound", lambda: self.cluster.bound().get("trains") == node)
+        # The webhook has found the node's fair share, and does not report a node without GPUs.
+        fair = json.loads(self.cluster.get("pod", "trains")["metadata"]["annotations"]["synergy.io/fair-share"])
+        self.assertEqual(fair["cpu"], "3")
+        told = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
+                               "--kubeconfig", self.cluster.environment["KUBECONFIG"]],
+                              capture_output=True, text=True, check=False).stdout
+        self.assertNotIn("kept", told)
+
+    def test_a_hold_counts_on_a_managed_pod_by_synergys_hand_and_for_a_while(self):
+        node = self.nodes()[0]
+        waits = pod("waits", cpu="1", nodeSelector={"no": "where"})
+        self.assertEqual(self.create(waits), "")
+        before = self.requested(node)
+        hold = {HOLD: json.dumps({"node": node, **FOR_EVER})}
+        self.assertIn("only Synergy may change", self.patch("waits", annotating(hold)))
+        self.assertEqual(self.as_synergy("waits", hold), "")
+        wait_for("the place to be kept", lambda: self.requested(node) != before)
+        # If another account's resize mentions the annotation, the annotation loses its authorship,
+        # and the hold ends.
+        self.patch("waits", annotating({HOLD: "x"}), subresource="resize", manager="other")
+        wait_for("the place to be kept no more", lambda: self.requested(node) == before)
+
+    # Profiles.
+
+    def test_edit_makes_profiles_and_view_reads_them(self):
+        profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "p"},
+                   "spec": {"points": [{"cpu": 1, "memory": "1G", "throughput": 1}]}}
+        for role in ("edit", "view"):
+            self.cluster.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                                 "metadata": {"name": f"trust-{role}"},
+                                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                                             "name": role},
+                                 "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User",
+                                               "name": f"a-{role}"}]})
+            self.addCleanup(self.cluster.delete, "rolebinding", f"trust-{role}")
+        wait_for("the roles to be aggregated", lambda: self.create(profile, user="a-edit") == "")
+        wait_for("them for who may read, too", lambda: self.cluster.complaint("GET", "tp", "p", user="a-view") == "")
+        self.assertIn("cannot create resource \"trainingprofiles\"",
+                      self.create({**profile, "metadata": {"name": "q"}}, user="a-view"))
+        self.assertIn("cannot delete", self.cluster.complaint("DELETE", "tp", "p", user="a-view"))
+        self.assertEqual(self.cluster.complaint("DELETE", "tp", "p", user="a-edit"), "")
+
+    def test_a_profile_that_claims_more_than_can_be_is_bounded_and_says_so(self):
+        profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "boast"},
+                   "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1},
+                                       {"cpu": 6, "memory": "60G", "throughput": 8},
+                                       {"cpu": 20, "memory": "60G", "throughput": 100}]}}
+        self.assertEqual(self.create(profile), "")
+        self.addCleanup(self.cluster.delete, "tp", "boast")
+        status = wait_for("a status", lambda: self.cluster.get("tp", "boast").get("status"))
+        condition = status["conditions"][0]
+        self.assertEqual((condition["status"], condition["reason"]), ("True", "Bounded"))
+        self.assertIn("claims 100 times the speed", condition["message"])
+        self.assertEqual((status["demand"]["cpu"], status["speedUp"]), ("6", 4))
+
+
+if __name__ == "__main__":
+    failures.main()

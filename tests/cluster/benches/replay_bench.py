@@ -1,0 +1,125 @@
+"""Compares the simulator with a real control plane: the same jobs on simulated nodes and in
+`synergy simulate`, from the same cluster. scripts/bench.sh replay builds what it needs.
+
+  replay_bench.py [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
+                  [--nodes N] [--seed N] [--instance N] [--state DIR] [--json FILE]
+
+The exit status is 1 if they differ: in a decision that is made again from the programs' recordings;
+for pods one by one, in the node, the CPU or the memory of a pod; for free runs, if the simulated
+mean is not within 2 % of the mean of the real runs, or outside of their range.
+"""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import statistics
+import sys
+
+import replay
+from cluster import Extender, own_cluster
+
+CLOSE = 0.02
+DECISIONS_COMPRESSION = 2400
+
+
+@contextlib.contextmanager
+def running_extender(cluster, recording=None):
+    extender = Extender(cluster, recording)
+    extender.start()
+    try:
+        yield
+    finally:
+        extender.end()
+        extender.log.close()
+
+
+def decisions(cluster, folder, options):
+    """Runs freely with high compression, so that many decisions are made, while both programs
+    record."""
+    recordings = [folder / f"{program}.recording" for program in ("extender", "controller")]
+    jobs = replay.recorded_jobs(options.jobs, DECISIONS_COMPRESSION)
+    with running_extender(cluster, recordings[0]), replay.prepared(cluster, options.nodes, recordings[1]):
+        replay.FreeRun(cluster, jobs, replay.fair_share(cluster)).run()
+    reports = replay.made_again(*recordings)
+    differences = [each for report in reports for each in report["differences"]]
+    counts = {kind: count for report in reports for kind, count in report["counts"].items() if kind != "Change"}
+    same = sum(count["same"] for count in counts.values())
+    made = same + sum(count["different"] for count in counts.values())
+    print(f"decisions made again, {len(jobs)} jobs: {same} of {made} the same ({counts})")
+    return {"jobs": len(jobs), "counts": counts, "differences": differences, "met": not differences and made > 0}
+
+
+def one_by_one(cluster, folder, options):
+    with running_extender(cluster), replay.prepared(cluster, options.nodes):
+        compared = replay.OneByOne(cluster, folder, options.pods, options.seed).run()
+    differences = [replay.difference_text(*each) for each in compared if each[2] != each[3]]
+    for text in differences:
+        print(text)
+    bound = [each for each in compared if each[0] == "at bind"]
+    same = len(bound) - sum(real != simulated for _, _, real, simulated in bound)
+    print(f"one by one, {options.pods} pods on {options.nodes} nodes: at bind {same} of {len(bound)} the same, "
+          f"in all {len(compared) - len(differences)} of {len(compared)} looks at a pod")
+    return {"pods": options.pods, "bound": len(bound), "same_at_bind": same, "compared": len(compared),
+            "differences": differences, "met": not differences}
+
+
+def free(cluster, folder, options):
+    jobs = replay.recorded_jobs(options.jobs, options.compression)
+    runs = []
+    with running_extender(cluster), replay.prepared(cluster, options.nodes):
+        replay.save_cluster(cluster, folder / "cluster.json")
+        share = replay.fair_share(cluster)
+        for number in range(options.runs):
+            run = replay.FreeRun(cluster, jobs, share)
+            run.run()
+            runs.append(run)
+            print(f"run {number + 1}: mean completion time {statistics.mean(run.completion_times()):.3f} s; "
+                  "a deletion took "
+                  f"{statistics.mean(run.deletions):.3f} s", flush=True)
+    means = [statistics.mean(run.completion_times()) for run in runs]
+    latencies = replay.measured_latencies(runs)
+    simulated = statistics.mean(replay.simulated_completion_times(cluster, folder, jobs, latencies))
+    mean = statistics.mean(means)
+    ratio = simulated / mean
+    met = abs(ratio - 1) <= CLOSE and min(means) <= simulated <= max(means)
+    print(f"free, {len(jobs)} jobs, 1 h = {3600 / options.compression:g} s, {replay.latency_text(latencies)}: "
+          f"{mean:.3f} s in "
+          f"{len(means)} runs ({min(means):.3f} to {max(means):.3f}), {simulated:.3f} s by the simulator: "
+          f"{ratio:.4f} times, "
+          f"{'met' if met else 'MISSED'}")
+    return {"jobs": len(jobs), "compression": options.compression, "latencies": latencies, "runs": means, "mean": mean,
+            "range": [min(means), max(means)], "simulated": simulated, "ratio": ratio, "met": met,
+            "courses": [run.course() for run in runs]}
+
+
+PARTS = {"decisions": decisions, "one-by-one": one_by_one, "free": free}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
+    parser.add_argument("--pods", type=int, default=30, help="one by one")
+    parser.add_argument("--runs", type=int, default=5, help="running free")
+    parser.add_argument("--jobs", type=int, default=100, help="running free")
+    parser.add_argument("--compression", type=float, default=240, help="trace time in units of that of a free run")
+    parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--instance", type=int, default=4, help="which ports and addresses the test cluster takes")
+    parser.add_argument("--state", type=pathlib.Path, required=True, help="folder of the test cluster")
+    parser.add_argument("--programs", type=pathlib.Path, required=True)
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    results = {}
+    with own_cluster(options.state, options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes),
+                     "--controller", str(options.programs)) as cluster:
+        for name, part in PARTS.items():
+            if options.part in (name, "all"):
+                results[name] = part(cluster, options.state, options)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(result["met"] for result in results.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

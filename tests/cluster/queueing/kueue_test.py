@@ -1,0 +1,327 @@
+"""Synergy beside Kueue: single Pods that Kueue manages keep their created size, because Kueue
+deletes them when their containers change; pods of its Jobs are like all others; RoundPolicies
+decide whose turn it is. On a simulated node; and trainings that write checkpoints take turns on a
+real one."""
+
+import json
+import re
+import shutil
+import time
+
+import failures
+import fungible
+import queues
+import tiers
+import turns
+from cluster import GPU, wait_for
+from fungible import INSENSITIVE, SENSITIVE
+from queues import CLASS, QUEUE
+
+MANAGED = "kueue.x-k8s.io/managed"
+SHARE = "3"  # CPU of a node for each of its GPUs
+ROUND = 3  # seconds
+ROUNDS = "synergy.io/rounds"
+CHECKPOINTS = {"synergy.io/checkpoint": "true"}
+REAL_GPUS = 2
+REAL_ROUND = 8  # seconds, where rounds begin by themselves: containers need some of them to start
+TEAM = 10  # the value of a priority class
+SAVES = fungible.profile("saves", (1, 1), (3, 3))
+SAVES["spec"]["checkpoints"] = True
+
+
+def queued(item, name="queue"):
+    item["metadata"].setdefault("labels", {})[QUEUE] = name
+    return item
+
+
+def training(name, annotations, queue="turns", **spec):
+    """Returns a Job of one GPU that trains without end, in the queue in which one Job has its turn,
+    or in that one."""
+    template = fungible.pod("x", "sensitive", annotations, **spec)
+    return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+                   "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, queue)
+
+
+def filler(cpu):
+    """Returns a pod that keeps its request, so that the others have no room to grow. It does not
+    change their fair share either."""
+    item = fungible.pod("filler", "")
+    item["spec"]["containers"][0]["resources"]["requests"] = {"cpu": cpu}
+    return item
+
+
+def cpu(item):
+    return item["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+
+
+class KueueTest(queues.QueueTest):
+    gpus = REAL_GPUS
+    objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
+               *queues.of_turns("real", REAL_GPUS),
+               queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
+
+    def pod(self, name):
+        return self.cluster.get("pod", name)
+
+    def running(self, *names):
+        def all_run():
+            pods = self.cluster.pods()
+            self.assertLessEqual(set(names), set(pods), "somebody has deleted one")
+            return all(pods[name]["status"].get("phase") == "Running" for name in names) and pods
+
+        return wait_for(f"{', '.join(names)} to run", all_run)
+
+    def has(self, name, amount):
+        wait_for(f"{name} to have {amount} CPU", lambda: cpu(self.pod(name)) == amount)
+
+    def await_divisions(self):
+        """Waits until the tuner has begun and ended one division of every node."""
+        before = self.metric("synergy_tuner_rounds_total")
+        wait_for("the node to be divided again", lambda: self.metric("synergy_tuner_rounds_total") >= before + 2)
+
+    def counted(self, item):
+        """Returns the resources for which Kueue has admitted the pod or Job."""
+        workload = next(entry for entry in self.cluster.get("workloads")["items"]
+                        if entry["metadata"]["ownerReferences"][0]["uid"] == item["metadata"]["uid"])
+        self.assertIn(("Admitted", "True"),
+                      [(entry["type"], entry["status"]) for entry in workload["status"]["conditions"]])
+        return workload["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]
+
+    def test_a_single_pod_keeps_what_it_was_created_with_while_its_neighbour_grows(self):
+        self.cluster.create(queued(fungible.pod("kueues", "sensitive")))
+        # The node has room for its demand.
+        item = self.running("kueues")["kueues"]
+        self.assertEqual((item["metadata"]["labels"][MANAGED], item["spec"]["schedulerName"]),
+                         ("true", "synergy-scheduler"))
+        self.assertEqual(json.loads(item["metadata"]["annotations"]["synergy.io/demand"])["cpu"], "9")
+        self.assertEqual(cpu(item), SHARE)
+        self.assertEqual(self.counted(item)["cpu"], SHARE)
+        # The neighbour is bound with no more, and grows when there is room.
+        self.cluster.create(filler("18"))
+        self.running("filler")
+        self.cluster.create(fungible.pod("ours", "sensitive"))
+        self.assertEqual(cpu(self.running("ours")["ours"]), SHARE)
+        self.cluster.delete("pod", "filler")
+        self.has("ours", "9")
+        self.await_divisions()
+        after = self.pod("kueues")
+        self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")),
+                         (item["metadata"]["uid"], SHARE, None))
+        # Without this rule Kueue would delete the pod:
+        self.cluster.kubectl("patch", "pod", "kueues", "--subresource", "resize", "--patch",
+                             json.dumps({
+                                 "spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
+        wait_for("Kueue to delete it", lambda: "kueues" not in self.cluster.pods())
+        wait_for("Kueue to say why", lambda: "No matching Workload" in " ".join(self.cluster.events("kueues")))
+
+    def test_a_profile_that_comes_while_a_single_pod_waits_changes_nothing(self):
+        self.cluster.create(filler("22"))
+        self.running("filler")
+        self.cluster.create(queued(fungible.pod("kueues", "insensitive")))
+        wait_for("Kueue to let it go", lambda: not self.pod("kueues")["spec"].get("schedulingGates"))
+        self.create(INSENSITIVE)
+        self.cluster.create(fungible.pod("ours", "insensitive"))
+        self.assertEqual(cpu(self.running("ours")["kueues"]), SHARE)
+        self.cluster.delete("pod", "filler")
+        item = self.running("kueues")["kueues"]
+        self.assertEqual(cpu(item), SHARE)
+        self.assertEqual(self.counted(item)["cpu"], SHARE)
+
+    def test_pods_of_a_job_that_kueue_manages_are_like_all_others(self):
+        template = fungible.pod("x", "sensitive")
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "labels": {QUEUE: "queue"}},
+               "spec": {"template": {"metadata": {"labels": template["metadata"]["labels"]}, "spec": template["spec"]}}}
+        self.cluster.create(filler("21"))
+        self.running("filler")
+        self.create(job)
+        name = wait_for("the job's pod", lambda: set(self.cluster.pods()) - {"filler"}).pop()
+        item = self.running(name)[name]
+        self.assertNotIn(MANAGED, item["metadata"]["labels"])
+        self.assertEqual(cpu(item), SHARE)
+        self.cluster.delete("pod", "filler")
+        self.has(name, "9")
+        self.await_divisions()
+        self.assertEqual(self.pod(name)["metadata"]["uid"], item["metadata"]["uid"])
+        job = self.cluster.get("job", "train")
+        self.assertFalse(job["spec"]["suspend"])
+        self.assertEqual(self.counted(job), {GPU: "1"})
+
+    def on_turn(self, queue="turns"):
+        """Returns the Jobs that are not suspended."""
+        return {item["metadata"]["name"] for item in self.cluster.get("jobs")["items"]
+                if item["metadata"]["labels"][QUEUE] == queue and not item["spec"]["suspend"]}
+
+    def await_turn(self, name):
+        wait_for(f"{name} to have its turn", lambda: self.on_turn() == {name})
+
+    def watcher(self, queue="turns"):
+        return queues.Watcher(self.cluster, queue)
+
+    def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
+        jobs = [training("a", CHECKPOINTS), training("b", {})]
+        # The profile of the second one says that it checkpoints.
+        jobs[1]["spec"]["template"]["metadata"]["labels"] = {"synergy.io/profile": SAVES["metadata"]["name"]}
+        for job in jobs:
+            job["metadata"]["labels"][CLASS] = "team"
+        with self.watcher() as watcher:
+            self.create(queues.round_policy("turns", "las", ROUND), *jobs)
+            wait_for("both to have had two turns", lambda: min(watcher.look().turns[name] for name in "ab") >= 2)
+            # No turn changes while the figures are compared.
+            self.begin_round("turns")
+            holder = wait_for("one to have its turn, and to be protected", lambda: next(
+                (name for name in "ab" if self.on_turn() == {name}
+                 and self.priorities("turns") == dict.fromkeys("ab", TEAM) | {name: TEAM + 1}), None))
+        other = "b" if holder == "a" else "a"
+        self.assertEqual(watcher.most, 1)
+        self.assertEqual(watcher.holders[-1], {holder})
+        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
+               for name, item in self.workloads("turns").items()}
+        self.assertGreater(min(had.values()), 0)
+        # The job that has its turn, the next one, and the waits of both.
+        shown = self.told("queue", "turns")[0]
+        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
+                         [(holder, "runs", None), (other, "next", 1)])
+        told = wait_for("its lost turn to be told", lambda: (told := self.told("explain", "job", other))
+                        and any(event["reason"] == "SynergyTurnLost" for event in told["events"]) and told)
+        self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
+        self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had[other])
+        # The first turn does not count if the other job was chosen before the first one had run.
+        self.assertIn(told["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
+        self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
+        lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
+        self.assertIn(f"its turn ends; next: {holder}; it had 1 GPUs for ", lost[0])
+        status = self.cluster.get("roundpolicy", "turns")["status"]
+        self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
+        self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
+        # Without a leader, a job keeps its turn for as long as that takes.
+        self.stop_controller()
+        self.cluster.patch("roundpolicy", "turns", {"spec": {"roundSeconds": ROUND}})
+        with self.watcher() as watcher:
+            time.sleep(2 * ROUND)
+        self.assertEqual(watcher.turns, {holder: 1}, "somebody was suspended though nobody knows whose turn it is")
+        self.start_controller()
+        self.await_turn(other)
+        # Their service is not lost.
+        for name, item in self.workloads("turns").items():
+            self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
+        self.begin_round("turns")
+        self.cluster.delete("roundpolicy", "turns")
+        wait_for("the priorities to come back", lambda: self.priorities("turns") == {"a": TEAM, "b": TEAM})
+        holder = min(self.on_turn())
+        with self.watcher() as watcher:
+            for item in self.workloads("turns").values():
+                self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
+            time.sleep(ROUND)
+        self.assertEqual(watcher.turns, {holder: 1})
+
+    def test_a_job_that_does_not_checkpoint_and_a_plain_pod_run_to_their_end(self):
+        # Kueue does not suspend pods, it deletes them.
+        plain = queued(fungible.pod("plain", "sensitive", CHECKPOINTS), "two")
+        self.create(queues.round_policy("two", "las", ROUND), training("stays", {}, "two"), plain)
+        self.running("plain")
+        wait_for("the job to have its turn", lambda: self.on_turn("two") == {"stays"})
+        uid = self.pod("plain")["metadata"]["uid"]
+        self.create(training("later", CHECKPOINTS, "two"))
+        wait_for("all to be known", lambda: self.priorities("two") == {"stays": 1, "plain": 1, "later": 0})
+        with self.watcher("two") as watcher:
+            # The controller's own account, which looks once a second, measures the time.
+            waited = 'synergy_rounds_delay_seconds_total{cluster_queue="two",delay="fair_share"}'
+            before = self.metric(waited)
+            wait_for("two rounds to pass", lambda: self.metric(waited) >= before + 2 * ROUND)
+            self.assertEqual((uid, "Running"),
+                             (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
+        self.assertIn({"stays", "plain"}, watcher.holders)
+        self.assertEqual(watcher.turns, {"stays": 1, "plain": 1})
+
+    def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
+        self.create(queues.round_policy("turns", "las", ROUND),
+                    training("nowhere", {}, nodeSelector={"no": "such-node"}))
+        self.await_turn("nowhere")
+
+        before = []
+
+        def goes_on():
+            """Returns whether one of its waits has grown since the look before, and the other one
+            has not."""
+            told = self.told("explain", "job", "nowhere")["job"]
+            service = told["service"] or {}
+            waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
+            before.append(waits)
+            counts = len(before) > 1 and before[-2][1] > 0 and waits[1] > before[-2][1] and waits[0] == before[-2][0]
+            return counts and told["band"] == "runs" and told
+
+        told = wait_for("its wait for a node to count, and no other one, and its band to be written", goes_on)
+        self.assertEqual(told["state"], "unplaced")
+        self.assertEqual(told["podsWithoutNode"], list(self.cluster.pods()))
+
+    def train(self, **work):
+        """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns
+        their folder."""
+        folder = self.cluster.folder / "checkpoints"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.create(*(turns.training(name, "real", seconds, folder) for name, seconds in work.items()))
+        return folder
+
+    @tiers.long  # training_operators_test.py has the same with a JobSet among them
+    def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
+        # Three rounds each: in the second round, or the third, each of the first two has had more
+        # service than another one.
+        seconds = 3 * REAL_ROUND
+        work = dict.fromkeys("abc", seconds)
+        self.create(queues.round_policy("real", "las", REAL_ROUND))
+        time.sleep(REAL_ROUND - time.time() % REAL_ROUND)
+        created = time.time()
+        folder = self.train(**work)
+        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work), 240)
+        histories = [turns.runs(folder, name) for name in work]
+        for history in histories:
+            self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
+            self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
+        # The last one did not wait for the end of another one, and more than one was interrupted.
+        self.assertLess(max(history[0][0][0] for history in histories),
+                        min(history[-1][1][-1][0] for history in histories))
+        self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
+        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created,
+                                             REAL_GPUS, "las", REAL_ROUND)
+        print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
+
+    def knows_its_end(self, name):
+        """Returns whether the controller has had, for some seconds, the node's figure of the
+        remaining time."""
+        return any(pod["name"].startswith(name + "-") and pod.get("remaining")
+                   and pod["iteration"] >= 5 * turns.PER_SECOND
+                   for pod in self.progress())
+
+    def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
+        self.order("real", "srtf")
+        folder = self.train(short=25, long=300)
+        wait_for("both to be known", lambda: self.knows_its_end("short") and self.knows_its_end("long"))
+        # The user stops the short one, and another one takes its GPU.
+        workload = self.workload("short")["metadata"]["name"]
+        self.cluster.patch("workload", workload, {"spec": {"active": False}})
+        self.create(turns.training("later", "real", 300, folder))
+        wait_for("the other one to be known", lambda: self.knows_its_end("later"))
+        self.cluster.patch("workload", workload, {"spec": {"active": True}})
+        self.await_ordered("real", 3)
+        self.by_a_round("real", "the short one to have its turn",
+                        lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
+        wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
+        self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
+        # Its log shows it, too.
+        again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
+                                                   for count in re.findall(r": (\d+) iterations are repeated",
+                                                                           message)])
+        self.assertEqual(again, [0])
+        # One of the long ones gave way, and resumed where it was.
+        long = [turns.runs(folder, name) for name in ("long", "later")]
+        gave_way = [history[0] for history in long if history[0][1]]
+        self.assertEqual(len(gave_way), 1)
+        wait_for("it to run again",
+                 lambda: [len(turns.runs(folder, name)) for name in ("long", "later")] in ([1, 2], [2, 1]))
+        for name in ("long", "later"):
+            self.assertEqual(sum(turns.lost_iterations(turns.runs(folder, name))), 0)
+
+
+if __name__ == "__main__":
+    failures.main()

@@ -1,0 +1,154 @@
+"""Elastic Jobs in a Kueue queue (docs/optimus.md): workers go from running jobs to one that arrives
+and to those that gain by them, and never to more than the quota. On a simulated node, and with
+trainings that write checkpoints on a real one."""
+
+import collections
+import shutil
+
+import elastic
+import failures
+import fungible
+import queues
+import trainers
+import turns
+from cluster import wait_for
+
+GPUS = 4  # of each queue
+REAL_ROUND = 8  # seconds, of real trainings
+RESTART = 2  # seconds that it costs a training on the real node
+STEP = 200  # milliseconds of one worker's GPU for an iteration
+
+
+def endless(name, workers, **bounds):
+    """Returns a Job for the simulated node."""
+    pod = fungible.pod("x", "sensitive")
+    return elastic.elastic(name, "simulated", workers, {"metadata": {}, "spec": pod["spec"]}, **bounds)
+
+
+def training(name, seconds, folder):
+    """Returns a Job for the real node, with work for so long for the one worker with which it
+    comes."""
+    return elastic.training(name, "real", 1, round(seconds * 1000 / STEP), folder, STEP)
+
+
+class OptimusTest(queues.QueueTest):
+    """Trainer is absent, though the controller's settings name it: no turn may depend on it."""
+
+    gpus = GPUS
+    objects = (queues.FLAVOR, *queues.of_turns("simulated", GPUS), *queues.of_turns("real", GPUS), fungible.SENSITIVE,
+               turns.PROFILE)
+
+    def folder(self, name):
+        """Returns an empty folder for checkpoints."""
+        folder = self.cluster.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def jobs(self):
+        return {item["metadata"]["name"]: item for item in self.cluster.get("jobs")["items"]}
+
+    def running(self):
+        """Returns the workers of each Job that is not suspended, once that many of its pods run."""
+        pods = [item for item in self.cluster.get("pods")["items"] if trainers.is_running(item)
+                and not item["metadata"].get("deletionTimestamp")]
+        count = collections.Counter(item["metadata"]["labels"].get("batch.kubernetes.io/job-name") for item in pods)
+        return {name: item["spec"]["parallelism"] for name, item in self.jobs().items()
+                if not item["spec"]["suspend"] and count[name] == item["spec"]["parallelism"]}
+
+    def await_workers(self, **expected):
+        wait_for(f"workers {expected}", lambda: self.running() == expected, 90)
+
+    def test_one_that_arrives_gets_workers_of_those_that_run_within_the_quota_and_who_was_stopped_stays_so(self):
+        self.order("simulated", "fifo", workers="Elastic")
+        self.create(endless("a", 2), endless("b", 2))
+        self.await_workers(a=2, b=2)
+        self.create(endless("stopped", 3))
+        wait_for("it to be queued", lambda: "stopped" in self.workloads("simulated"))
+        self.cluster.patch("workload", self.workload("stopped")["metadata"]["name"], {"spec": {"active": False}})
+        with elastic.Watcher(self.cluster, "simulated") as watcher:
+            self.create(endless("c", 2))
+            self.await_ordered("simulated", 3)
+            # Their speeds are unknown: each has its least size, and the first keeps what is left
+            # over.
+            self.by_a_round("simulated", "all to run", lambda: self.running() == {"a": 2, "b": 1, "c": 1})
+            self.begin_round("simulated")
+            self.begin_round("simulated")
+        self.assertEqual(self.running(), {"a": 2, "b": 1, "c": 1})
+        self.assertEqual(watcher.most, GPUS)
+        self.assertEqual(watcher.sizes, {"a": [2], "b": [2, 1], "c": [2, 1], "stopped": [3]})
+        self.assertTrue(self.jobs()["stopped"]["spec"]["suspend"])
+        self.assertIs(self.workload("stopped")["spec"]["active"], False)
+        told = wait_for("it to be told",
+                        lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
+        self.assertEqual(len(told), 1)
+        # A running job is protected again.
+        self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
+
+    def test_what_a_user_makes_of_a_job_stays_and_kueue_goes_on_while_nobody_decides(self):
+        self.order("simulated", "fifo", workers="Elastic")
+        self.create(endless("a", 2))
+        self.await_workers(a=2)
+        self.begin_round("simulated")
+        self.cluster.patch("job", "a", {"spec": {"parallelism": 3, "completions": 3}})
+        self.await_workers(a=3)
+        self.begin_round("simulated")
+        self.begin_round("simulated")
+        self.assertEqual(self.running(), {"a": 3})
+        # As if the controller had been killed after its last write.
+        self.stop_controller()
+        self.cluster.patch("job", "a", {"spec": {"suspend": True, "parallelism": 1, "completions": 1}})
+        self.await_workers(a=1)
+        self.start_controller()
+        wait_for("the band to be written again", lambda: self.workload("a")["spec"].get("priority") == 1)
+        self.begin_round("simulated")
+        self.assertEqual(self.running(), {"a": 1})
+
+    def test_the_controller_may_change_nothing_else_of_jobs(self):
+        rigid = endless("rigid", 2, most=2)
+        del rigid["metadata"]["annotations"][elastic.MOST]
+        self.create(endless("a", 2), rigid)
+        for verb in ("create", "delete", "update"):
+            self.assertFalse(self.may(verb, "batch", "jobs"), verb)
+        self.assertTrue(self.may("patch", "batch", "jobs"))
+
+        def asked(name, **spec):
+            return self.refusal("PATCH", "job", name, {"spec": spec})
+
+        self.assertIn("have the annotations", asked("rigid", suspend=True, parallelism=1, completions=1))
+        self.assertIn("within the range of its annotations", asked("a", suspend=True, parallelism=9, completions=9))
+        self.assertIn("within the range of its annotations", asked("a", suspend=False, parallelism=1, completions=1))
+        self.assertIn("may only change spec.suspend", asked("a", suspend=True, parallelism=1, completions=1,
+                                                            backoffLimit=0))
+        self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
+
+    def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
+        """Both count to the same number of iterations, and are equally fast; their logs show the
+        same losses."""
+        folder = self.folder("losses")
+        self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"),
+                    *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
+                    for name, loss in (("near", 0.1), ("far", 0.001))))
+        self.await_workers(near=1, far=3)
+
+    def test_real_trainings_give_workers_to_one_that_arrives_lose_nothing_and_all_finish(self):
+        folder = self.folder("checkpoints")
+        work = {"a": 100, "b": 100, "c": 30}
+        with elastic.Watcher(self.cluster, "real") as watcher:
+            self.create(queues.round_policy("real", "fifo", REAL_ROUND, cost=RESTART, workers="Elastic"),
+                        *(training(name, work[name], folder) for name in "ab"))
+            wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2, 90)
+            self.create(training("c", work["c"], folder))
+            times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 420)
+        print(f"completion times {times}; workers: {dict(watcher.sizes)}", flush=True)
+        self.assertLessEqual(watcher.most, GPUS)
+        self.assertIn(1, watcher.sizes["a"][1:] + watcher.sizes["b"][1:],
+                      "nobody gave a worker to the one that arrived")
+        for name, seconds in work.items():
+            history = turns.runs(folder, name)
+            self.assertEqual(history[-1][1][-1][1], round(seconds * 1000 / STEP))
+            self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
+
+
+if __name__ == "__main__":
+    failures.main()

@@ -1,0 +1,483 @@
+"""JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue:
+their jobs are gangs without a label, are suspended and resumed, and take turns with others.
+PyTorchJobs and MPIJobs have no operator here: the test writes pods as their operators do. On
+simulated nodes; and a JobSet that writes checkpoints on a real one."""
+
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import time
+
+import elastic
+import failures
+import foreign_kinds
+import fungible
+import queues
+import tiers
+import trainers
+import turns
+from api import PodWatch
+from cluster import GPU, Extender, own_cluster, pod, wait_for
+from queues import QUEUE
+
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
+SIZE = "synergy.io/gang-size"
+NODE = "v100-1"  # 8 GPUs
+HERE = {"kubernetes.io/hostname": NODE}
+CHECKPOINTS = {"synergy.io/checkpoint": "true"}
+READY = 15  # seconds within which Kueue wants pods to be ready, if it does
+LONG = 120  # seconds; only bounds a failure
+REAL_GPUS = 2
+
+
+def template(gpus, **spec):
+    item = pod("x", gpus, "1", "10G", nodeSelector=HERE, **spec)
+    # Pods without GPUs do not reach the extender; for the others the webhook sets the scheduler.
+    del item["spec"]["schedulerName"]
+    return {"metadata": {"annotations": CHECKPOINTS if gpus else {}}, "spec": item["spec"]}
+
+
+def replicated(name, replicas, pods, gpus, **more):
+    return {"name": name, "replicas": replicas,
+            "template": {"spec": {"completions": pods, "parallelism": pods, "template": template(gpus)}}, **more}
+
+
+def job_set(name, *jobs, queue=None, **spec):
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
+            "spec": {"replicatedJobs": list(jobs), **spec}}
+
+
+def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=("node",), labels=None):
+    """Returns a TrainJob; its image does not exist, which a simulated node does not notice. Pods of
+    these replicated jobs have the labels."""
+    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+            "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
+            "spec": {"runtimeRef": {"name": runtime},
+                     "trainer": {"numNodes": nodes,
+                                 "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
+                     "runtimePatches": [patch_of(jobs,
+                                                 {"metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
+                                                  "spec": {"nodeSelector": HERE}})]}}
+
+
+def patch_of(jobs, template):
+    """Returns a patch of the runtime that changes the pods of these replicated jobs."""
+    patches = [{"name": job, "template": {"spec": {"template": template}}} for job in jobs]
+    return {"manager": "synergy.test/tests", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": patches}}}}
+
+
+def elastic_train_job(name, nodes, least=1, most=4):
+    item = train_job(name, nodes, 1, queue="turns")
+    item["metadata"]["annotations"] = {elastic.LEAST: str(least), elastic.MOST: str(most)}
+    return item
+
+
+def is_member(item):
+    """Returns whether that pod asks for GPUs, and is not being deleted."""
+    return not item["metadata"].get("deletionTimestamp") and any(
+        GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
+
+
+def count_bound(members):
+    return sum("nodeName" in item["spec"] for item in members.values())
+
+
+class TrainingOperatorsTest(queues.QueueTest):
+    gpus = REAL_GPUS
+    objects = (queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS),
+               *queues.of_turns("ready", 8), turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
+
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "training-operators"
+        cls.cluster = cls.enterClassContext(own_cluster(
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"],
+            "--agents", "--kueue", "--training-operators"))
+        trainers.load_image(cls.cluster)
+        # The kinds come early: the garbage collector takes half a minute to find new kinds, and
+        # deletes no job of them before.
+        cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
+        cls.prepare()
+
+    def members(self, *names):
+        """Returns the GPU pods of each of those jobs, all as they were at one moment."""
+        pods = {key: item for key, item in self.cluster.pods().items() if is_member(item)}
+        return [{key: item for key, item in pods.items() if key.startswith(name + "-")} for name in names]
+
+    def bound(self, name):
+        return count_bound(*self.members(name))
+
+    def running(self, *names):
+        return [sum(pod["status"].get("phase") == "Running" for pod in members.values())
+                for members in self.members(*names)]
+
+    def one_alone(self, names, size, of=None):
+        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`.
+        At no moment may two run in parts."""
+        def whole():
+            found = self.members(*names)
+            counts = [count_bound(members) for members in found]
+            self.assertLessEqual(sum(count > 0 for count in counts), 1, f"{names}: {counts} are bound")
+            return next(((name, members) for name, members, count in zip(names, found, counts) if count == size), None)
+        name, members = wait_for(f"one of {names} to run whole", whole, LONG)
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, {str(of or size)})
+        return name
+
+    def race(self, kind, size, *items):
+        """Checks that one of two jobs on the node runs whole and, when that is gone, the other
+        one."""
+        names = [item["metadata"]["name"] for item in items]
+        with PodWatch(self.cluster.api) as watch:
+            self.create(*items)
+            first = self.one_alone(names, size)
+            second = names[first == names[0]]
+            wait_for("the other one's pods", lambda: len(self.members(second)[0]) == size)
+            changes = watch.until_now()
+        early = {item["metadata"]["name"] for _, _, item in changes if is_member(item) and "nodeName" in item["spec"]}
+        self.assertFalse([name for name in early if name.startswith(second + "-")], f"pods were bound beside {first}")
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members(second)[0].values()},
+                         {str(size)})
+        self.cluster.delete(kind, first)
+        self.assertEqual(self.one_alone([second], size), second)
+
+    def test_of_two_jobsets_one_runs_whole_and_their_drivers_are_no_members(self):
+        # The workers are created when the driver is ready: if it were a member, it would wait for
+        # them.
+        workers = {"replicas": 2, "pods": 3, "gpus": 1}
+        self.race("jobset", 6,
+                  job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers),
+                          startupPolicy={"startupPolicyOrder": "InOrder"}),
+                  job_set("two", replicated("driver", 1, 1, 0),
+                          replicated("workers", **workers, dependsOn=[{"name": "driver", "status": "Ready"}])))
+        drivers = [item for name, item in self.cluster.pods().items() if "-driver-" in name]
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in drivers}, {None})
+        self.assertTrue(all(item["spec"].get("nodeName") for item in drivers))
+
+    def test_a_driver_with_gpus_is_a_stage_of_its_own(self):
+        self.create(job_set("staged", replicated("driver", 1, 1, 2), replicated("workers", 1, 3, 2),
+                            startupPolicy={"startupPolicyOrder": "InOrder"}))
+        self.assertEqual(self.one_alone(["staged-workers"], 3), "staged-workers")
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members("staged-driver")[0].values()},
+                         {None})
+
+    def test_a_jobset_that_starts_again_is_a_gang_again(self):
+        workers = replicated("workers", 2, 3, 1)
+        workers["template"]["spec"]["backoffLimit"] = 0
+        self.create(job_set("again", workers, failurePolicy={"maxRestarts": 1}))
+        self.one_alone(["again"], 6)
+        first, = self.members("again")
+        self.cluster.patch("pod", min(first), {"status": {"phase": "Failed"}}, "status")
+        wait_for("all to be gone", lambda: not set(first) & set(*self.members("again")))
+        self.one_alone(["again"], 6)
+
+    def test_of_two_trainjobs_one_runs_whole(self):
+        self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
+
+    def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
+        # Trainer has it created when the nodes are ready. Labels that made one gang of both would
+        # make both wait for ever.
+        together = {"synergy.io/gang": "together", SIZE: "3"}
+        for name, labels, sizes in (("apart", {}, {"2"}), ("together", together, {"1"})):
+            self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
+                                  labels=labels))
+            wait_for(f"{name} to run", lambda: self.bound(name) == 3, LONG)
+            members, = self.members(f"{name}-node")
+            self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, sizes)
+            told = [item["metadata"]["annotations"].get("synergy.io/warnings", "") for item in members.values()]
+            self.assertEqual(["only when other pods of it are ready" in text for text in told], [bool(labels)] * 2)
+            self.cluster.delete("trainjob", name, wait=True)
+
+    def owned(self, kind, version, specs, gpus, pods, **spec):
+        """Returns a job of that kind, and its pods as its operator creates them: each has a type,
+        an index and its number of GPUs."""
+        name = kind.lower()
+        replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}}
+                    for each, count in pods.items()}
+        self.create({"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": name},
+                     "spec": {specs: replicas, **spec}})
+        owner = self.cluster.get(kind, name)
+        for each, count in pods.items():
+            for index in range(count):
+                item = {"apiVersion": "v1", "kind": "Pod", **template(gpus.get(each, 0))}
+                item["metadata"] |= {
+                    "name": f"{name}-{each.lower()}-{index}",
+                    "labels": {"training.kubeflow.org/job-name": name,
+                               "training.kubeflow.org/operator-name": f"{name}-controller",
+                               "training.kubeflow.org/replica-type": each.lower(),
+                               "training.kubeflow.org/replica-index": str(index)},
+                    "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": kind, "name": name,
+                                         "uid": owner["metadata"]["uid"],
+                                         "controller": True, "blockOwnerDeletion": True}]}
+                self.cluster.create(item)
+        return name
+
+    def test_pods_of_a_pytorchjob_and_of_an_mpijob_are_gangs(self):
+        wait_for("the kinds to be known", lambda: {"pytorchjob", "mpijob"} <= set(self.cluster.api.discover()))
+        torch = self.owned("PyTorchJob", "v1", "pytorchReplicaSpecs", {"Master": 2, "Worker": 2},
+                           {"Master": 1, "Worker": 3})
+        mpi = self.owned("MPIJob", "v2beta1", "mpiReplicaSpecs", {"Worker": 2}, {"Launcher": 1, "Worker": 4})
+        first = self.one_alone([torch, mpi], 4)
+        for name, members in zip((torch, mpi), self.members(torch, mpi)):
+            self.assertEqual([item["metadata"]["labels"].get(SIZE) for item in members.values()], ["4"] * 4, name)
+        launcher = self.cluster.get("pod", "mpijob-launcher-0")
+        self.assertNotIn(SIZE, launcher["metadata"]["labels"])
+        self.cluster.delete("pytorchjob" if first == torch else "mpijob", first)
+        second = mpi if first == torch else torch
+        self.assertEqual(self.one_alone([second], 4), second)
+
+    def take_turn(self, name, size):
+        """Begins rounds until the job has its turn: all of its pods are bound, as one gang."""
+        def has_turn():
+            if self.one_alone(["set", "train"], size) == name:
+                return True
+            self.begin_round("turns")
+            return False
+        wait_for(f"{name} to have its turn", has_turn, LONG)
+
+    def test_a_suspended_jobset_and_a_suspended_trainjob_go_on_as_gangs(self):
+        self.order("turns", "las")
+        self.create(job_set("set", replicated("driver", 1, 1, 0), replicated("workers", 2, 2, 1), queue="turns",
+                            startupPolicy={"startupPolicyOrder": "InOrder"}))
+        self.one_alone(["set"], 4)
+        self.create(train_job("train", 4, 1, queue="turns"))
+        self.await_ordered("turns", 2)
+        for name in ("train", "set", "train"):
+            self.take_turn(name, 4)
+        for name, kind in (("set", "JobSet"), ("train", "TrainJob")):
+            workload = self.workload(name)
+            self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
+            self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
+
+    def tell_progress(self, name, remaining):
+        """Writes the training's progress as Trainer's status server does, with its feature gate
+        TrainJobStatus. That server runs only in pods: it takes the issuer of tokens from its
+        own."""
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        told = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
+        self.cluster.patch("trainjob", name, {"status": {"trainerStatus": told}}, "status")
+
+    def test_trainjobs_say_by_their_status_how_long_they_need(self):
+        self.order("turns", "srtf")
+        self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
+        # A training's report counts once all of its pods run.
+        wait_for("both to run", lambda: self.running("long", "short") == [2, 2], LONG)
+        self.await_ordered("turns", 2)
+        for name, remaining in (("long", 7200), ("short", 600)):
+            self.tell_progress(name, remaining)
+        status = self.told("explain", "job", "short")["trainerStatus"]
+        self.assertEqual((status["progressPercentage"], status["remainingSeconds"]), (40, 600))
+        # One round for the controller to see it, and one to decide by it.
+        for _ in range(2):
+            self.begin_round("turns")
+        # The user stops the short one, and another one takes its place.
+        workload = self.workload("short")["metadata"]["name"]
+        self.cluster.patch("workload", workload, {"spec": {"active": False}})
+        self.create(train_job("later", 2, 1, queue="turns"))
+        wait_for("the later one to run", lambda: self.running("later") == [2], LONG)
+        self.tell_progress("later", 3600)
+        # It was recorded once before, when the priority was raised.
+        remaining = wait_for("how long the short one still needs to be noted", lambda: json.loads(
+            self.workload("short")["metadata"]["annotations"]["synergy.io/rounds"]).get("remaining"))
+        self.assertLessEqual(remaining, 600)
+        self.cluster.patch("workload", workload, {"spec": {"active": True}})
+        self.await_ordered("turns", 3)
+        self.by_a_round("turns", "the longest one to lose its turn to the short one",
+                        lambda: (self.bound("short"), self.bound("long")) == (2, 0))
+        wait_for("that to be told",
+                 lambda: any(text.startswith("its turn ends; next: short") for text in self.cluster.events("long")))
+
+    def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
+        self.order("turns", "optimus")
+        self.create(elastic_train_job("rigid", 2))
+        wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
+        wait_for("it to be told", lambda: any("Kubeflow Trainer does not allow changes of a TrainJob's number of "
+                                              "nodes" in text for text in self.cluster.events("rigid")))
+        # Trainer does so:
+        self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid",
+                                                          {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
+
+    def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
+        # Its workers have at least 3 CPU and could use 9 each: all of the 18 that six others leave.
+        # The launcher must be beside them, so it comes after them.
+        fillers = [fungible.pod(f"filler-{number}", "insensitive") for number in range(6)]
+        self.cluster.create(*fillers)
+        wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
+        beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"role": "worker"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+        for name, cpu, gang in (("apart", "9", False), ("held", "4", True)):
+            workers, launcher = replicated("workers", 1, 2, 1), replicated("launcher", 1, 1, 0)
+            size = 3 if gang else 2
+            of_gang = {"synergy.io/gang": name, SIZE: str(size)}
+            in_pods = workers["template"]["spec"]["template"], launcher["template"]["spec"]["template"]
+            in_pods[0]["metadata"]["labels"] = {"role": "worker", "synergy.io/profile": "sensitive", **of_gang}
+            in_pods[1]["metadata"]["labels"] = of_gang if gang else {}
+            in_pods[1]["spec"]["affinity"] = beside
+            in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
+            self.create(job_set(name, workers, launcher))
+            self.one_alone([name], 2, size)
+            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+                              for item in self.members(name)[0].values()}, {cpu})
+            pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
+            if gang:
+                wait_for("the launcher to run",
+                         lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
+            else:
+                # No room is held for a pod that is no member: the workers have grown into its room.
+                wait_for("the launcher to be refused",
+                         lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
+                self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
+            self.cluster.delete("jobset", name, wait=True)
+
+    def wait_for_pods_ready(self, limit):
+        """Makes Kueue evict workloads whose pods are not ready in time, and deactivate them after
+        so many evictions."""
+        file = self.cluster.state / "kueue/etc/kueue/config.yaml"
+        before = file.read_text(encoding="utf-8")
+
+        def configure(text):
+            file.write_text(text, encoding="utf-8")
+            self.cluster.script("restart", "kueue")
+        self.addCleanup(configure, before)
+        configure(before + f"waitForPodsReady: {{timeout: {READY}s, requeuingStrategy: {{backoffBaseSeconds: 1, "
+                  f"backoffLimitCount: {limit}}}}}\n")
+
+    def restart_extender(self, settings=""):
+        self.extender.end()
+        self.extender.log.close()
+        type(self).extender = Extender(self.cluster, settings=settings)
+        self.extender.start()
+
+    def wait_for_nodes(self, seconds):
+        """Makes gangs wait so long for room on one node."""
+        self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
+
+    def condition(self, name, kind):
+        return next((entry for entry in self.workload(name)["status"].get("conditions", []) if entry["type"] == kind),
+                    {})
+
+    def requeued(self, name):
+        """Returns how often Kueue has put it back because its pods were not ready in time."""
+        return self.workload(name)["status"].get("requeueState", {}).get("count", 0)
+
+    def hold(self, how):
+        """Makes Kueue admit nothing more to the queue."""
+        self.cluster.patch("clusterqueue", "ready", {"spec": {"stopPolicy": how}})
+
+    def await_spread(self, name):
+        wait_for(f"{name} to run", lambda: self.bound(name) == 2, LONG)
+        self.assertEqual({item["spec"]["nodeName"] for item in self.members(name)[0].values()}, {"v100-1", "v100-2"})
+        wait_for("Kueue to see its pods ready", lambda: self.condition(name, "PodsReady").get("status") == "True")
+
+    def holds_nothing(self):
+        names = ("held_gangs", "gangs_waiting_for_locality", "vacant_places")
+        return all(self.extender.metric(f"synergy_extender_{name}") == 0 for name in names)
+
+    def put_back_once(self):
+        """Runs a gang that waits too long for a node once, and then runs with shorter waits."""
+        self.wait_for_pods_ready(1)
+        self.addCleanup(self.restart_extender)
+        self.wait_for_nodes(300)
+        # Both nodes are half full: the gang fits on one of them, but not now.
+        for node in ("v100-1", "v100-2"):
+            self.cluster.create(pod(f"on-{node}", 4, "1", "10G", nodeSelector={"kubernetes.io/hostname": node}))
+        wait_for("the nodes to be half full", lambda: len(self.cluster.bound()) == 2)
+        gang = job_set("gang", replicated("workers", 1, 2, 4), queue="ready")
+        del gang["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["nodeSelector"]
+        self.order("ready", "las")
+        self.create(gang)
+        wait_for("it to wait for a node", lambda: any("it waits for room within one node until" in text
+                                                      for name in self.members("gang")[0]
+                                                      for text in self.cluster.events(name)))
+        self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
+        # It comes again only once the waits are shorter.
+        self.addCleanup(self.hold, "None")
+        self.hold("Hold")
+        wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1)
+        wait_for("nothing of it to be held", self.holds_nothing)
+        # The waits of its next pods fit.
+        self.wait_for_nodes(1)
+        self.hold("None")
+        self.await_spread("gang")
+        self.assertEqual(self.requeued("gang"), 1, "Kueue has forgotten that")
+
+    def lose_turn_to(self, name):
+        """Makes the gang lose its turn to another job, which it creates."""
+        self.create(job_set(name, replicated("workers", 1, 1, 1), queue="ready"))
+        self.await_ordered("ready", 2)
+        self.by_a_round("ready", "the other one to have its turn", lambda: self.bound(name) == 1)
+
+    def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
+        self.put_back_once()
+        # A lost turn is no such eviction.
+        self.lose_turn_to("other")
+        self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")),
+                         (1, True, 0))
+        self.assertEqual(self.condition("gang", "Evicted")["reason"], "Preempted")
+
+    @tiers.long  # it takes long
+    def test_a_gang_that_kueue_gives_up_is_left_alone_until_it_has_another_workload(self):
+        self.put_back_once()
+        # A later obstacle adds to the evictions before.
+        self.wait_for_nodes(300)
+        self.lose_turn_to("other")
+        self.cluster.delete("jobset", "other")
+        wait_for("Kueue to give it up", lambda: not self.workload("gang")["spec"]["active"], LONG)
+        wait_for("its pods to be gone", lambda: not self.members("gang")[0])
+        wait_for("nothing of it to be held", self.holds_nothing)
+        self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
+        # Its quota is taken back a moment later.
+        told = wait_for("it to be stopped",
+                        lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
+        self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
+        # Synergy leaves it alone: in the queue it would come after this one, which has had less
+        # service.
+        priority = self.workload("gang")["spec"]["priority"]
+        self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
+        wait_for("the later one to run",
+                 lambda: self.bound("later") == 1 and self.workload("later")["spec"]["priority"] == 1)
+        self.begin_round("ready")
+        self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
+        self.cluster.delete("jobset", "later")
+        self.wait_for_nodes(1)
+        # Kueue 0.15 leaves a Workload that it has given up out for good, active or not. Once that is
+        # deleted, it creates another one.
+        given_up = self.workload("gang")["metadata"]
+        self.cluster.delete("workload", given_up["name"])
+        wait_for("another Workload",
+                 lambda: any(queues.job_of(item) == "gang" and item["metadata"]["uid"] != given_up["uid"]
+                             for item in self.cluster.get("workloads")["items"]))
+        self.await_spread("gang")
+        self.assertEqual(self.requeued("gang"), 0)
+
+    def test_a_jobset_and_single_jobs_take_turns_on_a_real_node_and_lose_nothing(self):
+        folder = self.cluster.folder / "checkpoints"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        work = 10  # seconds
+        self.order("real", "las")
+        with queues.Watcher(self.cluster, "real") as watcher:
+            self.create(turns.job_set("set", "real", work, folder))
+            ranks = [turns.rank_of("set", rank) for rank in range(2)]
+            wait_for("the JobSet to train", lambda: all(turns.runs(folder, rank) for rank in ranks))
+            self.create(*(turns.training(name, "real", work, folder) for name in ("a", "b")))
+            self.await_ordered("real", 3)
+            self.by_a_round("real", "the single ones to train",
+                            lambda: all(turns.runs(folder, name) for name in ("a", "b")))
+            wait_for("all to finish", lambda: turns.all_completed(self.cluster, [turns.job_of("set"), "a", "b"]), 240)
+        ranks, singles = ([turns.runs(folder, name) for name in names] for names in (ranks, ("a", "b")))
+        for history in ranks + singles:
+            self.assertEqual(history[-1][1][-1][1], work * turns.PER_SECOND)
+            self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
+        # Both pods of the JobSet lost their turn, and had another one; and the GPUs always belonged
+        # to one of the two jobs.
+        self.assertEqual([len(history) for history in ranks + singles], [2, 2, 1, 1])
+        self.assertEqual(watcher.turns, {"set": 2, "a": 1, "b": 1})
+        self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1],
+                         "a single job had quota beside the JobSet")
+
+
+if __name__ == "__main__":
+    failures.main()

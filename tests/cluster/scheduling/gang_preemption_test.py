@@ -1,0 +1,133 @@
+"""Gangs of higher priority replace gangs and pods of lower priority, as a whole or not at all.
+
+The controller evicts through the API server's Eviction API; kube-scheduler's own preemption gets
+the answer that no victims help.
+"""
+
+import unittest
+
+import failures
+import replay
+from cluster import ClusterTest, pod, wait_for
+from gang_race import SIZE, gang, on
+from gangs_test import indexed_job
+
+URGENT = {"priorityClassName": "urgent-gang"}
+
+
+def priority_class(name, policy):
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": 1000,
+            "preemptionPolicy": policy}
+
+
+class GangPreemptionTest(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.addClassCleanup(cls.cluster.delete, "priorityclass", "urgent-gang", "patient-gang")
+        cls.cluster.create(priority_class("urgent-gang", "PreemptLowerPriority"),
+                           priority_class("patient-gang", "Never"))
+        cls.enterClassContext(cls.cluster.controller(gangPreemption="{patience: 2s}"))
+
+    def setUp(self):
+        super().setUp()
+        self.node, self.other = sorted(n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
+                                       if n["status"]["allocatable"].get("nvidia.com/gpu") == str(SIZE))[:2]
+        self.addCleanup(self.cluster.delete, "jobs,poddisruptionbudgets", wait=True)
+
+    def bound(self, prefix):
+        return {name for name in self.cluster.bound() if name.startswith(prefix)}
+
+    def run_whole(self, name, seconds=120):
+        wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE, seconds)
+
+    def low_job(self):
+        """Returns a gang of priority 0, whose Job replaces evicted pods."""
+        self.cluster.create(indexed_job("low", subdomain="low", **on(self.node)))
+        self.run_whole("low")
+        return self.bound("low-")
+
+    def test_a_gang_replaces_a_gang_whose_new_pods_do_not_get_its_place(self):
+        evicted = self.low_job()
+        self.cluster.create(*gang("high", **on(self.node), **URGENT))
+        mixed = []
+
+        def whole():
+            low, high = len(self.bound("low-")), len(self.bound("high-"))
+            if high and low:
+                mixed.append((low, high))
+            return high == SIZE
+        wait_for("the gang of higher priority to run whole", whole, 120)
+        self.assertEqual(mixed, [], "pods of both are bound")
+        self.assertFalse(evicted & set(self.cluster.pods()), "the other gang went as a whole")
+        wait_for("those that were evicted to be told", lambda: any(
+            "evicted for gang default/high with priority 1000; this pod has priority 0" in text
+            for name in evicted for text in self.cluster.events(name)))
+        wait_for("the gang to be told", lambda: any("evicting 8 pods of lower priority for it" in text
+                                                    for text in self.cluster.events("high-0")))
+        wait_for("the Job's new pods to be refused", lambda: len(self.refused("low-")) == SIZE)
+        self.assertEqual(len(self.bound("high-")), SIZE)
+        self.assertEqual(self.bound("low-"), set())
+        self.cluster.delete("pod", *[f"high-{number}" for number in range(SIZE)])
+        self.run_whole("low")
+
+    def refused(self, prefix):
+        return {name
+                for name, item in self.cluster.pods().items() if name.startswith(prefix) and replay.unschedulable(item)}
+
+    def wait_until_considered(self, **sizes):
+        """Waits until the controller has looked for victims for these gangs. Of equal gangs the one
+        that has waited longest comes first, and a gang that begins to wait later gets the place of
+        another pod."""
+        wait_for("the gangs to be refused", lambda: all(
+            len(self.refused(name.replace("_", "-") + "-")) == size for name, size in sizes.items()))
+        self.cluster.create(pod("in-the-way", SIZE, "1", "10G", **on(self.other)))
+        wait_for("the other node to be full", lambda: "in-the-way" in self.cluster.bound())
+        self.cluster.create(*gang("fits", **on(self.other), **URGENT))
+        self.run_whole("fits")
+        self.assertNotIn("in-the-way", self.cluster.pods())
+
+    def test_of_pods_that_train_alone_only_those_in_the_way_go(self):
+        self.cluster.create(pod("single", 2, "1", "10G", **on(self.node), **URGENT),
+                            *[pod(f"low-{number}", 1, "1", "10G", **on(self.node)) for number in range(6)])
+        wait_for("the node to be full", lambda: len(self.cluster.bound()) == 7)
+        self.cluster.create(*gang("half", 4, **on(self.node), **URGENT))
+        wait_for("the gang to run", lambda: len(self.bound("half-")) == 4, 120)
+        self.assertIn("single", self.cluster.bound())
+        self.assertEqual(len(self.bound("low-")), 2)
+
+    def test_a_disruption_budget_protects_a_gang_whole(self):
+        low = self.low_job()
+        self.cluster.patch("pod", sorted(low)[3], {"metadata": {"labels": {"protected": "true"}}})
+        self.cluster.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "protects"},
+                             "spec": {"selector": {"matchLabels": {"protected": "true"}}, "minAvailable": 1}})
+        self.cluster.create(*gang("shut-out", **on(self.node), **URGENT))
+        self.wait_until_considered(shut_out=SIZE)
+        self.assertEqual(self.bound("low-"), low)
+        self.cluster.delete("poddisruptionbudget", "protects")
+        self.run_whole("shut-out")
+        self.assertEqual(self.bound("low-"), set())
+
+    def test_nobody_goes_for_a_gang_that_would_not_fit_or_never_preempts(self):
+        low = self.low_job()
+        self.cluster.create(*gang("large", SIZE + 1, **on(self.node), **URGENT),
+                            *gang("patient", **on(self.node), priorityClassName="patient-gang"))
+        self.wait_until_considered(large=SIZE + 1, patient=SIZE)
+        self.assertEqual(self.bound("low-"), low)
+        self.assertEqual(self.bound("large-") | self.bound("patient-"), set())
+
+    def test_a_controller_killed_in_the_middle_holds_nothing_for_ever(self):
+        low = self.low_job()
+        self.cluster.create(*gang("last", **on(self.node), **URGENT))
+        wait_for("the first to be evicted", lambda: low - set(self.cluster.pods()), 120)
+        self.cluster.script("restart", "synergy-controller", "KILL")
+        self.run_whole("last", 240)
+        self.assertEqual(self.bound("low-"), set())
+        held = lambda: [name for name, each in self.cluster.pods().items()
+                        if "synergy.io/hold" in each["metadata"].get("annotations", {})
+                        and not each["spec"].get("nodeName")]
+        wait_for("no place to be kept", lambda: not held(), 90)
+
+
+if __name__ == "__main__":
+    failures.main()

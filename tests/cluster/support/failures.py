@@ -1,0 +1,97 @@
+"""Prints how long each test on a cluster takes, and keeps the state of the cluster at the moment of
+a failure: one folder for each failure, in $SYNERGY_FAILURES."""
+
+import os
+import pathlib
+import re
+import subprocess
+import time
+import unittest
+
+LINES = 300  # lines of a log
+SECONDS = 30  # seconds for each query
+
+
+def write(folder, name, make):
+    """Writes the result of `make`, or the error that it raised: a failure must not hide another
+    one."""
+    try:
+        text = make()
+    except Exception as problem:  # pylint: disable=broad-except
+        text = f"could not be had: {problem}\n"
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def end_of(log):
+    return "".join(log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)[-LINES:])
+
+
+def keep(cluster, folder):
+    """Keeps events, objects, the ends of all logs, and the explanations of `kubectl synergy` for
+    pods that do not run."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def asked(*command):
+        done = subprocess.run(command, env=cluster.environment, text=True, capture_output=True, check=False,
+                              timeout=SECONDS)
+        return done.stdout + done.stderr
+    kubectl = cluster.environment.get("SYNERGY_KUBECTL", "kubectl")
+    synergy = str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy")
+
+    def explained():
+        # A cluster may have no API server: the line below is the reason then.
+        waiting = [pod["metadata"]["name"]
+                   for pod in cluster.get("pods")["items"] if pod["status"].get("phase") != "Running"]
+        return "".join(f"== {name}\n{asked(synergy, 'explain', 'pod', name)}" for name in waiting[:10])
+    write(folder, "events.txt", lambda: asked(kubectl, "get", "events", "-A", "--sort-by=.lastTimestamp"))
+    write(folder, "nodes.txt", lambda: asked(kubectl, "describe", "nodes", "-l", "synergy.test/node!=simulated"))
+    write(folder, "pods.yaml", lambda: asked(kubectl, "get", "pods", "-A", "-o", "yaml"))
+    write(folder, "pods.txt", lambda: asked(kubectl, "get", "pods", "-A", "-o", "wide"))
+    write(folder, "status.txt", lambda: cluster.script("status"))
+    write(folder, "explained.txt", explained)
+    logs = [*cluster.state.glob("logs/*.log"), *cluster.folder.glob("*.log")]
+    for log in logs:
+        write(folder, log.name, lambda log=log: end_of(log))
+
+
+class Result(unittest.TextTestResult):
+    """Keeps the cluster's state before clean-ups change it."""
+
+    started = 0.0  # the running test
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def stopTest(self, test):
+        self.stream.writeln(f"  {time.monotonic() - self.started:.1f} s")
+        super().stopTest(test)
+
+    def keep(self, test, error):
+        folder = os.environ.get("SYNERGY_FAILURES")
+        cluster = getattr(test, "cluster", None) or getattr(getattr(test, "test_case", None), "cluster", None)
+        if folder and cluster and error:
+            name = re.sub(r"\W+", "-", test.id().removeprefix("__main__.")).strip("-")
+            keep(cluster, pathlib.Path(folder) / name)
+            self.stream.writeln(f"the cluster's state: {folder}/{name}")
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.keep(test, err)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.keep(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        self.keep(subtest, err)
+
+
+class Runner(unittest.TextTestRunner):
+    resultclass = Result
+
+
+def main(**options):
+    """Acts as unittest.main, for tests that have a `cluster`."""
+    unittest.main(testRunner=Runner, verbosity=2, **options)

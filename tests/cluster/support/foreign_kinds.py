@@ -1,0 +1,47 @@
+"""Kinds of other projects' operators that do not run in the tests: those of objects in the chart
+(of cert-manager and the Prometheus operator), and those whose pods are gangs (PyTorchJob, MPIJob).
+
+Their definitions come from the operators' Go modules, so that they are fetched, checked and cached
+as other modules are.
+"""
+
+import json
+import pathlib
+import subprocess
+
+import yaml
+
+# Module -> (version, its sum, files with definitions).
+OF_THE_CHART = {
+    "github.com/cert-manager/cert-manager": (
+        "v1.18.2", "h1:H2P75ycGcTMauV3gvpkDqLdS3RSXonWF2S49QGA1PZE=",
+        ("deploy/crds/crd-certificates.yaml", "deploy/crds/crd-issuers.yaml")),
+    "github.com/prometheus-operator/prometheus-operator": (
+        "v0.85.0", "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+        tuple(f"example/prometheus-operator-crd/monitoring.coreos.com_{kind}.yaml"
+              for kind in ("podmonitors", "servicemonitors", "prometheusrules"))),
+}
+OF_GANGS = {
+    "github.com/kubeflow/training-operator": (
+        "v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc=",
+        ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",)),
+    "github.com/kubeflow/mpi-operator": (
+        "v0.7.0", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o=", ("manifests/base/kubeflow.org_mpijobs.yaml",)),
+}
+
+
+def definitions(modules):
+    """Returns CustomResourceDefinitions, as kubectl takes them."""
+    found = []
+    for module, (version, checksum, files) in modules.items():
+        done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True,
+                              stdout=subprocess.PIPE)
+        answer = json.loads(done.stdout)
+        assert answer["Sum"] == checksum, f"{module} is not what it was: {answer['Sum']}"
+        for file in files:
+            definition = yaml.load((pathlib.Path(answer["Dir"]) / file).read_text(encoding="utf-8"),
+                                   Loader=yaml.CSafeLoader)
+            # The operator's own chart would fill in labels and annotations.
+            definition["metadata"] = {"name": definition["metadata"]["name"]}
+            found.append(definition)
+    return found

@@ -1,0 +1,31 @@
+#pragma once
+
+// Answers every HTTP request with the result of `render`.
+//
+// Threading: one thread of its own, which calls `render`; the destructor ends it.
+// Failures: a port that is not available ends the process.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace synergy::trainer {
+
+class MetricsServer {
+ public:
+  MetricsServer(const std::string& address, uint16_t port, std::function<std::string()> render);
+  ~MetricsServer();
+
+  uint16_t port() const { return port_; }
+
+ private:
+  void Serve(const std::stop_token& stop);
+
+  int listener_ = -1;
+  uint16_t port_ = 0;
+  const std::function<std::string()> render_;
+  std::jthread thread_;
+};
+
+}  // namespace synergy::trainer

@@ -1,0 +1,232 @@
+"""Trainers without a profile on real nodes: what is measured while they train, and how fast they
+become.
+
+They print what a tqdm loop prints. Their possible speed follows by arithmetic from their flags
+(trainers.KINDS) and from their places, which the scheduler chooses without a profile the first
+time.
+"""
+
+import re
+import statistics
+import time
+
+import trainers
+from cluster import wait_for
+from real_nodes import NODES, explained, say
+
+# The most that a trainer reaches, by CPU in thousandths of a core: the true curve.
+CPU_SECONDS = {"sensitive": 0.010, "insensitive": 0.00025}
+MOST = {"sensitive": 1000 / (9500 // trainers.SENSITIVE_CPU), "insensitive": 20}
+# A trainer that waits for its turn in a small node's quota loses a little (trainers.py).
+LIMITED = 0.98
+
+
+def true_speed(kind, cpu):
+    return min(MOST[kind], cpu / 1000 / CPU_SECONDS[kind])
+
+
+def pod(name, kind, enforcement):
+    arguments = [*trainers.KINDS[kind][0], "--bar", "100000"]
+    return trainers.pod_with(name, kind, arguments, {"synergy.io/enforcement": enforcement}, {})
+
+
+def burstable_pod(name, kind):
+    arguments = [*trainers.KINDS[kind][0], "--bar", "100000"]
+    return trainers.pod_with(name, kind, arguments, *trainers.burstable(kind))
+
+
+def placement(pods):
+    """Returns node -> kinds of its pods."""
+    nodes = {}
+    for item in pods.values():
+        nodes.setdefault(item["spec"]["nodeName"], []).append(item["metadata"]["labels"]["kind"])
+    return {node: sorted(kinds) for node, kinds in nodes.items()}
+
+
+def by_hand(kinds):
+    """Returns the speeds that hand-made profiles give a node's pods: the sensitive ones share what
+    the others leave."""
+    sensitive = kinds.count("sensitive")
+    each = min(trainers.SENSITIVE_CPU,
+               (trainers.NODE_CPU - trainers.INSENSITIVE_CPU * (len(kinds) - sensitive)) / max(sensitive, 1))
+    return [true_speed(kind, each) if kind == "sensitive" else MOST[kind] for kind in kinds]
+
+
+def relative(kind, speed, units=None):
+    """Returns the speed in units of the proportional speed: of that of `units`, by kind, else by
+    arithmetic."""
+    return speed / (units[kind] if units else true_speed(kind, trainers.FAIR_SHARE))
+
+
+def total_by_hand(nodes):
+    """Returns the mean of all pods' speeds in units of their proportional ones."""
+    return statistics.mean(relative(kind, speed) for kinds in nodes.values()
+                           for kind, speed in zip(kinds, by_hand(kinds)))
+
+
+def total(pods, speeds, units=None):
+    return statistics.mean(relative(item["metadata"]["labels"]["kind"], speeds[name], units)
+                           for name, item in pods.items())
+
+
+def measured(cluster):
+    """Returns kind -> status.measured of the profile that Synergy made of its pods; pods of one
+    kind are one workload."""
+    found = {}
+    for item in cluster.pods().values():
+        name = item["metadata"].get("annotations", {}).get("synergy.io/profile")
+        if name:
+            kind = item["metadata"]["labels"]["kind"]
+            found[kind] = cluster.get("trainingprofile", name)["status"].get("measured")
+    return {kind: status for kind, status in found.items() if status}
+
+
+def is_final(statuses):
+    """Returns whether nothing is guessed any more: each pod that got more by a guess was measured
+    with that, too."""
+    points = [point for status in statuses.values() for point in status["points"]]
+    return set(statuses) == set(CPU_SECONDS) and all(point["certainty"] != "guess" for point in points)
+
+
+def floors(cluster):
+    """Returns pod -> (requested CPU, its floor), in thousandths of a core."""
+    result = {}
+    for name, item in cluster.pods().items():
+        floor = item["metadata"].get("annotations", {}).get("synergy.io/floor", "")
+        cpu = re.search(r'"cpu":"([^"]+)"', floor)
+        if cpu:
+            result[name] = (trainers.milli_cpu(item), trainers.milli(cpu.group(1)))
+    return result
+
+
+class Floors:
+    """Records for how long a pod requested less than its floor, at most: the two are changed one
+    after the other."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.below = {}  # pod -> since when
+        self.longest = 0
+
+    def look(self):
+        now = time.time()
+        for name, (cpu, floor) in floors(self.cluster).items():
+            if cpu >= floor:
+                self.below.pop(name, None)
+            else:
+                self.longest = max(self.longest, now - self.below.setdefault(name, now))
+
+
+class Run:
+    """Eight trainers, created at once, watched while they train."""
+
+    def __init__(self, cluster, enforcement, order, reference=None):
+        self.cluster = cluster
+        self.reference = reference
+        self.order = order
+        self.table = []  # (seconds since all ran, total, pods with a profile)
+        self.floors = Floors(cluster)
+        cluster.create(*(pod(name, name.split("-")[0], enforcement) for name in order))
+        wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in self.cluster.pods().values()),
+                 120)
+        self.began = time.time()
+
+    def watch(self, seconds, step=10, enough=None):
+        """Watches until so long after all ran, or until the total is enough; prints a line each
+        `step`."""
+        while time.time() - self.began < seconds:
+            since = time.time()
+            while time.time() - since < step:
+                self.floors.look()
+                time.sleep(1)
+            pods = self.cluster.pods()
+            until = time.time()
+            speeds = trainers.speeds(self.cluster, since - 2, until)
+            if self.reference:
+                self.reference.look(until - since + 2)
+            units = self.reference.speeds(since - 2, until) if self.reference else None
+            profiled = sum("synergy.io/profile" in item["metadata"].get("annotations", {}) for item in pods.values())
+            row = (round(time.time() - self.began), round(total(pods, speeds, units), 3), profiled)
+            self.table.append(row)
+            say(f"  {row[0]:4} s  total {row[1]:.3f}  pods with a profile {row[2]}")
+            if enough and row[1] >= enough:
+                return
+
+    def speeds(self, seconds=15):
+        since = time.time()
+        time.sleep(seconds)
+        return trainers.speeds(self.cluster, since, time.time())
+
+
+def order(draw):
+    names = [f"{kind}-{i}" for kind in trainers.KINDS for i in range(NODES * trainers.GPUS // 2)]
+    draw.shuffle(names)
+    return names
+
+
+def errors(status, kind):
+    """Returns (CPU amount, error of the throughput) of each point that was measured exactly, and
+    the error of the CPU seconds per iteration."""
+    points = [(trainers.milli(str(point["cpu"])),
+               point["throughput"] / (LIMITED * true_speed(kind, trainers.milli(str(point["cpu"])))) - 1)
+              for point in status["points"] if point["certainty"] == "exact"]
+    seconds = status.get("cpuSeconds")
+    return points, seconds / CPU_SECONDS[kind] - 1 if seconds else None
+
+
+def compare(cluster, enforcement, draw, seconds=180):
+    """Returns the facts of one round: without profiles, then the same workloads again."""
+    names = order(draw)
+    with explained(cluster):
+        run = Run(cluster, enforcement, names)
+        pods = cluster.pods()
+        nodes = placement(pods)
+        say(f"{enforcement}, blind: " + "  ".join(f"{node[-1]}: {' '.join(kind[0] for kind in kinds)}"
+                                                  for node, kinds in sorted(nodes.items())))
+        run.watch(seconds - 15)
+        blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table,
+                 "nodes": nodes, "where": {name: item["spec"]["nodeName"] for name, item in pods.items()},
+                 "below_floor": run.floors.longest, "restarts": sum(map(trainers.restarts, cluster.pods().values()))}
+        # A pod whose node has its own kind only gets no more than it has, so the effect of more
+        # remains a guess.
+        if any(len(set(kinds)) > 1 for kinds in nodes.values()):
+            wait_for("what is known of the trainers to be final", lambda: is_final(measured(cluster)), 180)
+        statuses = measured(cluster)
+        cluster.clear()
+        run = Run(cluster, enforcement, names)
+        time.sleep(20)
+        pods = cluster.pods()
+        again = {"total": total(pods, run.speeds()), "by_hand": total_by_hand({"": ["insensitive", "sensitive"]}),
+                 "nodes": placement(pods), "restarts": sum(map(trainers.restarts, pods.values()))}
+        cluster.clear()
+    for name, facts in (("blind", blind), ("anew", again)):
+        say(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what "
+            "hand-made profiles give there")
+    for kind, status in statuses.items():
+        points, of_seconds = errors(status, kind)
+        say(f"  {kind}: " + ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
+                                      for point in status["points"])
+            + f"; {status.get('probes', 0)} probes, {status.get('lostIterations', 0):.0f} iterations lost, CPU seconds "
+            + (f"{of_seconds:+.1%}" if of_seconds is not None else "unknown")
+            + f"; errors {[f'{error:+.1%}' for _, error in points]}")
+    there = burstable_total(cluster, names, blind["where"])
+    say(f"Burstable on the same placement: total {there['total']:.3f}")
+    return {"enforcement": enforcement, "blind": blind, "again": again, "measured": statuses, "burstable_there": there}
+
+
+def burstable_total(cluster, names, where=None):
+    """Returns the total that a Kubernetes expert gets with the same pods: requests of the fair
+    share, no limits; on the nodes of `where`, if given."""
+    pods = {name: burstable_pod(name, name.split("-")[0]) for name in names}
+    for name, node in (where or {}).items():
+        pods[name]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+    cluster.create(*pods.values())
+    wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
+    time.sleep(10)
+    since = time.time()
+    time.sleep(15)
+    pods = cluster.pods()
+    speed = total(pods, trainers.speeds(cluster, since, time.time()))
+    nodes = placement(pods)
+    cluster.clear()
+    return {"total": speed, "nodes": nodes}

@@ -1,0 +1,127 @@
+// The simulated product under generated loads, with queues, faults and baselines: no node has more
+// allocated than it has, every job ends, and the same seed gives the same run.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "policy/policy.h"
+#include "sim/cluster/product_simulator.h"
+
+namespace synergy::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr ResourceVector kServer{Gpus(4), Cores(12), GiB(80)};
+
+ModelProfiles GeneratedModels(Random& random) {
+  ModelProfiles profiles;
+  for (const char* model : {"a", "b", "c"}) {
+    std::vector<JobProfile::Point> points;
+    double throughput = 0;
+    for (int64_t cores = 1; cores <= 8; ++cores) {
+      throughput += random.Uniform();
+      points.push_back({Cores(cores), GiB(10), throughput + 0.1});
+    }
+    profiles.Set(
+        model, std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points))));
+  }
+  return profiles;
+}
+
+std::vector<ProductJob> GeneratedJobs(Random& random, const ModelProfiles& profiles) {
+  std::vector<ProductJob> jobs;
+  double arrival = 0;
+  for (uint64_t id = 0; id < 25; ++id) {
+    arrival += static_cast<double>(random.Below(400));
+    const std::string model(1, static_cast<char>('a' + random.Below(3)));
+    const Gpus gpus(random.Below(4) == 0 ? 6 : static_cast<int64_t>(1 + random.Below(3)));
+    const double fair =
+        profiles.Find("training", model, Gpus(1)).profile->ThroughputAt(Cores(3), GiB(20));
+    jobs.push_back({id, model, gpus, Seconds(arrival),
+                    Seconds(static_cast<double>(100 + random.Below(4000))),
+                    fair * static_cast<double>(gpus.count())});
+  }
+  return jobs;
+}
+
+ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
+  ProductOptions options;
+  options.restart_cost = seconds(random.Below(30));
+  options.pod_gpus = Gpus(random.Below(2) == 0 ? 1 : 4);
+  if (random.Below(2) == 0) options.enforcement = Enforcement::kStrict;
+  if (random.Below(4) == 0) {
+    options.baseline =
+        random.Below(2) == 0 ? NodeOrder::kLeastAllocated : NodeOrder::kMostAllocated;
+  }
+  if (random.Below(3) != 0) {
+    options.queue.emplace();
+    RoundSettings& rounds = options.queue->rounds;
+    rounds.policy = PolicyNames()[random.Below(PolicyNames().size())].name;
+    rounds.round = seconds(60 + random.Below(300));
+    rounds.least_run = seconds(random.Below(300));
+    rounds.restart_cost = options.restart_cost;
+    rounds.sizes = {1000, 5000, 20'000};
+  }
+  options.faults.seed = seed;
+  if (random.Below(2) == 0) options.faults.resize_deferred = 0.5 * random.Uniform();
+  if (random.Below(2) == 0) options.faults.resize_refused = 0.4 * random.Uniform();
+  if (random.Below(2) == 0) options.faults.call_fails = 0.3 * random.Uniform();
+  if (random.Below(2) == 0) options.faults.call_late = milliseconds(random.Below(5000));
+  if (random.Below(2) == 0) options.faults.node_lost = 4;
+  options.limit = Seconds(60.0 * 24 * 3600);
+  return options;
+}
+
+// Returns what a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it
+// has announced, are not allocated yet.
+ResourceVector AllocatedTo(const Pod& pod) {
+  if (!pod.fungible) return pod.requests.main;
+  return pod.fungible->reported ? pod.fungible->in_force : pod.fungible->requested;
+}
+
+class AllocationObserver final : public ProductObserver {
+ public:
+  void Look(Seconds at, const ClusterSnapshot& cluster) override {
+    for (NodeIndex index = 0; index < cluster.size(); ++index) {
+      const NodeState& node = cluster.node(index);
+      ResourceVector free = node.allocatable;
+      for (const auto& pod : node.detail->pods) {
+        if (!pod->waiting) free -= AllocatedTo(*pod);
+      }
+      const bool fits = free.gpus >= Gpus(0) && free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
+      if (!fits && first_fault.empty())
+        first_fault = node.detail->name + " at " + std::to_string(at.count());
+    }
+  }
+  std::string first_fault;
+};
+
+TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const ModelProfiles profiles = GeneratedModels(random);
+    const std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+    const ProductOptions options = GeneratedOptions(random, seed);
+    const StartingCluster cluster = ClusterOf(3, kServer);
+    AllocationObserver observer;
+    const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(observer.first_fault, "");
+    for (const JobRun& job : run->jobs) ASSERT_GE(job.finish.count(), 0) << job.id;
+    const auto again = SimulateProduct(cluster, jobs, profiles, options);
+    ASSERT_TRUE(again);
+    for (size_t job = 0; job < jobs.size(); ++job)
+      ASSERT_EQ(again->jobs[job].finish, run->jobs[job].finish) << job;
+  }
+}
+
+}  // namespace
+}  // namespace synergy::testing

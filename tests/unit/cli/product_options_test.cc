@@ -1,0 +1,92 @@
+#include "cli/simulate/product_options.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::cli::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using ::testing::StartsWith;
+
+SimulateOptions Checked(const SimulateArguments& arguments) {
+  SimulateOptions options;
+  const auto checked = CheckProductArguments(arguments, options);
+  EXPECT_TRUE(checked) << checked.error().message;
+  return options;
+}
+
+std::string ProductErrorOf(const SimulateArguments& arguments) {
+  SimulateOptions options;
+  const auto checked = CheckProductArguments(arguments, options);
+  return checked ? "no error" : checked.error().message;
+}
+
+TEST(ProductOptionsTest, JobsQueueUnderOtherPoliciesThanFifo) {
+  EXPECT_FALSE(Checked({}).always_queues);
+  SimulateArguments arguments;
+  arguments.kueue = true;
+  EXPECT_TRUE(Checked(arguments).always_queues);
+  arguments = {};
+  arguments.policies = {"fifo", "las"};
+  EXPECT_FALSE(Checked(arguments).always_queues);
+}
+
+TEST(ProductOptionsTest, RoundsAreThoseAskedFor) {
+  SimulateArguments arguments;
+  arguments.policies = {"2d-las"};
+  arguments.queue_rounds = "length=10m,least-run=1m,limits=100:200,promote=8,strict";
+  const QueueSetup setup = *Checked(arguments).queue;
+  EXPECT_EQ(setup.rounds.round, minutes(10));
+  EXPECT_EQ(setup.rounds.least_run, minutes(1));
+  EXPECT_EQ(setup.rounds.queues.limits, (std::vector<double>{100, 200}));
+  EXPECT_EQ(setup.rounds.queues.promote, 8);
+  EXPECT_TRUE(setup.strict);
+}
+
+TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
+  EXPECT_FALSE(Checked({}).faults.any());
+  SimulateArguments arguments;
+  arguments.with = {
+      "faults=resize-deferred:0.1,resize-refused:0.2,call-fails:0.3,call-late:50ms,node-lost:0.5"};
+  arguments.seed = 9;
+  const FaultRates faults = Checked(arguments).faults;
+  EXPECT_EQ(faults.resize_deferred, 0.1);
+  EXPECT_EQ(faults.resize_refused, 0.2);
+  EXPECT_EQ(faults.call_fails, 0.3);
+  EXPECT_EQ(faults.call_late, milliseconds(50));
+  EXPECT_EQ(faults.node_lost, 0.5);
+  EXPECT_EQ(faults.seed, 9U);
+}
+
+TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
+  SimulateArguments arguments;
+  arguments.with = {"luck=1"};
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: \"luck=1\": write NAME=SETTINGS, with a name of: faults");
+  arguments.with = {"faults"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
+  arguments.with = {"faults=call-fails:2"};
+  EXPECT_EQ(ProductErrorOf(arguments), "--with: \"2\" is no number from 0 to 0.9");
+  arguments.with = {"faults=call-fail:0.1"};
+  EXPECT_THAT(ProductErrorOf(arguments),
+              StartsWith("--with: \"call-fail:0.1\": write resize-deferred:0.1,"));
+  arguments = {};
+  arguments.queue_rounds = "length=10m";
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--queue-rounds: only with --kueue, or a policy other than fifo");
+  arguments.kueue = true;
+  arguments.queue_rounds = "strict=1";
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--queue-rounds: \"strict=1\": write length="));
+  arguments.queue_rounds.clear();
+  arguments.policies = {"luck"};
+  EXPECT_THAT(ProductErrorOf(arguments),
+              StartsWith("--policy: policy: no policy 'luck': one of fifo"));
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing

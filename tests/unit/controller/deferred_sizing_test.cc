@@ -1,0 +1,170 @@
+#include "controller/admission/deferred_sizing.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+#include "cluster/node_selection.h"
+#include "controller/admission/admission_warnings.h"
+#include "controller/cluster/cluster_view.h"
+#include "kube/cluster_store.h"
+#include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
+#include "support/recorded_events.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+namespace {
+
+using synergy::testing::FakeClock;
+using synergy::testing::FakePodApi;
+using synergy::testing::MakeNode;
+using synergy::testing::MakePod;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class DeferredSizingTest : public ::testing::Test {
+ protected:
+  // Adds a waiting pod of one GPU, with placeholders or without a profile.
+  void HaveWaiting(bool placeholder, WrittenAmounts written = {}) {
+    ManagedContainer fungible;
+    fungible.container = "train";
+    fungible.placeholder = placeholder;
+    fungible.written = written;
+    fungible.requested = {Gpus(1), MilliCpu(100), MiB(128)};
+    fungible.floor = fungible.demand = fungible.fair_share = fungible.requested;
+    Pod pod = MakePod("a", fungible.requested);
+    pod.labels = {{std::string(annotations::kProfile), "image"}};
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
+    Waiting waiting;
+    waiting.scheduler = "synergy-scheduler";
+    waiting.selection = std::make_shared<const NodeSelection>();
+    pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+    pods.Put(pod);
+    state.UpsertPod(pods.pod("a"));
+  }
+  void HaveProfile() {
+    ProfileObject object;
+    object.profile_namespace = "team";
+    object.name = "image";
+    object.generation = 2;
+    object.profile = std::make_shared<const JobProfile>(
+        *JobProfile::Create(Gpus(1), {{Cores(1), GB(10), 1}, {Cores(2), GB(10), 2}}));
+    profiles.Upsert(std::move(object));
+  }
+  void HaveNode() { state.UpsertNode(MakeNode("n", {Gpus(8), Cores(24), GB(480)})); }
+  void Size() { sizing.SizeAll(profiles.version()); }
+
+  FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  ClusterState state;
+  ProfileStore profiles{0};
+  KeyedStore<Namespace> namespaces;
+  FairShareCache shares{state, clock};
+  ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
+  FakePodApi pods;
+  synergy::testing::RecordedEvents events;
+  DeferredSizing sizing{{}, view, state, pods, events, log};
+};
+
+TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
+  HaveWaiting(true);
+  Size();
+  EXPECT_THAT(pods.calls(), IsEmpty());
+  HaveNode();
+  Size();
+  ASSERT_EQ(pods.calls().size(), 2U);
+  EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 60G");
+  EXPECT_THAT(pods.calls()[1], HasSubstr("synergy.io/placeholder-"));
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"60G"})");
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergySized a: cpu 3, memory 60G")));
+  Size();
+  EXPECT_EQ(pods.calls().size(), 2U);
+}
+
+TEST_F(DeferredSizingTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
+  HaveWaiting(true, {.memory_request = GB(100)});
+  HaveNode();
+  Size();
+  EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 100G");
+}
+
+TEST_F(DeferredSizingTest, AProfileThatComesLaterCounts) {
+  HaveWaiting(false);
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
+    fungible.requested = fungible.floor = {Gpus(1), Cores(3), GB(60)};
+  });
+  state.UpsertPod(pods.pod("a"));
+  HaveNode();
+  Size();
+  EXPECT_THAT(pods.calls(), IsEmpty());
+  HaveProfile();
+  Size();
+  EXPECT_EQ(pods.calls()[0], "resize a cpu 2, memory 60G");
+  EXPECT_EQ(pods.annotation("a", annotations::kProfile), "image");
+}
+
+TEST_F(DeferredSizingTest, APodThatMayBeOnItsWayToANodeIsNotMadeLarger) {
+  HaveWaiting(false);
+  HaveNode();
+  HaveProfile();
+  Size();
+  EXPECT_THAT(pods.calls(), IsEmpty());
+}
+
+TEST_F(DeferredSizingTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
+  HaveWaiting(true);
+  HaveNode();
+  pods.Refuse("resize", {ErrorCode::kUnavailable, "no answer"});
+  Size();
+  ASSERT_EQ(pods.calls().size(), 1U);
+  pods.RefuseNothing();
+  Size();
+  EXPECT_EQ(pods.calls().size(), 3U) << "tried again";
+}
+
+TEST_F(DeferredSizingTest, WhatAQuotaRefusesThePodDoesWithout) {
+  HaveWaiting(true);
+  HaveNode();
+  pods.before_call = [](std::string_view call) -> Result<> {
+    if (!call.starts_with("resize a cpu")) return {};
+    return Fail(ErrorCode::kDenied, "exceeded quota");
+  };
+  Size();
+  EXPECT_EQ(pods.pod("a").fungible->requested, (ResourceVector{Gpus(1), MilliCpu(100), GB(60)}));
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"100m","memory":"60G"})");
+  EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"3","memory":"60G"})");
+  EXPECT_EQ(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("exceeded quota"), HasSubstr("SynergySized")));
+}
+
+TEST(AdmissionWarningsTest, TellsOfEachPodOnceWhileItWaits) {
+  ClusterState state;
+  kube::PodStore store(state);
+  synergy::testing::RecordedEvents events;
+  bool leads = false;
+  AdmissionWarnings warnings(store, events, [&leads] { return leads; });
+  Pod pod = MakePod("a", {Gpus(1), Cores(1), GiB(1)});
+  pod.warnings = {"one", "two"};
+  warnings.Upsert(pod);
+  EXPECT_THAT(events.lines(), IsEmpty());
+  leads = true;
+  warnings.Upsert(pod);
+  warnings.Upsert(pod);
+  EXPECT_THAT(events.lines(), ElementsAre("SynergyAdmission a: one", "SynergyAdmission a: two"));
+  pod.uid = "b";
+  pod.node = "n";
+  warnings.Upsert(pod);
+  EXPECT_THAT(events.lines(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,95 @@
+#include "controller/profiles/profile_collector.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/controller/profiling_fixture.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ProfileCollectorTest : public ProfilingFixture {
+ protected:
+  void LookAfter(Duration time) {
+    clock.Advance(time);
+    collector.DeleteOneIfDue({});
+  }
+
+  ProfileCollector collector{api, profiles, state, clock, log, hours(24)};
+};
+
+TEST_F(ProfileCollectorTest, WhatNobodyRunsForLongIsDeleted) {
+  HaveMeasured(MeasuredBert());
+  LookAfter(hours(24));
+  EXPECT_THAT(api.calls, IsEmpty());
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, ElementsAre("delete team/" + name_));
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(1));
+}
+
+TEST_F(ProfileCollectorTest, AsLongAsAPodIsOfTheWorkloadItStays) {
+  HaveMeasured(MeasuredBert());
+  HaveRunning("a");
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, IsEmpty());
+  state.RemovePod("a");
+  pods.Put(synergy::testing::ManagedPod("waits", "", 3, ""));
+  pods.ChangeManaged("waits", [](ManagedContainer& fungible) { fungible.workload = "bert"; });
+  See("waits");
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
+TEST_F(ProfileCollectorTest, WhatWasTakenOverGoesSoonAndItsSourceAfterIt) {
+  HaveMeasured(MeasuredBert());
+  MeasuredProfile taken = MeasuredBert();
+  taken.workload = "gpt";
+  taken.taken = {name_, LooserIdentity::kArguments};
+  HaveMeasured(taken);
+  HaveRunning("a");
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) { fungible.workload = "gpt"; });
+  See("a");
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, IsEmpty());
+  state.RemovePod("a");
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, ElementsAre("delete team/" + MeasuredName(taken)));
+  profiles.Remove(profiles.Find("team", MeasuredName(taken))->object);
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(2));
+}
+
+TEST_F(ProfileCollectorTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
+  for (const char* product : {"A100", "H100"}) HaveMeasured(MeasuredBert(1, product));
+  api.failure = {ErrorCode::kUnavailable, "no answer"};
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, SizeIs(1));
+  api.failure.reset();
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(2));
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(3));
+  EXPECT_FALSE(profiles.AnyMeasured());
+}
+
+TEST_F(ProfileCollectorTest, WhatAUserHasWrittenStays) {
+  ProfileObject theirs;
+  theirs.profile_namespace = "team";
+  theirs.name = "theirs";
+  profiles.Upsert(theirs);
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
+}  // namespace
+}  // namespace synergy::controller

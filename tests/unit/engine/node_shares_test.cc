@@ -1,0 +1,172 @@
+#include "engine/tuner/node_shares.h"
+
+#include <chrono>
+
+#include <gmock/gmock.h>
+
+#include "unit/engine/engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+const DeviceReading kNotListed{DeviceSafety::kUnsafe, "not listed"};
+
+class NodeSharesTest : public EngineTest {
+ protected:
+  NodeShares Of(SharePurpose use) {
+    snapshot_ = state.Snapshot();
+    return SharesOn(NodeOf(*snapshot_, "n1"), use, Rules());
+  }
+  ShareRules Rules() { return {profiles, memory, at, std::chrono::minutes(5)}; }
+
+  TunerMemory memory;
+
+ private:
+  std::shared_ptr<const ClusterSnapshot> snapshot_;
+};
+
+TEST_F(NodeSharesTest, SharesComeInTheOrderOfNamesWhateverTheWatchReportedFirst) {
+  state.UpsertPod(ManagedPod("b", "n1", 3));
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  const NodeShares node_shares = Of(SharePurpose::kReclaim);
+  ASSERT_EQ(node_shares.pods.size(), 2u);
+  EXPECT_EQ(node_shares.pods[0]->name, "a");
+}
+
+TEST_F(NodeSharesTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
+  state.UpsertPod(ManagedPod("a", "n1", 6));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.current, OneGpu(6));
+  EXPECT_EQ(share.least.cpu, Cores(3));
+  EXPECT_EQ(share.most.cpu, Cores(9));
+  EXPECT_EQ(share.fair.cpu, Cores(3));
+}
+
+TEST_F(NodeSharesTest, MemoryOfAShortNodeIsNotTaken) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
+    pod.floor.memory = GiB(1);
+    pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
+  }));
+  EXPECT_LT(Of(SharePurpose::kReclaim).shares.front().least.memory, GiB(4));
+  Node node = NodeOfFour("n1");
+  node.short_of_memory = true;
+  state.UpsertNode(node);
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.memory, GiB(4));
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.cpu, Cores(3));
+}
+
+TEST_F(NodeSharesTest, MemoryThatIsLetBeDoesNotGrowEither) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
+    pod.requested.memory = pod.in_force.memory = pod.set_aside.memory = GiB(2);
+    pod.floor.memory = GiB(1);
+    pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
+    pod.memory_let_be = true;
+  }));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.least.memory, GiB(2));
+  EXPECT_EQ(share.most.memory, GiB(2));
+}
+
+TEST_F(NodeSharesTest, APodThatChangesOrWasChangedByHandHasNoShare) {
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  state.UpsertPod(
+      With(ManagedPod("b", "n1", 3), [](ManagedContainer& pod) { pod.in_force.cpu = Cores(4); }));
+  state.UpsertPod(With(ManagedPod("c", "n1", 2), [](ManagedContainer& pod) {
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(4), "", WallTime{}};
+  }));
+  memory.changes["a"] = {};
+  EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
+}
+
+TEST_F(NodeSharesTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(6), "", at.wall - std::chrono::minutes(2)};
+  }));
+  const PodShare divided = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(divided.least, divided.current);
+  EXPECT_EQ(divided.most, divided.current);
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.front().least.cpu, Cores(3));
+  EXPECT_EQ(NextChange(NodeOf(*state.Snapshot(), "n1"), Rules()), at.now + std::chrono::minutes(3));
+}
+
+TEST_F(NodeSharesTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
+  const JobProfile profile =
+      *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(8), 9}});
+  profiles.profiles["sensitive"] = std::make_shared<const JobProfile>(profile);
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(4));
+  profiles.profiles["sensitive"] =
+      std::make_shared<const JobProfile>(profile.WithProcessMemory(GiB(1)));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(8));
+  state.UpsertPod(With(ManagedPod("a", "n1", 3),
+                       [](ManagedContainer& pod) { pod.written.memory_limit = GiB(5); }));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.memory, GiB(5));
+}
+
+TEST_F(NodeSharesTest, AGuaranteedPodWithWholeCpusKeepsThemWhole) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) {
+    pod.enforcement = Enforcement::kStrict;
+    pod.written = {Cores(4), Cores(4), GiB(4), GiB(4)};
+  }));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_TRUE(share.whole_cpus);
+  EXPECT_EQ(share.Step(MilliCpu(2900)), Cores(2));
+}
+
+TEST_F(NodeSharesTest, PodsWithoutGpusThatComeLaterLowerNobodysShare) {
+  state.UpsertPod(ManagedPod("a", "n1", 6));
+  state.UpsertPod(OnNode(MakePod("later", {Gpus(0), Cores(6), GiB(32)}), "n1"));
+  const PodShare share = Of(SharePurpose::kDivide).shares.front();
+  EXPECT_EQ(share.fair.cpu, Cores(3));
+  EXPECT_EQ(share.least.cpu, Cores(3));
+}
+
+TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
+  state.UpsertPod(
+      With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.cpu_limit = Cores(5); }));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.cpu, MilliCpu(4999));
+}
+
+TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
+  const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
+  EXPECT_FALSE(WhatToTell(pod, {}, profiles, at.wall));
+  profiles.generation = 2;
+  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileChanged);
+  profiles.profiles.clear();
+  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileGone);
+}
+
+TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
+  state.UpsertPod(
+      With(ManagedPod("a", "n1", 6), [](ManagedContainer& pod) { pod.devices.reset(); }));
+  state.UpsertPod(
+      With(ManagedPod("b", "n1", 6), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
+  EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
+  EXPECT_TRUE(Of(SharePurpose::kDivide).shares.empty());
+  Node node = NodeOfFour("n1");
+  node.labels = {{"synergy.io/devices-safe", "true"}};
+  state.UpsertNode(node);
+  EXPECT_EQ(Of(SharePurpose::kReclaim).shares.size(), 2u);
+}
+
+TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
+  const auto unsafe = std::make_shared<const Pod>(
+      With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
+  const auto told = WhatToTell(unsafe, {}, profiles, at.wall);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->respected, Respected::kDevices);
+  EXPECT_THAT(told->message, ::testing::HasSubstr("not listed"));
+  const auto unheard = [this](Duration since) {
+    const auto pod =
+        std::make_shared<const Pod>(With(ManagedPod("a", "n1", 3), [&](ManagedContainer& fungible) {
+          fungible.devices.reset();
+          fungible.change = {ChangeKind::kAllocated, OneGpu(3), OneGpu(3), "", at.wall - since};
+        }));
+    return WhatToTell(pod, {}, profiles, at.wall);
+  };
+  EXPECT_FALSE(unheard(std::chrono::seconds(5)));
+  EXPECT_TRUE(unheard(std::chrono::minutes(5)));
+}
+
+}  // namespace
+}  // namespace synergy::testing

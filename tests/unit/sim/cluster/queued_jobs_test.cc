@@ -1,0 +1,178 @@
+// The product simulator with a queue, with faults, and with the baselines in place of Synergy.
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/cluster/product_simulator.h"
+
+namespace synergy::testing {
+namespace {
+
+// Fair shares are two cores for a GPU; a job twice as fast with four.
+ModelProfiles TwoModels() {
+  ModelProfiles profiles;
+  const auto profile = [](const std::vector<double>& by_cores) {
+    std::vector<JobProfile::Point> points;
+    for (size_t cores = 1; cores <= by_cores.size(); ++cores)
+      points.push_back({Cores(static_cast<int64_t>(cores)), GiB(10), by_cores[cores - 1]});
+    return std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points)));
+  };
+  profiles.Set("hungry", profile({1, 2, 3, 4}));
+  profiles.Set("frugal", profile({1}));
+  return profiles;
+}
+
+ProductJob JobOfModel(uint64_t id, std::string model, double arrival, double ideal,
+                      int64_t gpus = 1) {
+  const double fair = model == "hungry" ? 2 : 1;
+  return {id, std::move(model), Gpus(gpus), Seconds(arrival), Seconds(ideal), fair};
+}
+
+StartingCluster NodesOf(size_t nodes, int64_t gpus) {
+  return ClusterOf(nodes, {Gpus(gpus), Cores(2 * gpus), GiB(20 * gpus)});
+}
+
+ProductOptions QueueUnder(const std::string& policy) {
+  ProductOptions options;
+  options.restart_cost = std::chrono::seconds(10);
+  options.queue.emplace();
+  options.queue->rounds.policy = policy;
+  options.queue->rounds.least_run = std::chrono::minutes(1);
+  options.queue->rounds.restart_cost = options.restart_cost;
+  return options;
+}
+
+SimulationRun RunWith(const ProductOptions& options, const std::vector<ProductJob>& jobs,
+                      const StartingCluster& cluster) {
+  const ModelProfiles profiles = TwoModels();
+  auto run = SimulateProduct(cluster, jobs, profiles, options);
+  EXPECT_TRUE(run) << run.error().message;
+  return run ? *std::move(run) : SimulationRun{};
+}
+
+TEST(QueuedJobsTest, UnderLasAYoungJobTakesTurnsWithAnOldOne) {
+  const SimulationRun run =
+      RunWith(QueueUnder("las"),
+              {JobOfModel(0, "frugal", 0, 3000), JobOfModel(1, "frugal", 60, 100)}, NodesOf(1, 1));
+  // Rounds begin every 300 s. The old job stops then, the young one runs, and the old one goes on.
+  EXPECT_NEAR(run.jobs[1].start.count(), 300, 6);
+  EXPECT_NEAR(run.jobs[1].finish.count(), 300 + 110, 10);
+  EXPECT_EQ(run.jobs[0].restarts, 1U);
+  EXPECT_EQ(run.jobs[1].restarts, 0U);
+  // It loses nothing but the restart cost and the time in which it did not run.
+  EXPECT_NEAR(run.jobs[0].finish.count(), 3000 + 2 * 10 + 110, 20);
+}
+
+TEST(QueuedJobsTest, UnderFifoTheOrderIsThatOfArrival) {
+  std::vector<ProductJob> jobs;
+  for (uint64_t id = 0; id < 6; ++id)
+    jobs.push_back(JobOfModel(id, "frugal", static_cast<double>(id), 200, id % 2 == 0 ? 2 : 1));
+  ProductOptions options = QueueUnder("fifo");
+  options.queue->strict = true;
+  const SimulationRun run = RunWith(options, jobs, NodesOf(1, 2));
+  for (size_t job = 1; job < jobs.size(); ++job) {
+    EXPECT_GE(run.jobs[job].start.count() + 1, run.jobs[job - 1].start.count()) << job;
+    EXPECT_EQ(run.jobs[job].restarts, 0U) << job;
+  }
+}
+
+TEST(QueuedJobsTest, UnderSrtfAShortJobThatHasRunGoesBeforeALongOne) {
+  // Two short ones and a long one on a GPU: once all of them have run, the short ones go first.
+  const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 20'000),
+                                        JobOfModel(1, "frugal", 0.5, 700)};
+  const SimulationRun las = RunWith(QueueUnder("las"), jobs, NodesOf(1, 1));
+  const SimulationRun srtf = RunWith(QueueUnder("srtf"), jobs, NodesOf(1, 1));
+  // Under srtf a job whose remaining time is unknown waits behind those that run.
+  EXPECT_GT(srtf.jobs[1].start.count(), 20'000);
+  EXPECT_LT(las.jobs[1].finish.count(), 3000);
+}
+
+TEST(QueuedJobsTest, AGangIsSuspendedAndGoesOnAsAWhole) {
+  ProductOptions options = QueueUnder("las");
+  options.pod_gpus = Gpus(1);
+  const SimulationRun run =
+      RunWith(options, {JobOfModel(0, "frugal", 0, 1000, 4), JobOfModel(1, "frugal", 60, 500, 3)},
+              NodesOf(2, 2));
+  EXPECT_GE(run.jobs[0].restarts, 1U);
+  for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0);
+}
+
+TEST(QueuedJobsTest, ANodeThatIsLostCostsTimeAndNoWork) {
+  ProductOptions options;
+  options.restart_cost = std::chrono::seconds(10);
+  options.faults.node_lost = 12;  // every two hours
+  const SimulationRun run = RunWith(options, {JobOfModel(0, "frugal", 0, 36'000)}, NodesOf(2, 1));
+  EXPECT_GE(run.jobs[0].restarts, 1U);
+  const double lost = run.jobs[0].restarts * (350 + 10 + 2);
+  EXPECT_GE(run.jobs[0].finish.count(), 36'000 + lost - 1);
+  EXPECT_LE(run.jobs[0].finish.count(), 36'000 + lost + 4000);
+}
+
+TEST(QueuedJobsTest, RefusedAndDeferredResizesAndFailingCallsEndNoJob) {
+  std::vector<ProductJob> jobs;
+  for (uint64_t id = 0; id < 12; ++id) {
+    jobs.push_back(
+        JobOfModel(id, id % 2 == 0 ? "hungry" : "frugal", 100.0 * static_cast<double>(id), 2000));
+  }
+  ProductOptions options;
+  options.faults = {.resize_deferred = 0.3,
+                    .resize_refused = 0.3,
+                    .call_fails = 0.2,
+                    .call_late = std::chrono::seconds(2),
+                    .seed = 3};
+  const SimulationRun run = RunWith(options, jobs, NodesOf(2, 4));
+  for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0) << job.id;
+}
+
+TEST(BaselineTest, ProportionalJobsHaveTheirFairShareWhateverElseIsThere) {
+  ProductOptions options;
+  options.restart_cost = Duration::zero();
+  ASSERT_TRUE(SetMechanism("proportional", options));
+  const SimulationRun run = RunWith(
+      options, {JobOfModel(0, "hungry", 0, 100), JobOfModel(1, "frugal", 0, 100)}, NodesOf(1, 2));
+  EXPECT_NEAR(run.jobs[0].finish.count() - run.jobs[0].start.count(), 100, 1e-6);
+  EXPECT_EQ(run.places[0].bound_with, (ResourceVector{Gpus(1), Cores(2), GiB(20)}));
+  EXPECT_EQ(run.jobs[0].resizes, 0U);
+}
+
+TEST(BaselineTest, BurstableJobsUseWhatOthersLeave) {
+  ProductOptions options;
+  options.restart_cost = Duration::zero();
+  ASSERT_TRUE(SetMechanism("burstable-packed", options));
+  const SimulationRun run = RunWith(
+      options, {JobOfModel(0, "hungry", 0, 150), JobOfModel(1, "frugal", 0, 1000)}, NodesOf(1, 2));
+  // The frugal one uses one of its two cores, so that the other has three.
+  EXPECT_NEAR(run.jobs[0].finish.count() - run.jobs[0].start.count(), 100, 2);
+  EXPECT_EQ(run.places[0].bound_with, (ResourceVector{Gpus(1), Cores(2), GiB(20)}));
+}
+
+TEST(BaselineTest, SpreadTakesTheEmptiestNodeAndPackedTheFullest) {
+  const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 1000),
+                                        JobOfModel(1, "frugal", 10, 1000)};
+  ProductOptions options;
+  ASSERT_TRUE(SetMechanism("burstable-spread", options));
+  const SimulationRun spread = RunWith(options, jobs, NodesOf(2, 2));
+  EXPECT_NE(spread.places[0].nodes, spread.places[1].nodes);
+  ASSERT_TRUE(SetMechanism("burstable-packed", options));
+  const SimulationRun packed = RunWith(options, jobs, NodesOf(2, 2));
+  EXPECT_EQ(packed.places[0].nodes, packed.places[1].nodes);
+}
+
+TEST(BaselineTest, EachMechanismIsKnownByItsName) {
+  ProductOptions options;
+  for (const auto& names : {ProductMechanisms(), BaselineMechanisms()}) {
+    for (const MechanismName& name : names) EXPECT_TRUE(SetMechanism(name.name, options));
+  }
+  ASSERT_TRUE(SetMechanism("synergy-strict", options));
+  EXPECT_EQ(options.enforcement, Enforcement::kStrict);
+  EXPECT_FALSE(options.baseline);
+  EXPECT_FALSE(SetMechanism("luck", options));
+}
+
+}  // namespace
+}  // namespace synergy::testing
