@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,11 @@ class StateStore final : public ObjectStore<T> {
   void Upsert(T object) override { (state_.*kUpsert)(std::move(object)); }
   void Remove(const T& object) override { (state_.*kRemove)(object.*kKey); }
   std::optional<T> Last(const T& object) const override {
-    if constexpr (kLast != nullptr) return kLast(*state_.Snapshot(), object.*kKey);
-    return std::nullopt;
+    if constexpr (std::is_null_pointer_v<decltype(kLast)>) {
+      return std::nullopt;
+    } else {
+      return kLast(*state_.Snapshot(), object.*kKey);
+    }
   }
 
  private:
