@@ -1,6 +1,7 @@
 #include "admission/admission.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,20 @@ bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
          });
 }
 
+// Whether the pod serves models rather than trains one: a Deployment's, KServe's or Knative's, a
+// LeaderWorkerSet's or a RayService's. Its speed is set by requests, so that no profile tells what
+// it needs. Some of these train all the same: then their label asks for Synergy.
+bool IsInference(const PodToAdmit& pod) {
+  constexpr std::array<std::string_view, 4> kServing = {
+      "serving.kserve.io/inferenceservice", "serving.knative.dev/revision",
+      "leaderworkerset.sigs.k8s.io/name", "ray.io/serve"};
+  const bool is_serving = std::any_of(kServing.begin(), kServing.end(), [&pod](auto label) {
+    return FindLabel(pod.labels, label).has_value();
+  });
+  return is_serving || (pod.owner.api_version == "apps/v1" && pod.owner.kind == "ReplicaSet") ||
+         FindLabel(pod.labels, "app.kubernetes.io/part-of") == "llminferenceservice";
+}
+
 // Returns why Synergy leaves the pod alone; none if it does not.
 std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
                                        const AdmissionSurroundings& surroundings,
@@ -39,6 +54,7 @@ std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
       surroundings.NamespaceLabel(pod.pod_namespace, annotations::kManaged) != "true") {
     return AdmissionOutcome::kNotAsked;
   }
+  if (!AsksForIt(pod, settings) && IsInference(pod)) return AdmissionOutcome::kInference;
   if (pod.mirror) return AdmissionOutcome::kStatic;
   if (pod.has_node) return AdmissionOutcome::kHasNode;
   const std::string_view scheduler = pod.scheduler.empty() ? kDefaultScheduler : pod.scheduler;
@@ -140,7 +156,9 @@ class Admission {
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
+    figures.hint = use.hint;
     figures.workload = WorkloadOf(pod_);
+    figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
@@ -221,16 +239,21 @@ class Admission {
     bool at_least_share = false;
     bool at_least_share_of_memory = false;
     bool at_least_written = false;
+    std::optional<LooserIdentity> hint;
   };
 
   // Returns the measurements of the pod's workload, if any; warns if it will not be measured. They
   // never restrict where the pod may go.
   ProfileUse FindMeasured(const std::string& wanted) {
-    const std::shared_ptr<const KnownProfile> known = surroundings_.FindMeasured(
-        pod_.pod_namespace, WorkloadOf(pod_), gpus_, pod_.gang_size, wanted, pod_.selection);
-    if (known != nullptr) {
-      ProfileUse use = UseOf(*known);
+    const MeasuredFound found =
+        surroundings_.FindMeasured(pod_.pod_namespace, {WorkloadOf(pod_), LooserIdentitiesOf(pod_)},
+                                   gpus_, pod_.gang_size, wanted, pod_.selection);
+    if (found.profile != nullptr) {
+      ProfileUse use = UseOf(*found.profile);
       use.gpu_product = wanted;
+      use.hint = found.by_looser;
+      // Nothing has shown yet that this pod needs no more.
+      if (use.hint) use.at_least_share = use.at_least_share_of_memory = use.at_least_written = true;
       return use;
     }
     if (!settings_.profiling) {
@@ -328,6 +351,8 @@ std::string_view ToString(AdmissionOutcome outcome) {
       return "excluded_namespace";
     case AdmissionOutcome::kNotAsked:
       return "not_asked";
+    case AdmissionOutcome::kInference:
+      return "inference";
     case AdmissionOutcome::kOtherScheduler:
       return "other_scheduler";
     case AdmissionOutcome::kHasNode:
@@ -356,6 +381,7 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
     case AdmissionOutcome::kNoGpus:
     case AdmissionOutcome::kExcludedNamespace:
     case AdmissionOutcome::kNotAsked:
+    case AdmissionOutcome::kInference:
     case AdmissionOutcome::kOtherScheduler:
     case AdmissionOutcome::kHasNode:
     case AdmissionOutcome::kStatic:

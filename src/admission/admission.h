@@ -19,6 +19,7 @@
 #include "cluster/namespace_limits.h"
 #include "cluster/node_selection.h"
 #include "core/resources.h"
+#include "profile/measured/workload_identities.h"
 #include "profile/profile_object.h"
 
 namespace synergy {
@@ -36,6 +37,17 @@ struct AdmissionSettings {
   bool profiling = false;  // workloads without a profile are measured while they train
 };
 
+// A workload whose measurements are looked for: the exact identity first, then looser ones.
+struct WorkloadSought {
+  std::string exact;
+  LooserIdentities alike;
+};
+
+struct MeasuredFound {
+  std::shared_ptr<const KnownProfile> profile;   // null: none
+  std::optional<LooserIdentity> by_looser = {};  // the profile is a hint
+};
+
 // The cluster around the pod.
 class AdmissionSurroundings {
  public:
@@ -50,9 +62,10 @@ class AdmissionSurroundings {
   // The measurements of a workload with this number of GPUs of `gpu_product`, in gangs of that
   // size; if the product is empty, of the product that the pod can get. Null if there are none, or
   // the product is not determined yet.
-  virtual std::shared_ptr<const KnownProfile> FindMeasured(
-      const std::string& profile_namespace, const std::string& workload, Gpus gpus,
-      int32_t gang_size, const std::string& gpu_product, const NodeSelection& selection) const = 0;
+  virtual MeasuredFound FindMeasured(const std::string& profile_namespace,
+                                     const WorkloadSought& workload, Gpus gpus, int32_t gang_size,
+                                     const std::string& gpu_product,
+                                     const NodeSelection& selection) const = 0;
   // Never null.
   virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
   // LeastFairShare() of the present cluster, without headroom.
@@ -68,6 +81,7 @@ enum class AdmissionOutcome : uint8_t {
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
   kNotAsked,           // out of scope: management was not requested
+  kInference,          // it serves models, and management was requested for its namespace only
   kOtherScheduler,
   kHasNode,            // bound by its creator
   kStatic,             // the mirror of a static pod
@@ -78,7 +92,7 @@ enum class AdmissionOutcome : uint8_t {
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
-inline constexpr size_t kAdmissionOutcomes = 13;
+inline constexpr size_t kAdmissionOutcomes = 14;
 
 // One of a few fixed words: "managed", "no_gpus", ...
 std::string_view ToString(AdmissionOutcome outcome);
@@ -100,7 +114,10 @@ struct AdmissionFigures {
   int64_t profile_generation = 0;
   std::string gpu_product;  // required product of its GPUs; empty: any
   std::string workload;     // WorkloadOf() the pod
-  SpreadCost spread;        // of its gang, by the profile
+  LooserIdentities alike;   // LooserIdentitiesOf() the pod
+  // The profile is of a workload that is alike only by this: a hint.
+  std::optional<LooserIdentity> hint;
+  SpreadCost spread;  // of its gang, by the profile
 };
 
 struct AdmissionDecision {

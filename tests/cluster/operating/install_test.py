@@ -96,6 +96,8 @@ NOT_SEEN = {
         ("batch", "jobs", "get"): "the gang of a Job whose pods train together",
         ("kubeflow.org", "pytorchjobs", "get"): "the gang of a PyTorchJob",
         ("kubeflow.org", "mpijobs", "get"): "the gang of an MPIJob",
+        ("ray.io", "rayclusters", "get"): "the gang of a RayCluster's workers",
+        ("leaderworkerset.x-k8s.io", "leaderworkersets", "get"): "the gang of a group of a LeaderWorkerSet",
         ("scheduling.x-k8s.io", "podgroups", "get"): "the gang of a PodGroup",
         ("scheduling.k8s.io", "podgroups", "get"): "the gang of a PodGroup of Kubernetes' own",
         ("jobset.x-k8s.io", "jobsets", "get"): "whether a JobSet creates the pods of a gang one after the other",
