@@ -1,5 +1,6 @@
 #include "controller/profiles/profile_rollout.h"
 
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   RollOut();
   EXPECT_THAT(pods.calls(), ElementsAre("annotate a synergy.io/demand, synergy.io/floor, "
                                         "synergy.io/profile, synergy.io/profile-generation, "
-                                        "synergy.io/profile-hint"));
+                                        "synergy.io/profile-hint-"));
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
   EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "1");
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"1","memory":"4Gi"})");
@@ -89,7 +90,7 @@ TEST_F(HintedPodTest, AConfirmedHintIsAProfileLikeAnyOther) {
   HaveMeasured(taken);
   RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(taken));
-  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), "");
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), std::nullopt);
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"1","memory":"4Gi"})");
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyProfiled a")));
 }
@@ -98,7 +99,7 @@ TEST_F(HintedPodTest, AHintThatDoesNotHoldIsDroppedWithAnEvent) {
   HaveMeasured(MeasuredGpt());
   RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(MeasuredGpt()));
-  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), "");
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), std::nullopt);
   EXPECT_THAT(events.lines(),
               ElementsAre(HasSubstr("SynergyHintDropped a"), HasSubstr("SynergyProfiled a")));
 }
