@@ -214,7 +214,7 @@ TEST_F(GpuTypeSpeedsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
 
 TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOut) {
   const auto add = [&](Node node, std::vector<std::string> products) {
-    node.labels = {{"nvidia.com/gpu.product", products.front()}};
+    if (!products.empty()) node.labels = {{"nvidia.com/gpu.product", products.front()}};
     node.gpu_kinds.products = std::move(products);
     state.UpsertNode(std::move(node));
   };
