@@ -92,10 +92,10 @@ class SizesTest(unittest.TestCase):
 
         wait_for(f"the controller to know {count} {resource}", has_heard)
 
-    def add_profile(self, **spec):
+    def add_profile(self, name="image", count=1, **spec):
         self.cluster.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
-                             "metadata": {"name": "image"}, "spec": spec})
-        self.known("trainingprofiles", 1)
+                             "metadata": {"name": name}, "spec": spec})
+        self.known("trainingprofiles", count)
 
     # Amounts that the pod's author wrote.
 
@@ -173,8 +173,11 @@ class SizesTest(unittest.TestCase):
     def test_a_pod_for_which_there_is_no_node_yet_is_sized_when_there_is_one(self):
         item = self.created(pod("early", nodeSelector={"pool": "new"}))
         self.assertIn("no node that the pod may run on has 1", self.annotation(item, "placeholder"))
-        self.assertLess(number(self.resources(item)["requests"]["cpu"]), 1)
+        self.assertEqual(self.resources(item)["requests"], {"cpu": "3", "memory": "10Gi", GPU: "1"})
         self.assertEqual(item["status"]["qosClass"], "Burstable")
+        wait_for("the autoscalers' sign", lambda: any(
+            condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable"
+            for condition in self.pod("early")["status"].get("conditions", [])))
         self.cluster.kubectl("label", "node", NODES[0], "pool=new")
         self.addCleanup(self.cluster.kubectl, "label", "node", NODES[0], "pool-")
         self.bound("early")
