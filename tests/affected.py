@@ -56,6 +56,7 @@ SEEN_BY = (
     ("tests/cluster/benches/*", ()),
     ("tests/bench/*", ()),
     ("research/tests/integration/lab/*", ("lab_process*",)),
+    ("tests/autoscaler/*", ("sizes*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
     ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),

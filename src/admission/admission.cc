@@ -124,19 +124,18 @@ class Admission {
                             .beside = pod_.beside,
                             .bounds = FindBounds(container, figures.enforcement)};
     const auto share = surroundings_.FairShare(pod_.selection, gpus_, use.gpu_product);
-    Sizes sizes = share ? Size(sizing, *share, use.profile.get(),
-                               {use.tolerance, settings_.max_speed_up, use.at_least_share,
-                                use.at_least_share_of_memory, use.at_least_written})
-                        : SizeWithoutShare(sizing, use.profile != nullptr);
-    if (sizes.placeholder) {
+    const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
+                             use.at_least_share_of_memory, use.at_least_written};
+    // Amounts that are never changed later have to fit on any node that may come.
+    const bool least = pod_.long_unplaced || IsKueues();
+    Sizes sizes = share ? Size(sizing, *share, use.profile.get(), trust)
+                        : SizeUnplaced(sizing, UnplacedShare(use.gpu_product, least),
+                                       use.profile.get(), trust, least);
+    if (sizes.placeholder && !IsKueues()) {
       const std::string missing = fmt::format(
           "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
           gpus_.count(), settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ",
           use.gpu_product);
-      if (IsKueues()) {
-        return Leave(AdmissionOutcome::kNoNode,
-                     fmt::format("CPU and memory stay as written, because {}", missing));
-      }
       Warn(fmt::format("CPU and memory are set later, because {}", missing));
       figures.placeholder = missing;
     }
@@ -161,6 +160,19 @@ class Admission {
     figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
+  }
+
+  // The share of nodes that do not exist yet: that of the nodes with the product which are there,
+  // wherever the pod may go, else the configured one; the lesser of both if `least`.
+  ResourceVector UnplacedShare(const std::string& gpu_product, bool least) const {
+    const ResourceVector configured = PartOf(settings_.unplaced_per_gpu, gpus_, Gpus(1));
+    if (gpu_product.empty()) return configured;
+    static const NodeSelection anywhere{
+        .node_selector = {}, .terms = {}, .tolerations = {{.exists = true}}};
+    const auto of_one = surroundings_.FairShare(anywhere, Gpus(1), gpu_product);
+    if (!of_one) return configured;
+    const ResourceVector share = PartOf(*of_one, gpus_, Gpus(1));
+    return least ? LesserOf(share, configured) : share;
   }
 
   // Only checks the pod's own label, because the extender reads it.
@@ -206,9 +218,9 @@ class Admission {
     ResourceVector most = kUnlimited;
     if (pod_.exists) return most;
     if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::cpu))
-      most.cpu = container.asks.cpu_request.value_or(kPlaceholder.cpu);
+      most.cpu = container.asks.cpu_request.value_or(kLeastRequest.cpu);
     if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::memory))
-      most.memory = container.asks.memory_request.value_or(kPlaceholder.memory);
+      most.memory = container.asks.memory_request.value_or(kLeastRequest.memory);
     return most;
   }
 
@@ -365,8 +377,6 @@ std::string_view ToString(AdmissionOutcome outcome) {
       return "several_containers";
     case AdmissionOutcome::kQuotaByQos:
       return "quota_by_qos";
-    case AdmissionOutcome::kNoNode:
-      return "no_node";
     case AdmissionOutcome::kStarting:
       return "starting";
     case AdmissionOutcome::kFullAnnotations:
@@ -393,7 +403,6 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
     case AdmissionOutcome::kPodLevelResources:
     case AdmissionOutcome::kSeveralContainers:
     case AdmissionOutcome::kQuotaByQos:
-    case AdmissionOutcome::kNoNode:
     case AdmissionOutcome::kStarting:
     case AdmissionOutcome::kFullAnnotations:
       return true;

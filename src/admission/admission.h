@@ -35,6 +35,8 @@ struct AdmissionSettings {
   Enforcement enforcement = Enforcement::kShared;
   double max_speed_up = kDefaultMaxSpeedUp;
   bool profiling = false;  // workloads without a profile are measured while they train
+  // The amounts that a node is taken to have for each of its GPUs before it exists.
+  ResourceVector unplaced_per_gpu{Gpus(0), Cores(3), GiB(10)};
 };
 
 // A workload whose measurements are looked for: the exact identity first, then looser ones.
@@ -88,11 +90,10 @@ enum class AdmissionOutcome : uint8_t {
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
   kQuotaByQos,         // the namespace's quotas count BestEffort pods apart, and the pod is one
-  kNoNode,             // no possible node has that number of GPUs, and it cannot be sized later
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
-inline constexpr size_t kAdmissionOutcomes = 14;
+inline constexpr size_t kAdmissionOutcomes = 13;
 
 // One of a few fixed words: "managed", "no_gpus", ...
 std::string_view ToString(AdmissionOutcome outcome);
@@ -107,7 +108,8 @@ struct AdmissionFigures {
   std::optional<Bytes> memory_limit;  // to be added
   // If it is unknown how its speed depends on CPU: the most that it may get, for data loaders.
   std::optional<MilliCpu> most_cpu;
-  // Why the floor is only a placeholder; empty: it is the floor.
+  // Why the floor is only a placeholder, which the pod requests until it can be sized; empty: it is
+  // the floor.
   std::string placeholder;
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none

@@ -57,6 +57,8 @@ struct PodToAdmit {
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;          // already created: a refusal of the API server leaves it as it is
+  // It is unschedulable for so long that no node may be in the making for what it requests.
+  bool long_unplaced = false;
   // If it exists: the identities that it was created with; may be empty.
   std::string workload;
   LooserIdentities alike;

@@ -263,7 +263,7 @@ TEST_F(AdmissionTest, AProfileForGpusThatNoNodeHasIsNoProfile) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100")));
 }
 
-TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusThereAreSmallPlaceholders) {
+TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusTheDemandIsAPlaceholder) {
   surroundings.shares_per_gpu.clear();
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
@@ -271,9 +271,22 @@ TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusThereAreSmallPlaceholders) {
   const AdmissionFigures figures = Managed();
   EXPECT_THAT(figures.placeholder, HasSubstr("has 64 nvidia.com/gpu"));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("CPU and memory are set later, because no node")));
-  EXPECT_LT(figures.floor.cpu, Cores(1));
-  EXPECT_LT(figures.floor.memory, GiB(1));
+  EXPECT_EQ(figures.floor, Amounts(64, Cores(9) * 64, GB(80) * 64));
   EXPECT_EQ(figures.profile, "image");
+
+  pod.exists = pod.long_unplaced = true;
+  EXPECT_EQ(Managed().floor, Amounts(64, Cores(3) * 64, GiB(10) * 64));
+}
+
+TEST_F(AdmissionTest, AProductsOtherNodesTellWhatANodeToComeMayHave) {
+  surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GiB(8)};
+  surroundings.most_gpus = Gpus(4);
+  pod.gpu_containers[0].gpus = Gpus(8);
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(24), GiB(80))) << "no product: as configured";
+  Label(annotations::kGpuProduct, "A100");
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(64), GiB(64)));
+  pod.exists = pod.long_unplaced = true;
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(24), GiB(64))) << "the least of what is known";
 }
 
 TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
@@ -287,8 +300,9 @@ TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
 TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
   surroundings.shares_per_gpu.clear();
   Label(annotations::kKueuePod, "true");
-  EXPECT_EQ(Left(), AdmissionOutcome::kNoNode);
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("stay as written, because no node")));
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.placeholder, "");
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GiB(10))) << "for good";
 }
 
 TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
@@ -656,7 +670,7 @@ TEST(MayJoinGangTest, WhoeverTheExtenderMayComeToPlaceAndHasNotAskedToBeLeftAlon
   PodToAdmit pod;
   using enum AdmissionOutcome;
   for (const AdmissionOutcome outcome : {kManaged, kPodLevelResources, kSeveralContainers,
-                                         kQuotaByQos, kNoNode, kStarting, kFullAnnotations}) {
+                                         kQuotaByQos, kStarting, kFullAnnotations}) {
     EXPECT_TRUE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
   }
   for (const AdmissionOutcome outcome : {kNoGpus, kExcludedNamespace, kNotAsked, kInference,
