@@ -29,8 +29,15 @@ class Limits:
         self.folders = sorted({self.cpu_folder, self.memory_folder})
         for folder in self.folders:
             folder.mkdir()
+        self.put_before_other_groups()
         self.set_cpu(cpu)
         self.set_memory(memory)
+
+    def put_before_other_groups(self):
+        """Gives the group the kernel's largest weight, so that its own quota limits its speed, and not
+        what else runs on this machine."""
+        file, largest = ("cpu.weight", "10000") if is_v2() else ("cpu.shares", "262144")
+        (self.cpu_folder / file).write_text(largest, encoding="utf-8")
 
     def set_cpu(self, cpu):
         quota = None if cpu is None else cpu * PERIOD // 1000
