@@ -63,7 +63,7 @@ LABEL org.opencontainers.image.title="synergy-node-agent" \
       org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings"
 USER 0:0
 RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 >/dev/null && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.

@@ -99,6 +99,26 @@ function(synergy_library name)
   synergy_set_flags(synergy_${name})
 endfunction()
 
+# synergy_protocol(name ROOT STEM): gRPC's messages and stubs from ROOT/STEM.proto, included as "STEM.pb.h" and "STEM.grpc.pb.h". What is
+# generated is not held to our warnings. The target `protocol_sources` generates all of them.
+function(synergy_protocol name root stem)
+  set(proto ${root}/${stem}.proto)
+  set(generated ${PROJECT_BINARY_DIR}/${stem})
+  add_custom_command(
+    OUTPUT ${generated}.pb.cc ${generated}.grpc.pb.cc ${generated}.pb.h ${generated}.grpc.pb.h
+    COMMAND ${PROTOC} --proto_path ${root} --cpp_out ${PROJECT_BINARY_DIR} --grpc_out ${PROJECT_BINARY_DIR}
+            --plugin=protoc-gen-grpc=${GRPC_CPP_PLUGIN} ${proto}
+    DEPENDS ${proto} VERBATIM)
+  add_custom_target(${name}_sources DEPENDS ${generated}.pb.cc ${generated}.grpc.pb.cc)
+  add_library(${name} STATIC ${generated}.pb.cc ${generated}.grpc.pb.cc)
+  target_include_directories(${name} SYSTEM PUBLIC ${PROJECT_BINARY_DIR})
+  target_link_libraries(${name} PUBLIC Grpc::grpc)
+  if(NOT TARGET protocol_sources)
+    add_custom_target(protocol_sources)
+  endif()
+  add_dependencies(protocol_sources ${name}_sources)
+endfunction()
+
 # synergy_program(name SOURCES ... DEPS ...): a program in <build>/bin. The target `programs` builds all of them.
 function(synergy_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})

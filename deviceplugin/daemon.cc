@@ -14,9 +14,9 @@
 #include "deviceplugin/gauges.h"
 #include "deviceplugin/node/busy_teller.h"
 #include "deviceplugin/node/node_publisher.h"
+#include "deviceplugin/plugin/advertiser_guard.h"
 #include "deviceplugin/plugin/cdi_file.h"
 #include "deviceplugin/plugin/kubelet_endpoint.h"
-#include "deviceplugin/plugin/pod_resources.h"
 #include "deviceplugin/sources/file_source.h"
 #include "deviceplugin/sources/inventory_monitor.h"
 #include "deviceplugin/sources/nvml_api.h"
@@ -26,6 +26,7 @@
 #include "kube/apis/events.h"
 #include "kube/apis/node_api.h"
 #include "kube/token_gate.h"
+#include "kubelet/pod_resources.h"
 #include "metrics/device_metrics.h"
 #include "wire/objects/gpu_inventory.h"
 
@@ -36,6 +37,7 @@ namespace {
 constexpr Duration kLongestLook = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr Duration kBusyInterval = std::chrono::seconds(1);
+constexpr Duration kGuardInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
 
@@ -58,12 +60,19 @@ MonitorRules ToMonitorRules(const config::DevicePluginConfig& config) {
   return {config.advertisement, config.health, config.probe_interval};
 }
 
+AdvertiserGuardOptions ToGuardOptions(const config::DevicePluginConfig& config) {
+  const std::string& folder = config.state_folder;
+  return {config.plugin_folder, folder.empty() ? "" : folder + "/registrations.json",
+          config.pod_uid};
+}
+
 bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePluginConfig& b) {
   return a.source != b.source || a.inventory_file != b.inventory_file ||
          a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
-         a.pod_resources_socket != b.pod_resources_socket || a.listen != b.listen ||
-         a.metrics_authorization != b.metrics_authorization || a.gpu_busy_file != b.gpu_busy_file ||
-         a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
+         a.pod_resources_socket != b.pod_resources_socket || a.state_folder != b.state_folder ||
+         a.listen != b.listen || a.metrics_authorization != b.metrics_authorization ||
+         a.gpu_busy_file != b.gpu_busy_file || a.node_name != b.node_name ||
+         a.log_level != b.log_level || a.log_format != b.log_format ||
          a.cdi_folder != b.cdi_folder || a.cdi_command != b.cdi_command ||
          a.access.cdi_kind != b.access.cdi_kind || a.node_verify_interval != b.node_verify_interval;
 }
@@ -82,6 +91,8 @@ class RunningDaemon final : public Daemon {
         pod_resources_(config.pod_resources_socket, clock),
         cdi_(config.cdi_folder, config.access.cdi_kind, config.cdi_command, log),
         access_(config.access),
+        node_api_(client_ ? kube::MakeNodeApi(*client_) : nullptr),
+        guard_(ToGuardOptions(config), MakeGuardSources(), clock, log),
         monitor_(std::move(source), ToMonitorRules(config),
                  {.on_change = [this](const auto& /*picture*/) { Publish(); },
                   .on_news = [this](const GpuNews& news) { Tell(news); },
@@ -92,7 +103,10 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     metrics_.SetGauges([this] {
-      return ReadGauges(monitor_, Registrations(), pod_resources_, NotReadyReason().empty());
+      metrics::DeviceGauges gauges =
+          ReadGauges(monitor_, Registrations(), pod_resources_, NotReadyReason().empty());
+      gauges.stopped = !guard_.stopped().empty();
+      return gauges;
     });
     daemon::Probes probes;
     probes.dead = [this] { return DeadReason(); };
@@ -104,7 +118,6 @@ class RunningDaemon final : public Daemon {
     if (client_) {
       events_ = kube::EventRecorder::Start(*client_, clock_, log_, "synergy-device-plugin",
                                            config_.node_name);
-      node_api_ = kube::MakeNodeApi(*client_);
       publisher_ = std::make_unique<NodePublisher>(
           *node_api_,
           NodePublisherOptions{config_.node_name, config_.node_labels,
@@ -113,6 +126,12 @@ class RunningDaemon final : public Daemon {
     }
     if (const Result<> started = server_->Start(); !started) return started;
     monitor_.Start();
+    guarding_ = std::jthread([this](const std::stop_token& stop) {
+      do {
+        guard_.Step(stop);
+        if (const std::string why = guard_.stopped(); !why.empty()) return StopOffering(why);
+      } while (clock_.SleepFor(kGuardInterval, stop));
+    });
     if (!config_.gpu_busy_file.empty()) {
       teller_ = std::jthread([this](const std::stop_token& stop) { TellHowBusy(stop); });
     }
@@ -136,8 +155,10 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    teller_.request_stop();
-    if (teller_.joinable()) teller_.join();
+    for (std::jthread* const thread : {&guarding_, &teller_}) {
+      thread->request_stop();
+      if (thread->joinable()) thread->join();
+    }
     monitor_.Stop();
     server_->Stop(kShutdownGrace);
     publisher_.reset();
@@ -158,6 +179,13 @@ class RunningDaemon final : public Daemon {
     std::shared_ptr<const Picture> picture = monitor_.picture();
     if (!picture) return;
     WriteCdi(*picture);
+    if (guard_.stopped().empty()) PublishOffers(picture);
+    if (publisher_) publisher_->Publish(std::move(picture));
+  }
+
+  // REQUIRES: the mutex is held.
+  void PublishOffers(const std::shared_ptr<const Picture>& picture) {
+    guard_.AddOwn(picture->advertisement.resources);
     const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
     for (const auto& [resource, devices] : picture->advertisement.resources) {
       auto offer = std::make_shared<const Offer>(Offer{inventory, devices, access_});
@@ -165,11 +193,44 @@ class RunningDaemon final : public Daemon {
       if (endpoint) {
         endpoint->Publish(std::move(offer));
       } else {
-        endpoint = std::make_unique<KubeletEndpoint>(config_.plugin_folder, resource,
-                                                     std::move(offer), clock_, log_, metrics_);
+        endpoint = std::make_unique<KubeletEndpoint>(
+            config_.plugin_folder, resource, std::move(offer),
+            RegistrationGate{[this](const std::string& name, const std::string& socket) {
+                               return guard_.MayRegister(name, socket);
+                             },
+                             [this](const std::string& name) { guard_.OnRegistered(name); }},
+            clock_, log_, metrics_);
       }
     }
-    if (publisher_) publisher_->Publish(std::move(picture));
+  }
+
+  // Ends what is offered. Pods that run keep their GPUs.
+  void StopOffering(const std::string& why) {
+    const std::string message = fmt::format(
+        "{} is not offered by synergy-device-plugin, because another component of this node offers "
+        "these GPUs: {}. Keep one of the two: devicePlugin.enabled=false, or a "
+        "devicePlugin.affinity "
+        "without this node; or remove the other one and then this plugin's pod",
+        config_.advertisement.resource, why);
+    log_.Error("offering no GPUs", {{"why", message}});
+    if (events_) {
+      events_->Record(
+          kube::AboutNode(config_.node_name, "Warning", "SynergyDevicePluginStopped", message));
+    }
+    const std::lock_guard lock(mutex_);
+    endpoints_.clear();
+  }
+
+  AdvertiserSources MakeGuardSources() {
+    AdvertiserSources sources{[this] { return pod_resources_.Allocatable(); },
+                              [this] { return pod_resources_.List(); },
+                              {}};
+    if (node_api_) {
+      sources.slice_drivers = [this](const std::stop_token& stop) {
+        return node_api_->ReadSliceDrivers(config_.node_name, stop);
+      };
+    }
+    return sources;
   }
 
   // Restores the file if a user or another program has removed or changed it.
@@ -219,6 +280,8 @@ class RunningDaemon final : public Daemon {
   }
 
   std::string NotReadyReason() const {
+    if (const std::string why = guard_.stopped(); !why.empty())
+      return "another component offers these GPUs: " + why;
     if (!monitor_.picture()) return monitor_.source_error();
     for (const auto& [resource, registered] : Registrations())
       if (!registered) return resource + " is not registered with the kubelet";
@@ -231,18 +294,20 @@ class RunningDaemon final : public Daemon {
   metrics::DeviceMetrics metrics_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  PodResources pod_resources_;
+  kubelet::PodResources pod_resources_;
 
   mutable std::mutex mutex_;
   CdiFile cdi_;
   std::string cdi_problem_;
   ContainerAccessRules access_;
+  const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
+  AdvertiserGuard guard_;
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
-  std::unique_ptr<kube::NodeApi> node_api_;
   std::unique_ptr<NodePublisher> publisher_;
   std::unique_ptr<kube::EventRecorder> events_;
   InventoryMonitor monitor_;
+  std::jthread guarding_;
   std::jthread teller_;
   bool stopped_ = false;
 };

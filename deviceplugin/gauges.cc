@@ -10,7 +10,7 @@ void AddGpus(const Picture& picture, const std::map<std::string, DeviceUse>& use
              metrics::DeviceGauges& gauges) {
   for (size_t i = 0; i < picture.inventory.gpus().size(); ++i) {
     const Gpu& gpu = picture.inventory.gpus()[i];
-    metrics::DeviceGauges::Gpu& out = gauges.gpus.emplace_back();
+    metrics::GpuGauge& out = gauges.gpus.emplace_back();
     out.uuid = gpu.uuid;
     out.product = gpu.product;
     out.pci_id = gpu.pci_id;
@@ -53,14 +53,15 @@ std::map<std::string, DevicePlace> PlacesOf(const GpuInventory& inventory) {
   return places;
 }
 
-std::vector<metrics::DeviceGauges::Allocated> ToAllocated(
-    std::vector<DeviceOwner> owners, const std::map<std::string, bool>& registered,
-    const GpuInventory& inventory, const std::map<std::string, DeviceUse>& uses) {
-  std::vector<metrics::DeviceGauges::Allocated> allocated;
+std::vector<metrics::AllocatedGpu> ToAllocated(std::vector<DeviceOwner> owners,
+                                               const std::map<std::string, bool>& registered,
+                                               const GpuInventory& inventory,
+                                               const std::map<std::string, DeviceUse>& uses) {
+  std::vector<metrics::AllocatedGpu> allocated;
   const std::map<std::string, DevicePlace> places = PlacesOf(inventory);
   for (DeviceOwner& owner : owners) {
     if (!registered.contains(owner.resource)) continue;
-    metrics::DeviceGauges::Allocated& out = allocated.emplace_back();
+    metrics::AllocatedGpu& out = allocated.emplace_back();
     if (const auto use = uses.find(owner.device); use != uses.end()) {
       out.utilization = use->second.utilization;
       out.memory_used = use->second.memory_used;
@@ -81,7 +82,7 @@ std::vector<metrics::DeviceGauges::Allocated> ToAllocated(
 
 metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
                                  const std::map<std::string, bool>& registered,
-                                 PodResources& pod_resources, bool ready) {
+                                 kubelet::PodResources& pod_resources, bool ready) {
   metrics::DeviceGauges gauges;
   gauges.ready = ready;
   gauges.source_ok = monitor.source_error().empty();

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "deviceplugin/plugin/pod_resources.h"
 #include "deviceplugin/sources/inventory_monitor.h"
+#include "kubelet/pod_resources.h"
 #include "metrics/device_metrics.h"
 
 namespace synergy::deviceplugin {
@@ -16,6 +16,6 @@ namespace synergy::deviceplugin {
 // `registered` is by resource.
 metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
                                  const std::map<std::string, bool>& registered,
-                                 PodResources& pod_resources, bool ready);
+                                 kubelet::PodResources& pod_resources, bool ready);
 
 }  // namespace synergy::deviceplugin

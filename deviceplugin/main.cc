@@ -46,6 +46,10 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.Add("--plugin-folder", config.plugin_folder, "Default /var/lib/kubelet/device-plugins");
   line.Add("--pod-resources-socket", config.pod_resources_socket,
            "Default /var/lib/kubelet/pod-resources/kubelet.sock");
+  line.Add("--state-folder", config.state_folder,
+           "Keeps what was registered (default /run/synergy-device-plugin)");
+  line.AddWithVariable("--pod-uid", "POD_UID", config.pod_uid,
+                       "Own pod: a plugin that has stopped stays so until this changes");
   line.Add("--listen", config.listen,
            "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
   line.AddMetricsAuthorization(config.metrics_authorization);

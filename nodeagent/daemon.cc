@@ -17,13 +17,16 @@
 #include "kube/reflector.h"
 #include "kube/token_gate.h"
 #include "kube/watches.h"
+#include "kubelet/pod_resources.h"
 #include "metrics/node_agent_metrics.h"
+#include "nodeagent/cgroups/busy_time.h"
 #include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/cgroups/cpu_groups.h"
 #include "nodeagent/cgroups/node_pods.h"
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
+#include "nodeagent/gpus/gpu_facts.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
@@ -55,6 +58,10 @@ Result<NodeMemory> ReadNodeMemory() {
   const Result<std::string> text = ReadCgroupFile("/proc/meminfo");
   if (!text) return Fail(text.error());
   return ParseNodeMemory(*text);
+}
+
+ExporterRules ToExporterRules(const config::NodeAgentConfig::Dcgm& config) {
+  return {config.namespaces, config.daemon_set, static_cast<uint16_t>(config.port), config.path};
 }
 
 // Forwards the watch's news to two stores.
@@ -109,6 +116,11 @@ class RunningDaemon final : public Daemon {
             node_pods_,
             {*cpu_groups_, data_, config.pod_log_folder, ReadPage, [this] { return ReadBusy(); }},
             clock, log, *events_, metrics_),
+        pod_resources_(config.pod_resources_socket, clock),
+        gpus_(node_pods_, ToExporterRules(config.dcgm),
+              {ReadPage, [this] { return pod_resources_.List(); },
+               [this] { return pod_resources_.Allocatable(); }},
+              config.gpu_resource, config.node_name, clock, log, metrics_),
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
@@ -149,6 +161,13 @@ class RunningDaemon final : public Daemon {
       while (clock_.SleepFor(devices_.Step(), stop)) {
       }
     });
+    if (!config_.pod_resources_socket.empty()) {
+      looking_at_gpus_ = std::jthread([this](const std::stop_token& stop) {
+        do {
+          if (!ReadOwnPluginsBusy()) gpus_.Step(stop);
+        } while (clock_.SleepFor(GpuFacts::kInterval, stop));
+      });
+    }
     if (config_.measure_progress) {
       following_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kLogInterval, stop)) progress_.FollowLogs();
@@ -174,8 +193,8 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    for (std::jthread* const thread :
-         {&shrinking_, &keeping_, &looking_at_devices_, &following_, &counting_, &probing_}) {
+    for (std::jthread* const thread : {&shrinking_, &keeping_, &looking_at_devices_,
+                                       &looking_at_gpus_, &following_, &counting_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -208,6 +227,7 @@ class RunningDaemon final : public Daemon {
                         pod.memory->fetched, pod.memory->starved};
       }
     }
+    if (!ReadOwnPluginsBusy()) gauges.gpus = gpus_.Gauges();
     gauges.dropped_events = events_->dropped();
     gauges.synced = status.synced;
     gauges.staleness = status.synced ? clock_.Now() - status.last_contact : Duration::zero();
@@ -216,9 +236,21 @@ class RunningDaemon final : public Daemon {
     return gauges;
   }
 
+  // The device plugin's own report goes first: it sees the GPUs every second.
   Result<NodeBusy> ReadBusy() const {
-    if (config_.gpu_busy_file.empty()) return Fail(ErrorCode::kNotFound, "nobody tells");
-    return ReadGpuBusyFile(config_.gpu_busy_file);
+    Result<NodeBusy> own = ReadOwnPluginsBusy();
+    if (own || own.error().code != ErrorCode::kNotFound) return own;
+    return gpus_.Busy();
+  }
+
+  // kNotFound: Synergy's device plugin does not run on this node, or not any more.
+  Result<NodeBusy> ReadOwnPluginsBusy() const {
+    if (config_.gpu_busy_file.empty())
+      return Fail(ErrorCode::kNotFound, "no device plugin of Synergy's");
+    Result<NodeBusy> own = ReadGpuBusyFile(config_.gpu_busy_file);
+    if (own && std::chrono::abs(clock_.WallNow() - own->at) > kLongestBusyAge)
+      return Fail(ErrorCode::kNotFound, "the device plugin's report is outdated");
+    return own;
   }
 
   NodeProgress ReadProgress() const {
@@ -241,6 +273,8 @@ class RunningDaemon final : public Daemon {
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;
+  kubelet::PodResources pod_resources_;
+  GpuFacts gpus_;
   std::unique_ptr<DeviceGroups> device_groups_;
   DeviceKeeper devices_;
   Prober prober_;
@@ -251,6 +285,7 @@ class RunningDaemon final : public Daemon {
   std::jthread shrinking_;
   std::jthread keeping_;
   std::jthread looking_at_devices_;
+  std::jthread looking_at_gpus_;
   std::jthread following_;
   std::jthread counting_;
   std::jthread probing_;

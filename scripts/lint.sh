@@ -44,7 +44,7 @@ check_go() {
 
 # Reads the compiler's arguments from the dev preset, of which only generated sources are built.
 check_tidy() {
-  cmake --preset dev >/dev/null && cmake --build build/dev --target synergy_kubelet_protocol_sources >/dev/null || return
+  cmake --preset dev >/dev/null && cmake --build build/dev --target protocol_sources >/dev/null || return
   files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' 'research/*.cc' \
     ':!research/tests' |
     xargs -0 -n 1 -P "${LINT_JOBS:-$(nproc)}" nice clang-tidy-19 -p build/dev --quiet 2> >(grep -vE 'warnings? (generated|treated)' >&2)

@@ -24,9 +24,10 @@ SHARED_MODULES = (*(ROOT / "tests/cluster").glob("*/"), ROOT / "tests/chart")
 
 # The programs of ours that a cluster test runs, if they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
-PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
+PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml", "stand-in-plugin"}
 CLUSTER_PROGRAMS = {
-    "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml"},
+    "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml",
+                      "stand-in-plugin"},
     "faults": {"synergy-extender"},
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},
@@ -55,6 +56,7 @@ SEEN_BY = (
     ("tests/cluster/benches/*", ()),
     ("tests/bench/*", ()),
     ("research/tests/integration/lab/*", ("lab_process*",)),
+    ("tests/autoscaler/*", ("sizes*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
     ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),

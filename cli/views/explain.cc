@@ -95,6 +95,26 @@ std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
       annotations::kProfile);
 }
 
+std::string FoundBy(const ManagedContainer& fungible, const MeasuredProfile& measured) {
+  if (fungible.hint) return std::string(ToString(*fungible.hint));
+  return measured.taken ? std::string(ToString(measured.taken->by)) : "exact";
+}
+
+void RemarkOnHint(const ManagedContainer& fungible, const MeasuredProfile& measured,
+                  std::vector<std::string>& remarks) {
+  if (fungible.hint) {
+    remarks.push_back(fmt::format(
+        "its profile is a hint, because it was measured of pods that are alike by {}; until a "
+        "window of its own agrees it has no less than its fair share",
+        ToText(*fungible.hint)));
+  } else if (measured.taken) {
+    remarks.push_back(
+        fmt::format("its profile has the points of profile {}, of pods that are alike by {}: a "
+                    "window of its own agrees with them",
+                    measured.taken->profile, ToText(measured.taken->by)));
+  }
+}
+
 void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
   const Profiles& profiles = facts.profiles;
   const ManagedContainer& fungible = *pod.fungible;
@@ -123,6 +143,7 @@ void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::str
                     "admitted with {}); the pod's demand and floor stay",
                     fungible.profile, object->generation, fungible.profile_generation));
   }
+  if (object != nullptr && object->measured) RemarkOnHint(fungible, *object->measured, remarks);
   if (object != nullptr && object->measured && !object->measured->note.empty())
     remarks.push_back(fmt::format("of its profile: {}", object->measured->note));
 }
@@ -313,8 +334,10 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
           "for it; until then it is not scheduled");
     }
     const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
-    if (object != nullptr && object->measured)
+    if (object != nullptr && object->measured) {
       explanation.measured = std::string(ConfidenceOf(*object->measured));
+      explanation.found_by = FoundBy(fungible, *object->measured);
+    }
     if (fungible.ProbedAt(now)) {
       explanation.remarks.push_back(fmt::format(
           "a probe is running: its CPU is limited to {} until {} at most, to measure its speed",
@@ -383,6 +406,7 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                        {"enforcement", explanation.enforcement},
                        {"profileGeneration", explanation.profile_generation},
                        {"measured", explanation.measured},
+                       {"profileFoundBy", explanation.found_by},
                        {"inForce", explanation.in_force ? ToTree(*explanation.in_force) : Tree()},
                        {"resizeMessage", explanation.resize_message},
                        {"lastChange", std::move(change)},
@@ -404,6 +428,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
         "Profile {}, {} {}", pod.profile,
         explanation.measured ? "measured (" + *explanation.measured + "), revision" : "generation",
         explanation.profile_generation);
+    if (explanation.found_by) text += fmt::format(", found by identity: {}", *explanation.found_by);
     if (explanation.enforcement) text += fmt::format("; enforcement {}", *explanation.enforcement);
     text += '\n';
   }

@@ -46,7 +46,10 @@ struct Explanation {
   PodView pod;
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
-  std::optional<std::string> measured;     // confidence of a profile that Synergy has measured
+  std::optional<std::string> measured;  // confidence of a profile that Synergy has measured
+  // The identity of the pod's workload that it was found by: "exact", "arguments", "owner"
+  // (profile/measured/workload_identities.h).
+  std::optional<std::string> found_by;
   std::optional<ResourceVector> in_force;  // reported by the kubelet
   std::string resize_message;              // reported by the kubelet
   std::optional<ChangeRecord> change;

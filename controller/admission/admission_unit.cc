@@ -1,5 +1,6 @@
 #include "controller/admission/admission_unit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -25,6 +26,13 @@ AdmissionSettings ToAdmissionSettings(const config::ControllerConfig& config) {
   settings.enforcement = config.enforcement;
   settings.max_speed_up = config.max_speed_up;
   settings.profiling = config.profiling.On(config.progress);
+  // The smallest pool bounds what any node may be taken to have.
+  settings.unplaced_per_gpu = config.unplaced.per_gpu;
+  ResourceVector::ForEachDivided([&](auto member) {
+    const auto least = config.least_pool_per_gpu.*member;
+    auto& amount = settings.unplaced_per_gpu.*member;
+    if (least.count() > 0) amount = std::min(amount, least);
+  });
   return settings;
 }
 
@@ -59,7 +67,8 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
       gang_owners_(quick_client, cluster.state(), config.gpu_resource, clock, log, metrics),
       webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics),
       warnings_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),
-      deferred_(settings_, cluster.view(), cluster.state(), pod_api, events, log),
+      deferred_(settings_, config.unplaced.patience, cluster.view(), cluster.state(), pod_api,
+                events, clock, log),
       sizing_({.may_act = [&cluster,
                            &leadership] { return cluster.Complete() && leadership.IsLeader(); },
                .step =

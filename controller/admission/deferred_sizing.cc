@@ -1,5 +1,6 @@
 #include "controller/admission/deferred_sizing.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,21 +32,28 @@ bool MayBeSized(const Pod& pod, const std::string& scheduler) {
 
 }  // namespace
 
-DeferredSizing::DeferredSizing(AdmissionSettings settings,
+DeferredSizing::DeferredSizing(AdmissionSettings settings, Duration patience,
                                const AdmissionSurroundings& surroundings, ClusterState& state,
-                               kube::PodApi& pods, kube::EventRecorder& events, Logger& log)
+                               kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock,
+                               Logger& log)
     : settings_(WithAnyScope(std::move(settings))),
+      patience_(patience),
       surroundings_(surroundings),
       state_(state),
       pods_(pods),
       events_(events),
+      clock_(clock),
       log_(log) {}
 
 void DeferredSizing::SizeAll(uint64_t profiles_version) {
   const uint64_t version = state_.version();
-  if (seen_ == version && profiles_seen_ == profiles_version) return;
+  if (seen_ == version && profiles_seen_ == profiles_version && clock_.WallNow() < due_) return;
+  due_ = WallTime::max();
   bool all_done = true;
+  std::map<std::string, ResourceVector> replaced;
+  replaced.swap(replaced_);
   for (const auto& pod : state_.WaitingPods()) {
+    if (auto known = replaced.extract(pod->uid)) replaced_.insert(std::move(known));
     if (MayBeSized(*pod, settings_.scheduler_name)) all_done &= SizeOne(*pod);
   }
   if (all_done) {
@@ -57,16 +65,35 @@ void DeferredSizing::SizeAll(uint64_t profiles_version) {
 }
 
 bool DeferredSizing::SizeOne(const Pod& pod) {
-  const AdmissionDecision decision =
-      Admit(AsCreated(pod, settings_.scheduler_name), surroundings_, settings_);
-  if (!decision.figures || !decision.figures->placeholder.empty()) return true;
+  PodToAdmit created = AsCreated(pod, settings_.scheduler_name);
+  created.long_unplaced = IsLongUnplaced(pod);
+  const AdmissionDecision decision = Admit(created, surroundings_, settings_);
+  if (!decision.figures) return true;
   const AdmissionFigures& figures = *decision.figures;
+  if (!figures.placeholder.empty()) return Replace(pod, figures);
   // A pod without placeholders may already be on its way to a node, where more might not fit.
   if (!pod.fungible->placeholder &&
       (figures.profile.empty() || !figures.floor.FitsWithin(pod.fungible->requested))) {
     return true;
   }
   return Write(pod, figures);
+}
+
+bool DeferredSizing::IsLongUnplaced(const Pod& pod) {
+  if (!pod.fungible->placeholder || !pod.waiting->unschedulable) return false;
+  const WallTime at = pod.waiting->since + patience_;
+  if (at <= clock_.WallNow()) return true;
+  due_ = std::min(due_, at);
+  return false;
+}
+
+bool DeferredSizing::Replace(const Pod& pod, const AdmissionFigures& figures) {
+  if (!pod.fungible->placeholder || figures.floor == pod.fungible->requested) return true;
+  const auto last = replaced_.find(pod.uid);
+  if (last != replaced_.end() && last->second == figures.floor) return true;
+  if (!Write(pod, figures)) return false;
+  replaced_[pod.uid] = figures.floor;
+  return true;
 }
 
 Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) {
@@ -100,11 +127,15 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
       pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
   if (!sized) return failed(sized.error());
   state_.RefreshPod(*sized);
-  log_.Info("pod sized", {{"pod", pod.Key()}, {"floor", DescribeCpuAndMemory(figures.floor)}});
-  events_.Record(
-      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergySized",
-       fmt::format("{} from now on: {}", DescribeCpuAndMemory(figures.floor),
-                   figures.profile.empty() ? "its fair share" : "by profile " + figures.profile)});
+  const std::string floor = DescribeCpuAndMemory(figures.floor);
+  log_.Info("pod sized",
+            {{"pod", pod.Key()}, {"floor", floor}, {"placeholder", figures.placeholder}});
+  const std::string by =
+      figures.profile.empty() ? "its fair share" : "by profile " + figures.profile;
+  events_.Record({pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergySized",
+                  figures.placeholder.empty()
+                      ? fmt::format("{} from now on: {}", floor, by)
+                      : fmt::format("{} until it can be sized: {}", floor, figures.placeholder)});
   return true;
 }
 

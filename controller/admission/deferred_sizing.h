@@ -5,15 +5,21 @@
 // was created after them. A waiting pod uses no resources, so it may be resized at once; the
 // extender does not bind a pod with placeholders.
 //
+// Autoscalers choose nodes by placeholders. So these follow what is known of the nodes that may
+// come, and after `patience` in vain they shrink to what the smallest of them has.
+//
 // Threading: one owner.
 // Failures: if a quota or limit range refuses an amount, the pod does not get that amount but
 // counts as sized. A failed write is logged and retried at the next call.
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
@@ -22,30 +28,41 @@ namespace synergy::controller {
 
 class DeferredSizing {
  public:
-  // All references outlive this. The API server's answers go into `state`.
-  DeferredSizing(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-                 ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events, Logger& log);
+  // All references outlive this. The API server's answers go into `state`. `patience`: how long a
+  // pod may be unschedulable before its placeholders shrink.
+  DeferredSizing(AdmissionSettings settings, Duration patience,
+                 const AdmissionSurroundings& surroundings, ClusterState& state, kube::PodApi& pods,
+                 kube::EventRecorder& events, const Clock& clock, Logger& log);
 
   // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
   // (`profiles_version`) change.
   void SizeAll(uint64_t profiles_version);
 
  private:
+  // Whether the pod is unschedulable for `patience_`; if it may come to be, sets `due_`.
+  bool IsLongUnplaced(const Pod& pod);
   // Returns false if the pod must be tried again.
   bool SizeOne(const Pod& pod);
+  // Changes placeholders of a pod that still has no node to go to. The rest as SizeOne().
+  bool Replace(const Pod& pod, const AdmissionFigures& figures);
   bool Write(const Pod& pod, AdmissionFigures figures);
   // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
   // memory, one of them, or neither; with an event for what was refused.
   Result<Pod> Resize(const Pod& pod, const ResourceVector& floor);
 
   const AdmissionSettings settings_;
+  const Duration patience_;
   const AdmissionSurroundings& surroundings_;
   ClusterState& state_;
   kube::PodApi& pods_;
   kube::EventRecorder& events_;
+  const Clock& clock_;
   Logger& log_;
   std::optional<uint64_t> seen_;           // the cluster's version when all was done
   std::optional<uint64_t> profiles_seen_;  // the profiles' version then
+  WallTime due_ = WallTime::max();         // when the next pod will be unplaced for long
+  // The placeholders last written, by the pod's uid: a quota may have refused some.
+  std::map<std::string, ResourceVector> replaced_;
 };
 
 }  // namespace synergy::controller

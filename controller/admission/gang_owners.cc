@@ -72,6 +72,8 @@ GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
   if (!owner) return {};
   const Answer answer = Ask(*owner);
   if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
+  // A pod that came later, or may go, trains with the others, which do not wait for it.
+  if (!wire::IsMember(answer.gang, *owner)) return {};
   if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size};
   return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
 }
@@ -93,7 +95,7 @@ int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
 
 GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
   const std::string key =
-      fmt::format("{} {} {} {}", owner.path, owner.uid, owner.replicas, owner.gang);
+      fmt::format("{} {} {} {} {}", owner.path, owner.uid, owner.replicas, owner.gang, owner.group);
   std::unique_lock lock(mutex_);
   const Instant now = clock_.Now();
   if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {

@@ -83,7 +83,7 @@ class GangOwners {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::map<std::string, Answer> answers_;      // by path, uid, replicas and gang
+  std::map<std::string, Answer> answers_;      // by path, uid, replicas, gang, group
   std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read
 };
 

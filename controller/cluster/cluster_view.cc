@@ -27,10 +27,24 @@ std::optional<std::string> OnlyProduct(const ClusterSnapshot& cluster,
 
 }  // namespace
 
-std::shared_ptr<const KnownProfile> ClusterView::FindMeasured(
-    const std::string& profile_namespace, const std::string& workload, Gpus gpus, int32_t gang_size,
+MeasuredFound ClusterView::FindMeasured(const std::string& profile_namespace,
+                                        const WorkloadSought& workload, Gpus gpus,
+                                        int32_t gang_size, const std::string& gpu_product,
+                                        const NodeSelection& selection) const {
+  const auto exact = profiles_.Measured(profile_namespace, workload.exact, gpus, gang_size);
+  if (auto known = OfProduct(exact, gpu_product, selection)) return {.profile = std::move(known)};
+  for (const LooserIdentity identity : kLooserIdentities) {
+    const auto hints =
+        profiles_.Hints(profile_namespace, workload.alike.Of(identity), gpus, gang_size);
+    if (auto known = OfProduct(hints, gpu_product, selection))
+      return {.profile = std::move(known), .by_looser = identity};
+  }
+  return {};
+}
+
+std::shared_ptr<const KnownProfile> ClusterView::OfProduct(
+    const std::vector<std::shared_ptr<const KnownProfile>>& measured,
     const std::string& gpu_product, const NodeSelection& selection) const {
-  const auto measured = profiles_.Measured(profile_namespace, workload, gpus, gang_size);
   if (gpu_product.empty() && measured.size() == 1) return measured.front();
   if (measured.empty()) return nullptr;
   // Found only if needed, because it visits every node.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
@@ -39,11 +40,9 @@ class ClusterView final : public AdmissionSurroundings {
                                                   const std::string& name) const override {
     return profiles_.Find(profile_namespace, name);
   }
-  std::shared_ptr<const KnownProfile> FindMeasured(const std::string& profile_namespace,
-                                                   const std::string& workload, Gpus gpus,
-                                                   int32_t gang_size,
-                                                   const std::string& gpu_product,
-                                                   const NodeSelection& selection) const override;
+  MeasuredFound FindMeasured(const std::string& profile_namespace, const WorkloadSought& workload,
+                             Gpus gpus, int32_t gang_size, const std::string& gpu_product,
+                             const NodeSelection& selection) const override;
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return state_.Snapshot()->share_limits();
   }
@@ -53,6 +52,12 @@ class ClusterView final : public AdmissionSurroundings {
   }
 
  private:
+  // Returns the one of that product; if it is empty, of the product that the pod can get. Null if
+  // there is none, or the product is not determined yet.
+  std::shared_ptr<const KnownProfile> OfProduct(
+      const std::vector<std::shared_ptr<const KnownProfile>>& measured,
+      const std::string& gpu_product, const NodeSelection& selection) const;
+
   const ClusterState& state_;
   const ProfileStore& profiles_;
   const KeyedStore<Namespace>& namespaces_;

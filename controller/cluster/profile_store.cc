@@ -27,12 +27,24 @@ ProfileStore::MeasuredKey ProfileStore::MeasuredKeyOf(const ProfileObject& objec
   return {object.profile_namespace, measured.workload, measured.gpus, measured.gang_size};
 }
 
+ProfileStore::MeasuredKey ProfileStore::HintKeyOf(const ProfileObject& object,
+                                                  const std::string& identity) {
+  const MeasuredProfile& measured = *object.measured;
+  return {object.profile_namespace, identity, measured.gpus, measured.gang_size};
+}
+
 void ProfileStore::Keep(Key key, std::shared_ptr<const KnownProfile> known) {
   Forget(key);
   const ProfileObject& object = known->object;
   if (object.measured) {
     const MeasuredProfile& measured = *object.measured;
     measured_[MeasuredKeyOf(object)][measured.gpu_product] = known;
+    if (MayHint(measured)) {
+      for (const LooserIdentity identity : kLooserIdentities) {
+        const std::string& text = measured.alike.Of(identity);
+        if (!text.empty()) hints_[HintKeyOf(object, text)][object.name] = known;
+      }
+    }
   }
   profiles_.insert_or_assign(std::move(key), std::move(known));
 }
@@ -46,6 +58,12 @@ void ProfileStore::Forget(const Key& key) {
     const auto products = measured_.find(MeasuredKeyOf(object));
     products->second.erase(measured.gpu_product);
     if (products->second.empty()) measured_.erase(products);
+    for (const LooserIdentity identity : kLooserIdentities) {
+      const auto hints = hints_.find(HintKeyOf(object, measured.alike.Of(identity)));
+      if (hints == hints_.end()) continue;
+      hints->second.erase(object.name);
+      if (hints->second.empty()) hints_.erase(hints);
+    }
   }
   profiles_.erase(found);
 }
@@ -57,6 +75,7 @@ void ProfileStore::Replace(std::vector<ProfileObject> all) {
   const std::lock_guard lock(mutex_);
   profiles_.clear();
   measured_.clear();
+  hints_.clear();
   for (auto& each : known) {
     Key key(each->object.profile_namespace, each->object.name);
     Keep(std::move(key), std::move(each));
@@ -110,6 +129,26 @@ std::vector<std::shared_ptr<const KnownProfile>> ProfileStore::Measured(
   return all;
 }
 
+std::vector<std::shared_ptr<const KnownProfile>> ProfileStore::Hints(
+    const std::string& profile_namespace, const std::string& identity, Gpus gpus,
+    int32_t gang_size) const {
+  if (identity.empty()) return {};
+  ByProduct best;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = hints_.find({profile_namespace, identity, gpus, gang_size});
+    if (found == hints_.end()) return {};
+    for (const auto& [name, known] : found->second) {
+      const MeasuredProfile& measured = *known->object.measured;
+      std::shared_ptr<const KnownProfile>& kept = best[measured.gpu_product];
+      if (kept == nullptr || IsBetterHint(measured, *kept->object.measured)) kept = known;
+    }
+  }
+  std::vector<std::shared_ptr<const KnownProfile>> all;
+  for (auto& [product, known] : best) all.push_back(std::move(known));
+  return all;
+}
+
 bool ProfileStore::AnyMeasured() const {
   const std::lock_guard lock(mutex_);
   return !measured_.empty();
@@ -152,6 +191,16 @@ std::shared_ptr<const MeasuredProfile> StoredMeasurements::Find(
   const std::shared_ptr<const KnownProfile> known = store_.Find(profile_namespace, name);
   if (!known || !known->object.measured) return nullptr;
   return {known, &*known->object.measured};
+}
+
+std::shared_ptr<const MeasuredProfile> StoredMeasurements::FindHint(
+    const std::string& profile_namespace, const std::string& identity, Gpus gpus,
+    const std::string& gpu_product, int32_t gang_size) const {
+  for (const auto& known : store_.Hints(profile_namespace, identity, gpus, gang_size)) {
+    const MeasuredProfile& measured = *known->object.measured;
+    if (measured.gpu_product == gpu_product) return {known, &measured};
+  }
+  return nullptr;
 }
 
 }  // namespace synergy::controller

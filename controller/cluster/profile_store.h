@@ -43,6 +43,11 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   std::vector<std::shared_ptr<const KnownProfile>> Measured(const std::string& profile_namespace,
                                                             const std::string& workload, Gpus gpus,
                                                             int32_t gang_size) const;
+  // Returns the measured profiles that may be hints for workloads that share this looser identity:
+  // the best for each GPU product, in the products' order.
+  std::vector<std::shared_ptr<const KnownProfile>> Hints(const std::string& profile_namespace,
+                                                         const std::string& identity, Gpus gpus,
+                                                         int32_t gang_size) const;
   // Returns whether there is a measured profile of any workload.
   bool AnyMeasured() const;
   // Returns ForGpus() of a profile of the store, computed once.
@@ -68,6 +73,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   using ByProduct = std::map<std::string, std::shared_ptr<const KnownProfile>>;
 
   static MeasuredKey MeasuredKeyOf(const ProfileObject& object);
+  static MeasuredKey HintKeyOf(const ProfileObject& object, const std::string& identity);
   std::shared_ptr<const KnownProfile> Know(ProfileObject object) const;
   // REQUIRES: the mutex is held.
   void Keep(Key key, std::shared_ptr<const KnownProfile> known);
@@ -77,6 +83,8 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   std::map<MeasuredKey, ByProduct> measured_;  // the measured ones among profiles_
+  // The measured ones that may be hints, by a looser identity in place of the workload, and name.
+  std::map<MeasuredKey, std::map<std::string, std::shared_ptr<const KnownProfile>>> hints_;
   uint64_t version_ = 0;
   mutable ScaledProfiles scaled_;
 };
@@ -89,6 +97,10 @@ class StoredMeasurements final : public MeasuredBook {
 
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                               const std::string& name) const override;
+  std::shared_ptr<const MeasuredProfile> FindHint(const std::string& profile_namespace,
+                                                  const std::string& identity, Gpus gpus,
+                                                  const std::string& gpu_product,
+                                                  int32_t gang_size) const override;
 
  private:
   const ProfileStore& store_;

@@ -11,6 +11,8 @@ namespace synergy::controller {
 namespace {
 
 constexpr Duration kCheckInterval = std::chrono::minutes(1);
+// A curve that was taken over is found again by the looser identity, so it is kept for less long.
+constexpr Duration kKeepTaken = std::chrono::hours(1);
 
 }  // namespace
 
@@ -20,10 +22,9 @@ void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
   const WallTime now = clock_.WallNow();
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
-    if (!object.kept_by_us || !object.measured || now - object.measured->at <= keep_ ||
-        InUse(object)) {
-      continue;
-    }
+    if (!object.kept_by_us || !object.measured) continue;
+    const Duration keep = object.measured->taken ? std::min(keep_, kKeepTaken) : keep_;
+    if (now - object.measured->at <= keep || InUse(object)) continue;
     const Result<> deleted = api_.Delete(object, stop);
     if (deleted) {
       log_.Info("measured profile deleted: no pod of its workload has run recently",
@@ -37,6 +38,13 @@ void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
 }
 
 bool ProfileCollector::InUse(const ProfileObject& object) const {
+  const auto all = profiles_.All();
+  const bool is_source = std::any_of(all.begin(), all.end(), [&object](const auto& known) {
+    const ProfileObject& other = known->object;
+    return other.profile_namespace == object.profile_namespace && other.measured &&
+           other.measured->taken && other.measured->taken->profile == object.name;
+  });
+  if (is_source) return true;
   const auto uses = [&object](const std::shared_ptr<const Pod>& pod) {
     return pod->pod_namespace == object.profile_namespace && pod->fungible &&
            (pod->fungible->workload == object.workload || pod->fungible->profile == object.name);

@@ -21,7 +21,7 @@ namespace {
 class AroundRunningPod final : public AdmissionSurroundings {
  public:
   AroundRunningPod(const AdmissionSurroundings& cluster, const ManagedContainer& fungible,
-                   std::shared_ptr<const KnownProfile> measured)
+                   MeasuredFound measured)
       : cluster_(cluster), managed_(fungible), measured_(std::move(measured)) {}
 
   bool Complete() const override { return cluster_.Complete(); }
@@ -32,9 +32,8 @@ class AroundRunningPod final : public AdmissionSurroundings {
                                                   const std::string& name) const override {
     return cluster_.FindProfile(profile_namespace, name);
   }
-  std::shared_ptr<const KnownProfile> FindMeasured(const std::string&, const std::string&, Gpus,
-                                                   int32_t, const std::string&,
-                                                   const NodeSelection&) const override {
+  MeasuredFound FindMeasured(const std::string&, const WorkloadSought&, Gpus, int32_t,
+                             const std::string&, const NodeSelection&) const override {
     return measured_;
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return cluster_.Limits(); }
@@ -46,7 +45,7 @@ class AroundRunningPod final : public AdmissionSurroundings {
  private:
   const AdmissionSurroundings& cluster_;
   const ManagedContainer& managed_;
-  const std::shared_ptr<const KnownProfile> measured_;
+  const MeasuredFound measured_;
 };
 
 AdmissionSettings OfAnyScope(AdmissionSettings settings) {
@@ -118,7 +117,16 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const ManagedContainer& fungible = *pod.fungible;
   const auto measured = profiles_.Measured(pod.pod_namespace, fungible.workload,
                                            fungible.requested.gpus, GangSizeOf(pod));
-  std::shared_ptr<const KnownProfile> known = OfProduct(measured, product);
+  MeasuredFound found{.profile = OfProduct(measured, product)};
+  // A hint stays until something is known of the pod's own workload.
+  if (found.profile == nullptr && fungible.hint) {
+    found.profile = profiles_.Find(pod.pod_namespace, fungible.profile);
+    found.by_looser = fungible.hint;
+    const bool fits = found.profile != nullptr && found.profile->object.measured &&
+                      found.profile->object.measured->gpu_product == product;
+    if (!fits) found = {};
+  }
+  const std::shared_ptr<const KnownProfile>& known = found.profile;
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
     // A profile that a user has written, or a deleted one, which may have been such.
@@ -132,7 +140,7 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   } else if (known == nullptr) {
     return std::nullopt;
   }
-  const AroundRunningPod around(surroundings_, fungible, std::move(known));
+  const AroundRunningPod around(surroundings_, fungible, std::move(found));
   AdmissionDecision decision = Admit(AsCreated(pod, settings_.scheduler_name), around, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return std::nullopt;
   AdmissionFigures figures = *std::move(decision.figures);
@@ -174,6 +182,14 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
                                       {"revision", figures.profile_generation},
                                       {"demand", ToQuantityText(figures.demand.cpu)},
                                       {"floor", ToQuantityText(figures.floor.cpu)}});
+  const auto used = profiles_.Find(pod.pod_namespace, figures.profile);
+  const bool taken = used != nullptr && used->object.measured && used->object.measured->taken;
+  const bool drops = pod.fungible->hint && !figures.hint && !taken;
+  if (drops) {
+    events_.Record({pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyHintDropped",
+                    fmt::format("profile {}, found by {}, does not hold for this pod",
+                                pod.fungible->profile, ToText(*pod.fungible->hint))});
+  }
   events_.Record(
       {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyProfiled",
        loses ? fmt::format("profile {} was measured on GPUs of another product, or in gangs of "

@@ -1,7 +1,7 @@
 #pragma once
 
 // Answers GET /progress and GET /progress?namespace=NS with the contents of the store, in JSON
-// (wire/agents/cluster_progress.h). Makes one answer at a time; all equal requests within a second
+// (wire/agents/progress.h). Makes one answer at a time; all equal requests within a second
 // share it.
 //
 // Threading: from any thread. Ownership: store and clock outlive it.

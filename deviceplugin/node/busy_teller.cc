@@ -1,8 +1,6 @@
 #include "deviceplugin/node/busy_teller.h"
 
-#include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "config/text_file.h"
@@ -11,30 +9,9 @@
 namespace synergy::deviceplugin {
 
 NodeBusy ToNodeBusy(const BusyMeter& meter, const std::vector<DeviceOwner>& owners, WallTime at) {
-  struct Gpus {
-    double seconds = 0;
-    WallTime since{};
-    int count = 0;
-    bool known = true;
-  };
-  std::map<std::tuple<std::string, std::string, std::string>, Gpus> containers;
-  for (const DeviceOwner& owner : owners) {
-    Gpus& gpus = containers[{owner.pod_namespace, owner.pod, owner.container}];
-    const std::optional<BusyMeter::Busy> busy = meter.Of(owner.device);
-    gpus.known = gpus.known && busy.has_value();
-    if (!busy) continue;
-    gpus.seconds += busy->seconds;
-    gpus.since = std::max(gpus.since, busy->since);
-    ++gpus.count;
-  }
-  NodeBusy told{.at = at, .containers = {}};
-  for (const auto& [key, gpus] : containers) {
-    if (!gpus.known) continue;
-    const auto& [pod_namespace, pod, container] = key;
-    told.containers.push_back(
-        {pod_namespace, pod, container, gpus.seconds / gpus.count, gpus.since});
-  }
-  return told;
+  std::vector<OwnedBusy> gpus;
+  for (const DeviceOwner& owner : owners) gpus.push_back({&owner, meter.Of(owner.device)});
+  return {.at = at, .containers = MeansOfContainers(gpus)};
 }
 
 BusyTeller::BusyTeller(std::string file, ReadUse read_use, ReadOwners read_owners,

@@ -17,9 +17,9 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "deviceplugin/plugin/pod_resources.h"
 #include "deviceplugin/sources/device_source.h"
 #include "inventory/gpu_busy.h"
+#include "inventory/kubelet_device.h"
 
 namespace synergy::deviceplugin {
 

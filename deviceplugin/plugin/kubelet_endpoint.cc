@@ -1,18 +1,12 @@
 #include "deviceplugin/plugin/kubelet_endpoint.h"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <optional>
-#include <random>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -37,51 +31,23 @@ constexpr milliseconds kKubeletGrace{500};
 constexpr int kLargestMessage = 1 << 20;
 constexpr int kMostConcurrentCalls = 64;
 
-constexpr std::string_view kSuffix = ".sock";
-
-std::string SocketPrefix(std::string resource) {
-  std::replace(resource.begin(), resource.end(), '/', '_');
-  return "synergy-" + resource;
-}
-
-// Returns another name each time.
-std::string SocketName(const std::string& resource) {
-  std::random_device random;
-  return fmt::format("{}-{:08x}{}", SocketPrefix(resource), static_cast<uint32_t>(random()),
-                     kSuffix);
-}
-
-// Returns whether a process listens on the socket.
-bool IsServed(const std::string& path) {
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  if (path.size() >= sizeof(address.sun_path)) return false;
-  path.copy(address.sun_path, path.size());
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int refused = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  close(probe);
-  return refused == 0;
-}
-
 // Removes the sockets of this resource that an earlier process left.
 void RemoveLeftSockets(const std::string& folder, const std::string& resource) {
-  const std::string prefix = SocketPrefix(resource);
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename();
-    const bool ours = name == prefix + std::string(kSuffix) ||
-                      (name.size() == SocketName(resource).size() &&
-                       name.starts_with(prefix + "-") && name.ends_with(kSuffix));
-    if (ours && !IsServed(entry.path())) unlink(entry.path().c_str());
+    if (IsSocketNameFor(entry.path().filename(), resource) && !IsServed(entry.path()))
+      unlink(entry.path().c_str());
   }
 }
 
 }  // namespace
 
 KubeletEndpoint::KubeletEndpoint(std::string folder, std::string resource,
-                                 std::shared_ptr<const Offer> offer, const Clock& clock,
-                                 Logger& log, metrics::DeviceMetrics& metrics)
+                                 std::shared_ptr<const Offer> offer, RegistrationGate gate,
+                                 const Clock& clock, Logger& log, metrics::DeviceMetrics& metrics)
     : folder_(std::move(folder)),
       resource_(std::move(resource)),
+      gate_(std::move(gate)),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -106,14 +72,6 @@ bool KubeletEndpoint::registered() const {
   return service_ && service_->streams() > 0;
 }
 
-std::optional<KubeletEndpoint::FileIdentity> KubeletEndpoint::Identify(const std::string& path) {
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return std::nullopt;
-  constexpr int64_t kNanoseconds = 1'000'000'000;
-  return FileIdentity{status.st_dev, status.st_ino,
-                      status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
-}
-
 void KubeletEndpoint::Run(const std::stop_token& stop) {
   const std::stop_callback wake(stop, [this] { watch_.Wake(); });
   Backoff backoff(kFirstRetry, kLongestRetry, std::hash<std::string>()(resource_));
@@ -136,7 +94,7 @@ void KubeletEndpoint::Run(const std::stop_token& stop) {
 }
 
 Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
-  if (server_ && Identify(folder_ + "/" + socket_) != served_) {
+  if (server_ && IdentifySocket(folder_ + "/" + socket_) != served_) {
     log_.Warn("our socket is gone", {{"resource", resource_}, {"socket", socket_}});
     StopServing();
   }
@@ -145,12 +103,14 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   if (!server_) {
     if (const Result<> served = Serve(); !served) return served;
   }
-  if (!Identify(folder_ + "/kubelet.sock"))
+  if (!IdentifySocket(folder_ + "/" + kKubeletSocket))
     return Fail(ErrorCode::kUnavailable, "there is no kubelet.sock in " + folder_);
+  if (const Result<> admitted = gate_.may_register(resource_, socket_); !admitted) return admitted;
   Result<> done = Register(stop);
   metrics_.CountRegistration(resource_, done ? "ok" : ToString(done.error().code));
   if (!done) return done;
   registered_at_ = clock_.Now();
+  gate_.on_registered(resource_);
   log_.Info("registered with the kubelet", {{"resource", resource_}, {"socket", socket_}});
   return {};
 }
@@ -163,7 +123,7 @@ bool KubeletEndpoint::IsRegistered() const {
 }
 
 Result<> KubeletEndpoint::Serve() {
-  socket_ = SocketName(resource_);
+  socket_ = MakeSocketName(resource_);
   const std::string path = folder_ + "/" + socket_;
   if (access(folder_.c_str(), F_OK) != 0)
     return Fail(ErrorCode::kUnavailable, "there is no folder " + folder_);
@@ -188,7 +148,7 @@ Result<> KubeletEndpoint::Serve() {
   builder.RegisterService(service.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || port == 0) return Fail(ErrorCode::kUnavailable, "cannot listen on " + path);
-  served_ = Identify(path);
+  served_ = IdentifySocket(path);
   server_ = std::move(server);
   registered_at_.reset();
   const std::lock_guard lock(mutex_);
@@ -214,7 +174,7 @@ Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   grpc::ChannelArguments arguments;
   // Otherwise a channel may wait out the backoff of an earlier one to a kubelet that was down.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/kubelet.sock",
+  const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/" + kKubeletSocket,
                                                  grpc::InsecureChannelCredentials(), arguments);
   const auto stub = v1beta1::Registration::NewStub(channel);
   v1beta1::RegisterRequest request;

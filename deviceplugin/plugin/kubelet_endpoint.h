@@ -13,9 +13,12 @@
 // close a newer stream when an earlier one ends. If that still happens, the end of the newer stream
 // triggers another registration.
 //
+// Each registration is admitted by a guard, because another component may offer the resource.
+//
 // Threading: a thread of its own; the methods from any thread.
 // Failures: logged if the message changes, and retried after 0.1 to 0.5 s.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,16 +31,25 @@
 #include "core/log.h"
 #include "core/result.h"
 #include "deviceplugin/plugin/plugin_service.h"
+#include "deviceplugin/plugin/sockets.h"
 #include "deviceplugin/sources/folder_watch.h"
 #include "metrics/device_metrics.h"
 
 namespace synergy::deviceplugin {
 
+// Admits registrations (advertiser_guard.h). Called by the endpoint's thread.
+struct RegistrationGate {
+  // `socket`: the name under which the endpoint serves.
+  std::function<Result<>(const std::string& resource, const std::string& socket)> may_register;
+  std::function<void(const std::string& resource)> on_registered;
+};
+
 class KubeletEndpoint {
  public:
   // `folder` is the kubelet's device plugin folder. References outlive the endpoint.
   KubeletEndpoint(std::string folder, std::string resource, std::shared_ptr<const Offer> offer,
-                  const Clock& clock, Logger& log, metrics::DeviceMetrics& metrics);
+                  RegistrationGate gate, const Clock& clock, Logger& log,
+                  metrics::DeviceMetrics& metrics);
   ~KubeletEndpoint();
 
   void Publish(std::shared_ptr<const Offer> offer);
@@ -45,16 +57,6 @@ class KubeletEndpoint {
   bool registered() const;
 
  private:
-  // Identifies the file behind a path; differs after the file is created again.
-  struct FileIdentity {
-    uint64_t device = 0;
-    uint64_t inode = 0;
-    int64_t modified = 0;  // an inode's number may be reused by the next file
-
-    bool operator==(const FileIdentity&) const = default;
-  };
-
-  static std::optional<FileIdentity> Identify(const std::string& path);
   void Run(const std::stop_token& stop);
   // Checks everything once and does what is due. An Error is what prevents the registration.
   Result<> Settle(const std::stop_token& stop);
@@ -65,6 +67,7 @@ class KubeletEndpoint {
 
   const std::string folder_;
   const std::string resource_;
+  const RegistrationGate gate_;
   const Clock& clock_;
   Logger& log_;
   metrics::DeviceMetrics& metrics_;

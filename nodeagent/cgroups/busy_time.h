@@ -14,8 +14,10 @@
 
 namespace synergy::nodeagent {
 
-// Older busy files are ignored.
+// Older readings are ignored, unless they are announced for longer intervals.
 inline constexpr Duration kLongestBusyAge = std::chrono::seconds(10);
+// How many intervals a reading may be late.
+inline constexpr int kLateIntervals = 3;
 
 class BusyTime {
  public:

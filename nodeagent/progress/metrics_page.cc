@@ -1,36 +1,16 @@
 #include "nodeagent/progress/metrics_page.h"
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "http/client.h"
+#include "metrics/exposition.h"
 
 namespace synergy::nodeagent {
-namespace {
-
-// Returns the text after the labels, which may contain anything in quotes.
-std::string_view AfterLabels(std::string_view rest) {
-  if (!rest.starts_with('{')) return rest;
-  bool quoted = false;
-  for (size_t at = 1; at < rest.size(); ++at) {
-    if (quoted && rest[at] == '\\') {
-      ++at;
-    } else if (rest[at] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && rest[at] == '}') {
-      return rest.substr(at + 1);
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<std::string> ReadPage(const std::string& ip, uint16_t port, const std::string& path,
                              const std::stop_token& stop) {
@@ -58,21 +38,21 @@ Result<std::string> ReadPage(const std::string& ip, uint16_t port, const std::st
 
 Result<double> FindCounter(std::string_view page, std::string_view name) {
   std::optional<double> sum;
-  while (!page.empty()) {
-    const size_t end = page.find('\n');
-    std::string_view line = page.substr(0, end);
-    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
-    if (!line.starts_with(name)) continue;
-    line.remove_prefix(name.size());
-    if (!line.starts_with('{') && !line.starts_with(' ')) continue;
-    line = AfterLabels(line);
-    while (line.starts_with(' ')) line.remove_prefix(1);
-    double value = 0;
-    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-    if (error != std::errc() || !std::isfinite(value) || value < 0)
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("counter {} is \"{}\"", name, line.substr(0, 40)));
-    sum = sum.value_or(0) + value;
+  std::string_view bad;
+  metrics::ForEachLine(page, [&](std::string_view line) {
+    if (!line.starts_with(name)) return;
+    const std::string_view rest = line.substr(name.size());
+    if (!rest.starts_with('{') && !rest.starts_with(' ')) return;
+    const std::optional<metrics::Sample> sample = metrics::ParseSample(line);
+    if (sample && std::isfinite(sample->value) && sample->value >= 0) {
+      sum = sum.value_or(0) + sample->value;
+    } else if (bad.empty()) {
+      bad = line;
+    }
+  });
+  if (!bad.empty()) {
+    return Fail(ErrorCode::kInvalid, fmt::format("counter {}: \"{}\" is no number of its kind",
+                                                 name, bad.substr(0, 80)));
   }
   if (!sum) return Fail(ErrorCode::kNotFound, fmt::format("no counter {} is there", name));
   return *sum;

@@ -119,7 +119,9 @@ std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
       log_.Warn("nobody tells how busy the node's GPUs are", {{"error", problem}});
   }
   busy_problem_ = std::move(problem);
-  if (!busy || std::chrono::abs(clock_.WallNow() - busy->at) > kLongestBusyAge) return std::nullopt;
+  if (!busy) return std::nullopt;
+  const Duration longest = std::max(kLongestBusyAge, busy->interval * kLateIntervals);
+  if (std::chrono::abs(clock_.WallNow() - busy->at) > longest) return std::nullopt;
   return *busy;
 }
 

@@ -43,8 +43,8 @@ struct ProgressSources {
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
       read_page;
-  // Reads the device plugin's report on the GPUs (nodeagent/devices/gpu_busy_file.h); kNotFound:
-  // there is none.
+  // Reads how busy the GPUs are, by the device plugin's report (nodeagent/devices/gpu_busy_file.h)
+  // or by an exporter (nodeagent/gpus/gpu_facts.h); kNotFound: neither is there.
   std::function<Result<NodeBusy>()> read_busy;
   // Returns the CPU time that the calling thread has used.
   std::function<Duration()> cpu_time = UsedByThisThread;

@@ -24,16 +24,18 @@ NAMESPACE = "synergy-system"
 # registry can have a name in .invalid.
 SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
             "webhook.certificate.secretName=synergy-controller-tls"]
+# The device plugin is not part of the default installation and has a folder of its own.
+PLUGIN = "device-plugin"
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
 NOT_HELMS = re.compile(r"^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): .*\n", re.MULTILINE)
 TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL)
 
 
-def render(helm, kubernetes):
-    """Returns file name in manifests/ -> its text."""
+def render_templates(helm, kubernetes, settings):
+    """Returns file name of a template -> what it renders."""
     command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests",
                "--kube-version", kubernetes]
-    for setting in SETTINGS:
+    for setting in settings:
         command += ["--set", setting]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     files = {}
@@ -45,16 +47,29 @@ def render(helm, kubernetes):
         # A file's leading comment stands before its first object, which Helm may sort behind
         # others.
         files.setdefault(source[1], []).append(body.strip() + "\n")
-    files = {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
+    return {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
+
+
+def kustomization(folder, resources):
+    """Returns the kustomization.yaml of a folder."""
+    objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
+    return HEADER + f"# kubectl apply -k {folder}\n" + yaml.safe_dump(objects, sort_keys=False)
+
+
+def render(helm, kubernetes):
+    """Returns file name in manifests/ -> its text."""
+    files = render_templates(helm, kubernetes, SETTINGS)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
     crds = {f"crds/{file.name}": file.read_text(encoding="utf-8") for file in sorted((CHART / "crds").iterdir())}
-    objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
-               "resources": [*crds, *sorted(files)]}
-    files["kustomization.yaml"] = HEADER + "# kubectl apply -k manifests\n" + yaml.safe_dump(objects, sort_keys=False)
+    files["kustomization.yaml"] = kustomization("manifests", [*crds, *sorted(files)])
     configs = next(document
                    for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
+    plugin = render_templates(helm, kubernetes, [*SETTINGS, "devicePlugin.enabled=true"])
+    plugin = {name: text for name, text in plugin.items() if name.startswith(PLUGIN)}
+    plugin["kustomization.yaml"] = kustomization(f"manifests/{PLUGIN}", sorted(plugin))
+    files |= {f"{PLUGIN}/{name}": text for name, text in plugin.items()}
     return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}
 
 
@@ -101,7 +116,8 @@ def main():
     stale = [name for name, text in files.items()
              if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
     # A deleted template leaves no manifest behind.
-    extra = [file for folder in ("manifests", "manifests/crds") for file in (ROOT / folder).glob("*.yaml")
+    extra = [file for folder in ("manifests", "manifests/crds", f"manifests/{PLUGIN}")
+             for file in (ROOT / folder).glob("*.yaml")
              if str(file.relative_to(ROOT)) not in files]
     if sys.argv[3:] == ["--check"]:
         for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:

@@ -1,6 +1,7 @@
 #include "admission/admission.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,20 @@ bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
          });
 }
 
+// Whether the pod serves models rather than trains one: a Deployment's, KServe's or Knative's, a
+// LeaderWorkerSet's or a RayService's. Its speed is set by requests, so that no profile tells what
+// it needs. Some of these train all the same: then their label asks for Synergy.
+bool IsInference(const PodToAdmit& pod) {
+  constexpr std::array<std::string_view, 4> kServing = {
+      "serving.kserve.io/inferenceservice", "serving.knative.dev/revision",
+      "leaderworkerset.sigs.k8s.io/name", "ray.io/serve"};
+  const bool is_serving = std::any_of(kServing.begin(), kServing.end(), [&pod](auto label) {
+    return FindLabel(pod.labels, label).has_value();
+  });
+  return is_serving || (pod.owner.api_version == "apps/v1" && pod.owner.kind == "ReplicaSet") ||
+         FindLabel(pod.labels, "app.kubernetes.io/part-of") == "llminferenceservice";
+}
+
 // Returns why Synergy leaves the pod alone; none if it does not.
 std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
                                        const AdmissionSurroundings& surroundings,
@@ -39,6 +54,7 @@ std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
       surroundings.NamespaceLabel(pod.pod_namespace, annotations::kManaged) != "true") {
     return AdmissionOutcome::kNotAsked;
   }
+  if (!AsksForIt(pod, settings) && IsInference(pod)) return AdmissionOutcome::kInference;
   if (pod.mirror) return AdmissionOutcome::kStatic;
   if (pod.has_node) return AdmissionOutcome::kHasNode;
   const std::string_view scheduler = pod.scheduler.empty() ? kDefaultScheduler : pod.scheduler;
@@ -108,19 +124,18 @@ class Admission {
                             .beside = pod_.beside,
                             .bounds = FindBounds(container, figures.enforcement)};
     const auto share = surroundings_.FairShare(pod_.selection, gpus_, use.gpu_product);
-    Sizes sizes = share ? Size(sizing, *share, use.profile.get(),
-                               {use.tolerance, settings_.max_speed_up, use.at_least_share,
-                                use.at_least_share_of_memory, use.at_least_written})
-                        : SizeWithoutShare(sizing, use.profile != nullptr);
-    if (sizes.placeholder) {
+    const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
+                             use.at_least_share_of_memory, use.at_least_written};
+    // Amounts that are never changed later have to fit on any node that may come.
+    const bool least = pod_.long_unplaced || IsKueues();
+    Sizes sizes = share ? Size(sizing, *share, use.profile.get(), trust)
+                        : SizeUnplaced(sizing, UnplacedShare(use.gpu_product, least),
+                                       use.profile.get(), trust, least);
+    if (sizes.placeholder && !IsKueues()) {
       const std::string missing = fmt::format(
           "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
           gpus_.count(), settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ",
           use.gpu_product);
-      if (IsKueues()) {
-        return Leave(AdmissionOutcome::kNoNode,
-                     fmt::format("CPU and memory stay as written, because {}", missing));
-      }
       Warn(fmt::format("CPU and memory are set later, because {}", missing));
       figures.placeholder = missing;
     }
@@ -140,9 +155,24 @@ class Admission {
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
+    figures.hint = use.hint;
     figures.workload = WorkloadOf(pod_);
+    figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
+  }
+
+  // The share of nodes that do not exist yet: that of the nodes with the product which are there,
+  // wherever the pod may go, else the configured one; the lesser of both if `least`.
+  ResourceVector UnplacedShare(const std::string& gpu_product, bool least) const {
+    const ResourceVector configured = PartOf(settings_.unplaced_per_gpu, gpus_, Gpus(1));
+    if (gpu_product.empty()) return configured;
+    static const NodeSelection anywhere{
+        .node_selector = {}, .terms = {}, .tolerations = {{.exists = true}}};
+    const auto of_one = surroundings_.FairShare(anywhere, Gpus(1), gpu_product);
+    if (!of_one) return configured;
+    const ResourceVector share = PartOf(*of_one, gpus_, Gpus(1));
+    return least ? LesserOf(share, configured) : share;
   }
 
   // Only checks the pod's own label, because the extender reads it.
@@ -188,9 +218,9 @@ class Admission {
     ResourceVector most = kUnlimited;
     if (pod_.exists) return most;
     if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::cpu))
-      most.cpu = container.asks.cpu_request.value_or(kPlaceholder.cpu);
+      most.cpu = container.asks.cpu_request.value_or(kLeastRequest.cpu);
     if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::memory))
-      most.memory = container.asks.memory_request.value_or(kPlaceholder.memory);
+      most.memory = container.asks.memory_request.value_or(kLeastRequest.memory);
     return most;
   }
 
@@ -221,16 +251,21 @@ class Admission {
     bool at_least_share = false;
     bool at_least_share_of_memory = false;
     bool at_least_written = false;
+    std::optional<LooserIdentity> hint;
   };
 
   // Returns the measurements of the pod's workload, if any; warns if it will not be measured. They
   // never restrict where the pod may go.
   ProfileUse FindMeasured(const std::string& wanted) {
-    const std::shared_ptr<const KnownProfile> known = surroundings_.FindMeasured(
-        pod_.pod_namespace, WorkloadOf(pod_), gpus_, pod_.gang_size, wanted, pod_.selection);
-    if (known != nullptr) {
-      ProfileUse use = UseOf(*known);
+    const MeasuredFound found =
+        surroundings_.FindMeasured(pod_.pod_namespace, {WorkloadOf(pod_), LooserIdentitiesOf(pod_)},
+                                   gpus_, pod_.gang_size, wanted, pod_.selection);
+    if (found.profile != nullptr) {
+      ProfileUse use = UseOf(*found.profile);
       use.gpu_product = wanted;
+      use.hint = found.by_looser;
+      // Nothing has shown yet that this pod needs no more.
+      if (use.hint) use.at_least_share = use.at_least_share_of_memory = use.at_least_written = true;
       return use;
     }
     if (!settings_.profiling) {
@@ -328,6 +363,8 @@ std::string_view ToString(AdmissionOutcome outcome) {
       return "excluded_namespace";
     case AdmissionOutcome::kNotAsked:
       return "not_asked";
+    case AdmissionOutcome::kInference:
+      return "inference";
     case AdmissionOutcome::kOtherScheduler:
       return "other_scheduler";
     case AdmissionOutcome::kHasNode:
@@ -340,8 +377,6 @@ std::string_view ToString(AdmissionOutcome outcome) {
       return "several_containers";
     case AdmissionOutcome::kQuotaByQos:
       return "quota_by_qos";
-    case AdmissionOutcome::kNoNode:
-      return "no_node";
     case AdmissionOutcome::kStarting:
       return "starting";
     case AdmissionOutcome::kFullAnnotations:
@@ -356,6 +391,7 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
     case AdmissionOutcome::kNoGpus:
     case AdmissionOutcome::kExcludedNamespace:
     case AdmissionOutcome::kNotAsked:
+    case AdmissionOutcome::kInference:
     case AdmissionOutcome::kOtherScheduler:
     case AdmissionOutcome::kHasNode:
     case AdmissionOutcome::kStatic:
@@ -367,7 +403,6 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
     case AdmissionOutcome::kPodLevelResources:
     case AdmissionOutcome::kSeveralContainers:
     case AdmissionOutcome::kQuotaByQos:
-    case AdmissionOutcome::kNoNode:
     case AdmissionOutcome::kStarting:
     case AdmissionOutcome::kFullAnnotations:
       return true;

@@ -19,6 +19,7 @@
 #include "cluster/namespace_limits.h"
 #include "cluster/node_selection.h"
 #include "core/resources.h"
+#include "profile/measured/workload_identities.h"
 #include "profile/profile_object.h"
 
 namespace synergy {
@@ -34,6 +35,19 @@ struct AdmissionSettings {
   Enforcement enforcement = Enforcement::kShared;
   double max_speed_up = kDefaultMaxSpeedUp;
   bool profiling = false;  // workloads without a profile are measured while they train
+  // The amounts that a node is taken to have for each of its GPUs before it exists.
+  ResourceVector unplaced_per_gpu{Gpus(0), Cores(3), GiB(10)};
+};
+
+// A workload whose measurements are looked for: the exact identity first, then looser ones.
+struct WorkloadSought {
+  std::string exact;
+  LooserIdentities alike;
+};
+
+struct MeasuredFound {
+  std::shared_ptr<const KnownProfile> profile;   // null: none
+  std::optional<LooserIdentity> by_looser = {};  // the profile is a hint
 };
 
 // The cluster around the pod.
@@ -50,9 +64,10 @@ class AdmissionSurroundings {
   // The measurements of a workload with this number of GPUs of `gpu_product`, in gangs of that
   // size; if the product is empty, of the product that the pod can get. Null if there are none, or
   // the product is not determined yet.
-  virtual std::shared_ptr<const KnownProfile> FindMeasured(
-      const std::string& profile_namespace, const std::string& workload, Gpus gpus,
-      int32_t gang_size, const std::string& gpu_product, const NodeSelection& selection) const = 0;
+  virtual MeasuredFound FindMeasured(const std::string& profile_namespace,
+                                     const WorkloadSought& workload, Gpus gpus, int32_t gang_size,
+                                     const std::string& gpu_product,
+                                     const NodeSelection& selection) const = 0;
   // Never null.
   virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
   // LeastFairShare() of the present cluster, without headroom.
@@ -68,13 +83,13 @@ enum class AdmissionOutcome : uint8_t {
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
   kNotAsked,           // out of scope: management was not requested
+  kInference,          // it serves models, and management was requested for its namespace only
   kOtherScheduler,
   kHasNode,            // bound by its creator
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
   kQuotaByQos,         // the namespace's quotas count BestEffort pods apart, and the pod is one
-  kNoNode,             // no possible node has that number of GPUs, and it cannot be sized later
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
@@ -93,14 +108,18 @@ struct AdmissionFigures {
   std::optional<Bytes> memory_limit;  // to be added
   // If it is unknown how its speed depends on CPU: the most that it may get, for data loaders.
   std::optional<MilliCpu> most_cpu;
-  // Why the floor is only a placeholder; empty: it is the floor.
+  // Why the floor is only a placeholder, which the pod requests until it can be sized; empty: it is
+  // the floor.
   std::string placeholder;
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
   std::string gpu_product;  // required product of its GPUs; empty: any
   std::string workload;     // WorkloadOf() the pod
-  SpreadCost spread;        // of its gang, by the profile
+  LooserIdentities alike;   // LooserIdentitiesOf() the pod
+  // The profile is of a workload that is alike only by this: a hint.
+  std::optional<LooserIdentity> hint;
+  SpreadCost spread;  // of its gang, by the profile
 };
 
 struct AdmissionDecision {

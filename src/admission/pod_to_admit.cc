@@ -20,6 +20,7 @@ PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   std::sort(created.labels.begin(), created.labels.end());
   created.exists = true;
   created.workload = fungible.workload;
+  created.alike = fungible.alike;
   const ResourceVector& has = fungible.requested;
   created.gpu_containers.push_back(
       {0,

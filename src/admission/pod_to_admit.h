@@ -14,6 +14,7 @@
 #include "cluster/node_selection.h"
 #include "cluster/pod.h"
 #include "core/units.h"
+#include "profile/measured/workload_identities.h"
 
 namespace synergy {
 
@@ -56,9 +57,13 @@ struct PodToAdmit {
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;          // already created: a refusal of the API server leaves it as it is
-  std::string workload;         // if it exists: the one that it was created with; may be empty
-  bool has_node = false;        // spec.nodeName is already set
-  bool mirror = false;          // stands for a static pod
+  // It is unschedulable for so long that no node may be in the making for what it requests.
+  bool long_unplaced = false;
+  // If it exists: the identities that it was created with; may be empty.
+  std::string workload;
+  LooserIdentities alike;
+  bool has_node = false;             // spec.nodeName is already set
+  bool mirror = false;               // stands for a static pod
   bool pod_level_resources = false;  // spec.resources
 };
 

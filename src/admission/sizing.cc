@@ -99,8 +99,8 @@ Bytes WithMargin(Bytes process_memory) {
 Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
            const ProfileTrust& trust) {
   Sizes sizes;
-  sizes.fair_share = {sizing.gpus, std::max(share.cpu - sizing.beside.cpu, kPlaceholder.cpu),
-                      std::max(share.memory - sizing.beside.memory, kPlaceholder.memory)};
+  sizes.fair_share = {sizing.gpus, std::max(share.cpu - sizing.beside.cpu, kLeastRequest.cpu),
+                      std::max(share.memory - sizing.beside.memory, kLeastRequest.memory)};
   sizes.demand.gpus = sizes.floor.gpus = sizing.gpus;
   ResourceVector wanted;
   if (profile != nullptr) {
@@ -122,13 +122,14 @@ Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfi
   return sizes;
 }
 
-Sizes SizeWithoutShare(const SizingCase& sizing, bool has_profile) {
+Sizes SizeUnplaced(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
+                   const ProfileTrust& trust, bool least) {
   const WrittenAmounts& written = sizing.written;
-  Sizes sizes = Size(sizing,
-                     {sizing.gpus, kPlaceholder.cpu + sizing.beside.cpu,
-                      kPlaceholder.memory + sizing.beside.memory},
-                     nullptr, {});
-  sizes.placeholder = has_profile || !written.cpu_request || !written.memory_request;
+  Sizes sizes = Size(sizing, share, profile, trust);
+  if (!least) sizes.floor = sizes.demand;
+  // The amounts will change, and a limit cannot be taken away again.
+  sizes.memory_limit.reset();
+  sizes.placeholder = profile != nullptr || !written.cpu_request || !written.memory_request;
   return sizes;
 }
 

@@ -34,9 +34,9 @@ struct Sizes {
   std::vector<std::string> warnings;
 };
 
-// The request of a container without any basis for a better one yet: less than any training
-// container needs, and enough for quotas and limit ranges to count.
-inline constexpr ResourceVector kPlaceholder{Gpus(0), MilliCpu(100), MiB(128)};
+// The least that is written for a container: less than any training container needs, and enough for
+// quotas and limit ranges to count.
+inline constexpr ResourceVector kLeastRequest{Gpus(0), MilliCpu(100), MiB(128)};
 
 // Adds a margin to a process's memory: the next peak may be higher.
 Bytes WithMargin(Bytes process_memory);
@@ -54,10 +54,13 @@ struct ProfileTrust {
 // `share` is the whole pod's; `profile` is for its GPUs, or null.
 Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
            const ProfileTrust& trust);
-// Sizes a container whose fair share is not known yet: the amounts as written, and small
-// placeholders for the rest. The floor is a placeholder if an amount is not written, or if the
+// Sizes a container whose pod may go to no node yet. `share` is what the nodes that may come are
+// taken to have for the pod. An autoscaler chooses the size of a node by the result, so it is the
+// demand if the container has a profile, even if the nodes may turn out to have less; if `least`,
+// it is not more than the share. The floor is a placeholder if an amount is not written, or if the
 // container has a profile.
-Sizes SizeWithoutShare(const SizingCase& sizing, bool has_profile);
+Sizes SizeUnplaced(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
+                   const ProfileTrust& trust, bool least);
 
 // Lowers the floor to `most` if it is above, but not below the bounds. Returns whether it was.
 bool HoldBack(const SizingCase& sizing, const ResourceVector& most, Sizes& sizes);

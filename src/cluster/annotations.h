@@ -53,6 +53,10 @@ inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
 inline constexpr std::string_view kSpreadCost = "synergy.io/spread-cost";
 // Warnings for the creator of the pod, one per line.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
+// Looser identities of the pod's workload (LooserIdentities as text).
+inline constexpr std::string_view kWorkloadAlike = "synergy.io/workload-alike";
+// The profile was measured of a workload that is only alike: by "arguments" or "owner".
+inline constexpr std::string_view kProfileHint = "synergy.io/profile-hint";
 // The profile, the enforcement and the GPU product that were used are annotations with the names of
 // the labels; so is the workload (below).
 
@@ -76,10 +80,29 @@ inline constexpr std::string_view kDevices = "synergy.io/devices";
 // All annotations of pods that programs act on. The webhook removes or recomputes each of them when
 // a pod is created. After that an admission policy allows only Synergy to change them
 // (charts/synergy/templates/admission-policies.yaml).
-inline constexpr std::array kWrittenByPrograms = {
-    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,  kProfileGeneration,
-    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen, kUnshrinkableUntil,
-    kMemoryLetBe, kMemoryInUse, kDevices,     kWarnings, kWorkload,  kProbe,    kSpreadCost};
+inline constexpr std::array kWrittenByPrograms = {kContainer,
+                                                  kDemand,
+                                                  kFairShare,
+                                                  kFloor,
+                                                  kOriginal,
+                                                  kProfile,
+                                                  kProfileGeneration,
+                                                  kEnforcement,
+                                                  kGpuProduct,
+                                                  kPlaceholder,
+                                                  kChange,
+                                                  kKeptPlace,
+                                                  kRoomSeen,
+                                                  kUnshrinkableUntil,
+                                                  kMemoryLetBe,
+                                                  kMemoryInUse,
+                                                  kDevices,
+                                                  kWarnings,
+                                                  kWorkload,
+                                                  kProbe,
+                                                  kSpreadCost,
+                                                  kWorkloadAlike,
+                                                  kProfileHint};
 
 // The field manager with which the extender and the tuner write pods. The API server records the
 // writer of each amount and annotation in a pod's metadata.managedFields.

@@ -30,12 +30,14 @@ struct NamingLabel {
   std::string_view kind;  // of what is named; empty: the name applies to all kinds
 };
 constexpr std::string_view kTrainingOperator = "training.kubeflow.org/operator-name";  // label
-constexpr std::array<NamingLabel, 6> kNames = {
+constexpr std::array<NamingLabel, 8> kNames = {
     {{annotations::kGang, "", ""},
      {"scheduling.x-k8s.io/pod-group", "", "podgroup"},
      {kKueueGroup, "", "kueue"},
      {kJobSet, "jobset.sigs.k8s.io/replicatedjob-name", "jobset"},
      {"training.kubeflow.org/job-name", "", "training"},
+     {"ray.io/cluster", "ray.io/group", "ray"},
+     {"leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index", "lws"},
      {"batch.kubernetes.io/job-name", "", "job"}}};
 
 // Returns "pytorchjob" for "pytorchjob-controller": jobs of two kinds may have the same name.

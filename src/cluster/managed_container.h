@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
+#include "profile/measured/workload_identities.h"
 
 namespace synergy {
 
@@ -137,7 +138,9 @@ struct AdmittedContainer {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
-  std::string workload;  // pods with the same one are alike (profile/measured/measured_profile.h)
+  std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
+  LooserIdentities alike;  // by which other workloads are like it
+  std::optional<LooserIdentity> hint;  // the profile is only of a workload alike
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;
   ResourceVector demand;

@@ -41,6 +41,14 @@ struct ControllerConfig {
   // The least that every node pool has per GPU, including pools that an autoscaler could create.
   // Zero: as much as the existing nodes have.
   ResourceVector least_pool_per_gpu;
+  // Requests of a pod that no node is there for, by which an autoscaler chooses one
+  // (docs/autoscalers.md).
+  struct Unplaced {
+    // If neither the workload's demand nor a node of its GPU product is known.
+    ResourceVector per_gpu{Gpus(0), Cores(3), GiB(10)};
+    // How long a pod is unschedulable before its requests shrink to what the smallest node has.
+    std::chrono::milliseconds patience{60000};
+  } unplaced;
   // Schedulers whose pods are taken over within the scope, in addition to scheduler_name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};

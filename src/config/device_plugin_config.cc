@@ -80,6 +80,7 @@ Fields FieldsOf(DevicePluginConfig& config, std::chrono::milliseconds& quiet) {
                           {"ignoredXids", Xids(config.health.ignored_xids)}})},
       {"kubelet", NotInChart(Section({{"pluginFolder", Text(config.plugin_folder)},
                                       {"podResourcesSocket", Text(config.pod_resources_socket)}}))},
+      {"stateFolder", NotInChart(Text(config.state_folder))},
       {"listen", NotInChart(Address(config.listen))},
       {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
       {"gpuBusyFile", NotInChart(Text(config.gpu_busy_file))},

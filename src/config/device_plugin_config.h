@@ -43,6 +43,9 @@ struct DevicePluginConfig {
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+  // Keeps what was registered, over restarts of the plugin until the next boot; empty: nothing.
+  std::string state_folder = "/run/synergy-device-plugin";
+  std::string pod_uid;  // of the plugin's own pod; empty: none, or unknown
   std::string listen = "0.0.0.0:9410";
   // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
   // TLS. Needs node_name, without which there is no API server to check tokens with.

@@ -82,11 +82,15 @@ YamlField Size(Bytes& out) {
   return {read, kSizeSchema};
 }
 
-YamlField Amounts(ResourceVector& out) {
-  const auto cpu = [&out](const YAML::Node& node, const std::string& field) {
-    out.cpu = MilliCpu(ToMilliCores(node, field));
+YamlField Cpu(MilliCpu& out) {
+  const auto read = [&out](const YAML::Node& node, const std::string& field) {
+    out = MilliCpu(ToMilliCores(node, field));
   };
-  return Section({{"cpu", {cpu, kCpuSchema}}, {"memory", Size(out.memory)}});
+  return {read, kCpuSchema};
+}
+
+YamlField Amounts(ResourceVector& out) {
+  return Section({{"cpu", Cpu(out.cpu)}, {"memory", Size(out.memory)}});
 }
 
 YamlField Section(Fields fields) {

@@ -30,6 +30,7 @@ YamlField WholeNumber(int64_t& out, int64_t least, int64_t most);
 // From `least` up to, but not including, `end`.
 YamlField Number(double& out, double least, double end);
 YamlField Size(Bytes& out);
+YamlField Cpu(MilliCpu& out);
 // cpu and memory; an absent one leaves its amount unchanged.
 YamlField Amounts(ResourceVector& out);
 YamlField Section(Fields fields);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cluster/claims.h"
 #include "core/log.h"
@@ -51,6 +52,17 @@ struct NodeAgentConfig {
   // File in which the node's device plugin reports how busy GPUs are (its gpuBusyFile); empty:
   // none.
   std::string gpu_busy_file;
+  // The kubelet's socket that says which container has which device; empty: not asked.
+  std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+  // The DCGM exporter on the node: a pod of a DaemonSet whose name matches, in one of these
+  // namespaces. None: no exporter is asked.
+  struct Dcgm {
+    std::vector<std::string> namespaces;
+    std::string daemon_set = "*dcgm-exporter*";  // a pattern with * and ?
+    int64_t port = 9400;
+    std::string path = "/metrics";
+  };
+  Dcgm dcgm;
   // Folder for the record of temporary CPU quotas: it outlives the agent's container.
   std::string state_folder = "/run/synergy-node-agent";
   // Folder in which systemd keeps the files of transient units, including containers'.

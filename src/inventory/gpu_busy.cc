@@ -1,20 +1,14 @@
 #include "inventory/gpu_busy.h"
 
 #include <algorithm>
-#include <chrono>
+#include <tuple>
 #include <utility>
 
 namespace synergy {
-namespace {
-
-// The driver's figure covers the last second or less, so it does not represent a long time.
-constexpr Duration kLongestStep = std::chrono::seconds(5);
-
-}  // namespace
 
 void BusyMeter::Add(const std::map<std::string, std::optional<double>>& utilizations, Moment at) {
   const Duration step = at.now - last_;
-  const bool goes_on = step > Duration::zero() && step <= kLongestStep;
+  const bool goes_on = step > Duration::zero() && step <= longest_step_;
   std::map<std::string, Busy> now;
   for (const auto& [uuid, utilization] : utilizations) {
     if (!utilization) continue;
@@ -33,6 +27,31 @@ void BusyMeter::Add(const std::map<std::string, std::optional<double>>& utilizat
 std::optional<BusyMeter::Busy> BusyMeter::Of(const std::string& uuid) const {
   const auto found = gpus_.find(uuid);
   return found == gpus_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<ContainerBusy> MeansOfContainers(const std::vector<OwnedBusy>& gpus) {
+  struct Sum {
+    double seconds = 0;
+    WallTime since{};
+    int count = 0;
+    bool known = true;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Sum> containers;
+  for (const OwnedBusy& gpu : gpus) {
+    Sum& sum = containers[{gpu.owner->pod_namespace, gpu.owner->pod, gpu.owner->container}];
+    sum.known = sum.known && gpu.busy.has_value();
+    if (!gpu.busy) continue;
+    sum.seconds += gpu.busy->seconds;
+    sum.since = std::max(sum.since, gpu.busy->since);
+    ++sum.count;
+  }
+  std::vector<ContainerBusy> means;
+  for (const auto& [key, sum] : containers) {
+    if (!sum.known) continue;
+    const auto& [pod_namespace, pod, container] = key;
+    means.push_back({pod_namespace, pod, container, sum.seconds / sum.count, sum.since});
+  }
+  return means;
 }
 
 }  // namespace synergy

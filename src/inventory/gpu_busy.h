@@ -1,18 +1,20 @@
 #pragma once
 
-// Measures how long GPUs have been busy from their utilization, in the form that
-// synergy-device-plugin reports to synergy-node-agent. If a training reports no iterations, the
-// busy time of its GPUs is an estimate of its progress, because an iteration's work is constant
-// (docs/progress.md).
+// Measures how long GPUs have been busy from their utilization: in synergy-device-plugin, which
+// reports it to synergy-node-agent, and in the node agent, by the figures of an exporter. If a
+// training reports no iterations, the busy time of its GPUs is an estimate of its progress, because
+// an iteration's work is constant (docs/progress.md).
 //
 // Threading: values; one owner of a meter.
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/clock.h"
+#include "inventory/kubelet_device.h"
 
 namespace synergy {
 
@@ -24,13 +26,19 @@ class BusyMeter {
     WallTime since{};
   };
 
+  // A driver's figure covers the last second or less, so it does not represent a long time; an
+  // exporter's stands for the time since its last refresh.
+  static constexpr Duration kLongestStep = std::chrono::seconds(5);
+  explicit BusyMeter(Duration longest_step = kLongestStep) : longest_step_(longest_step) {}
+
   // Takes in a reading: the part of the last moments in which each GPU was busy, 0 to 1, by UUID.
-  // Restarts the count of a GPU that is missing or was not read for more than five seconds.
+  // Restarts the count of a GPU that is missing or was not read for more than the longest step.
   void Add(const std::map<std::string, std::optional<double>>& utilizations, Moment at);
   // Returns none if nothing is known of the GPU.
   std::optional<Busy> Of(const std::string& uuid) const;
 
  private:
+  const Duration longest_step_;
   std::map<std::string, Busy> gpus_;
   Instant last_{};
 };
@@ -50,8 +58,19 @@ struct ContainerBusy {
 struct NodeBusy {
   WallTime at{};
   std::vector<ContainerBusy> containers;
+  // How long it may take until the next moment is known; zero: seconds.
+  Duration interval{};
 
   bool operator==(const NodeBusy&) const = default;
 };
+
+// A GPU of a container; no busy time if it is unknown.
+struct OwnedBusy {
+  const DeviceOwner* owner = nullptr;
+  std::optional<BusyMeter::Busy> busy;
+};
+// Returns the means of all containers, in the order of their names. A container is left out if the
+// busy time of one of its GPUs is unknown, for instance because it is a part of a GPU (MIG).
+std::vector<ContainerBusy> MeansOfContainers(const std::vector<OwnedBusy>& gpus);
 
 }  // namespace synergy

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "metrics/families.h"
+#include "metrics/gpu_families.h"
 
 namespace synergy::metrics {
 namespace {
@@ -10,56 +11,6 @@ namespace {
 // From the duration of our own work to the kubelet's timeout.
 const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
-
-// Adds the node to the labels of its GPUs' metrics: a scrape's own labels name the plugin's pod.
-LabelPairs OfNode(const std::string& node, LabelPairs labels = {}) {
-  if (!node.empty()) labels.insert(labels.begin(), {"node", node});
-  return labels;
-}
-
-void AddGpus(const std::string& node, const DeviceGauges& gauges, Families& out) {
-  ScrapedFamily info(out, "synergy_gpu_info", "Always 1; the labels describe the GPU.");
-  ScrapedFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be allocated.");
-  ScrapedFamily memory(out, "synergy_gpu_memory_bytes", "The GPU's memory.");
-  ScrapedFamily used(out, "synergy_gpu_memory_used_bytes", "The GPU's memory in use.");
-  ScrapedFamily utilization(out, "synergy_gpu_utilization_ratio",
-                            "Fraction of the last sample period in which a kernel ran.");
-  ScrapedFamily temperature(out, "synergy_gpu_temperature_celsius", "The GPU's temperature.");
-  ScrapedFamily power(out, "synergy_gpu_power_watts", "The GPU's power draw.");
-  for (const DeviceGauges::Gpu& gpu : gauges.gpus) {
-    const LabelPairs uuid = OfNode(node, {{"uuid", gpu.uuid}});
-    info.Add(OfNode(node, {{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}), 1);
-    healthy.Add(uuid, gpu.healthy);
-    memory.Add(uuid, gpu.memory.count());
-    if (gpu.memory_used) used.Add(uuid, gpu.memory_used->count());
-    utilization.Add(uuid, gpu.utilization);
-    temperature.Add(uuid, gpu.temperature);
-    power.Add(uuid, gpu.power);
-  }
-}
-
-void AddAllocated(const std::string& node, const std::vector<DeviceGauges::Allocated>& allocated,
-                  Families& out) {
-  ScrapedFamily given(
-      out, "synergy_gpu_allocated",
-      "Always 1: the GPU, or a MIG device of it, is allocated to the pod's container.");
-  ScrapedFamily utilization(
-      out, "synergy_pod_gpu_utilization_ratio",
-      "Fraction of the last sample period in which a kernel ran, over the containers' GPUs.");
-  ScrapedFamily used(out, "synergy_pod_gpu_memory_used_bytes",
-                     "Memory in use, over the containers' GPUs.");
-  for (const DeviceGauges::Allocated& entry : allocated) {
-    LabelPairs labels = OfNode(node, {{"uuid", entry.uuid}});
-    if (!entry.mig_uuid.empty()) labels.emplace_back("mig_uuid", entry.mig_uuid);
-    labels.emplace_back("namespace", entry.pod_namespace);
-    labels.emplace_back("pod", entry.pod);
-    labels.emplace_back("container", entry.container);
-    utilization.Add(labels, entry.utilization);
-    if (entry.memory_used) used.Add(labels, entry.memory_used->count());
-    labels.emplace_back("resource", entry.resource);
-    given.Add(labels, 1);
-  }
-}
 
 void AddDevices(const std::string& node, const DeviceGauges& gauges, Families& out) {
   {
@@ -81,7 +32,6 @@ void AddDevices(const std::string& node, const DeviceGauges& gauges, Families& o
   }
   AddGauge(out, "synergy_device_plugin_pod_resources_up",
            "Whether the kubelet reports the pods' devices.", gauges.allocated.has_value());
-  AddAllocated(node, gauges.allocated.value_or(std::vector<DeviceGauges::Allocated>()), out);
 }
 
 void AddProgram(const std::string& node, const DeviceGauges& gauges, Families& out) {
@@ -91,6 +41,9 @@ void AddProgram(const std::string& node, const DeviceGauges& gauges, Families& o
            "GPUs that the driver counts but cannot identify.", gauges.unreachable, OfNode(node));
   AddGauge(out, "synergy_device_plugin_gpus_without_xids",
            "GPUs whose Xids the driver does not report.", gauges.without_events, OfNode(node));
+  AddGauge(out, "synergy_device_plugin_stopped",
+           "Whether it offers nothing, because another component of the node offers the GPUs.",
+           gauges.stopped, OfNode(node));
   AddGauge(out, "synergy_device_plugin_source_up",
            "Whether the last reading of the GPUs (NVML or the inventory file) succeeded.",
            gauges.source_ok);
@@ -180,7 +133,9 @@ std::string DeviceMetrics::Render() const {
   Families scraped;
   if (impl_->read_gauges) {
     const DeviceGauges gauges = impl_->read_gauges();
-    AddGpus(impl_->node, gauges, scraped);
+    AddGpuFamilies(
+        {impl_->node, gauges.gpus, gauges.allocated.value_or(std::vector<AllocatedGpu>())},
+        scraped);
     AddDevices(impl_->node, gauges, scraped);
     AddProgram(impl_->node, gauges, scraped);
   }

@@ -14,53 +14,31 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "core/units.h"
+#include "metrics/gpu_metrics.h"
 
 namespace synergy::metrics {
 
 // Read at each scrape, not counted as it happens.
 struct DeviceGauges {
-  struct Gpu {
-    std::string uuid;
-    std::string product;
-    std::string pci_id;
-    bool healthy = true;
-    Bytes memory;
-    // No value if the driver does not report it.
-    std::optional<double> utilization;  // 0 to 1
-    std::optional<Bytes> memory_used;
-    std::optional<double> temperature;  // degrees Celsius
-    std::optional<double> power;        // watts
-  };
   struct Devices {
     std::string resource;
     std::string product;
     bool healthy = true;
     uint64_t count = 0;
   };
-  struct Allocated {
-    std::string resource;
-    std::string uuid;      // the GPU's
-    std::string mig_uuid;  // of its part, if one is given
-    std::string pod_namespace;
-    std::string pod;
-    std::string container;
-    // No value if the driver does not report it.
-    std::optional<double> utilization;  // 0 to 1
-    std::optional<Bytes> memory_used;
-  };
   struct Resource {
     std::string resource;
     bool registered = false;
   };
 
-  std::vector<Gpu> gpus;
+  std::vector<GpuGauge> gpus;
   std::vector<Devices> devices;  // as advertised, counted by product and health
   std::vector<Resource> resources;
-  std::optional<std::vector<Allocated>> allocated;  // none: the kubelet did not report it
-  uint64_t left_out = 0;                            // GPUs in MIG mode that are not advertised
-  uint64_t unreachable = 0;                         // GPUs of which only their failure is known
-  uint64_t without_events = 0;                      // GPUs whose Xids are not reported
+  std::optional<std::vector<AllocatedGpu>> allocated;  // none: the kubelet did not report it
+  uint64_t left_out = 0;                               // GPUs in MIG mode that are not advertised
+  uint64_t unreachable = 0;                            // GPUs of which only their failure is known
+  uint64_t without_events = 0;                         // GPUs whose Xids are not reported
+  bool stopped = false;                                // because another component offers the GPUs
   bool source_ok = false;
   bool ready = false;
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "metrics/families.h"
+#include "metrics/gpu_families.h"
 
 namespace synergy::metrics {
 namespace {
@@ -78,6 +79,7 @@ Families Scrape(const NodeAgentGauges& gauges) {
            "Whether the node is close to evictions for memory.", gauges.node_short);
   AddProgress(out, gauges.progress);
   AddBusySeconds(out, gauges.busy);
+  if (!gauges.gpus.gpus.empty() || !gauges.gpus.allocated.empty()) AddGpuFamilies(gauges.gpus, out);
   AddCounter(out, "synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", gauges.dropped_events);
   AddGauge(out, "synergy_node_agent_ready", "Whether the program is ready (/readyz).",

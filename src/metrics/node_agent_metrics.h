@@ -14,6 +14,7 @@
 
 #include "core/clock.h"
 #include "core/units.h"
+#include "metrics/gpu_metrics.h"
 
 namespace synergy::metrics {
 
@@ -55,6 +56,7 @@ struct NodeAgentGauges {
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that report it
   std::vector<PodBusyCounter> busy;        // of pods that do not
+  GpuGauges gpus;                          // where another component offers them
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the last message from the API server

@@ -275,6 +275,13 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
   measured.gpu_product = object.training.gpu_product;
   measured.gpus = object.training.gpus;
   measured.gang_size = object.gang_size;
+  measured.alike = {.arguments = ReadText(fields, value["alike"]["arguments"]),
+                    .owner = ReadText(fields, value["alike"]["owner"])};
+  if (const Value taken = value["takenFrom"]; !taken.absent()) {
+    const auto by = ParseLooserIdentity(fields.Text(taken["by"]));
+    if (!by) fields.Report(taken["by"], "is none of: arguments, owner");
+    measured.taken = {ReadText(fields, taken["profile"]), by.value_or(LooserIdentity::kArguments)};
+  }
   measured.node = ReadText(fields, value["node"]);
   measured.revision = fields.Integer(value["revision"], 1, kLargest);
   const auto at = ParseTime(fields.Text(value["at"]));
@@ -484,6 +491,18 @@ std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measure
   AppendJsonString(out, measured.note);
   out += R"(,"memory":)";
   AppendMemory(out, measured.memory);
+  out += R"(,"alike":{"arguments":)";
+  AppendTextOrNull(out, measured.alike.arguments);
+  out += R"(,"owner":)";
+  AppendTextOrNull(out, measured.alike.owner);
+  out += R"(},"takenFrom":)";
+  if (measured.taken) {
+    out += R"({"profile":)";
+    AppendJsonString(out, measured.taken->profile);
+    out += fmt::format(R"(,"by":"{}"}})", ToString(measured.taken->by));
+  } else {
+    out += "null";
+  }
   return out + "}}}";
 }
 

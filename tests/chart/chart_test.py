@@ -19,21 +19,24 @@ import lookups
 
 CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
+PLUGIN = {"devicePlugin": {"enabled": True}}
 EVERYTHING = {
+    **PLUGIN,
     "kueue": {"enabled": True},
     "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True},
                 "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
     "tests": {"gpuPod": {"enabled": True}},
 }
 LEAST = {
-    "devicePlugin": {"enabled": False}, "nodeAgent": {"enabled": False}, "networkPolicy": {"enabled": False},
+    "nodeAgent": {"enabled": False}, "networkPolicy": {"enabled": False},
     "priorityClass": {"create": False}, "scheduler": {"replicaCount": 1}, "controller": {"replicaCount": 1},
 }
 COMBINATIONS = {
     "defaults": {}, "cert-manager": CERT_MANAGER, "given certificate": PROVIDED, "everything": EVERYTHING,
-    "least": LEAST,
-    "inventory file": {"devicePlugin": {"inventory": "gpus:\n- {uuid: GPU-0, product: A, memory: 1Gi}\n"}},
-    "CDI": {"devicePlugin": {"config": {"deviceListStrategy": "cdi"}}},
+    "least": LEAST, "device plugin": PLUGIN,
+    "inventory file": {
+        "devicePlugin": {"enabled": True, "inventory": "gpus:\n- {uuid: GPU-0, product: A, memory: 1Gi}\n"}},
+    "CDI": {"devicePlugin": {"enabled": True, "config": {"deviceListStrategy": "cdi"}}},
     "given accounts": {name: {"serviceAccount": {"create": False, "name": f"given-{name.lower()}"}}
                        for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
     "placed": {name: {"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}],
@@ -42,7 +45,7 @@ COMBINATIONS = {
                           "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}
                for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
     "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
-    "own registry": {"image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
+    "own registry": {**PLUGIN, "image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
 COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
 COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
@@ -50,10 +53,12 @@ COMBINATIONS["added to"] = {name: {
     "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}],
     "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
+for combination in ("given accounts", "placed", "added to"):
+    COMBINATIONS[combination]["devicePlugin"]["enabled"] = True
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
 COMBINATIONS["progress"] = {
     "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
-COMBINATIONS["metrics for accounts"] = {"metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
+COMBINATIONS["metrics for accounts"] = {**PLUGIN, "metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # The place of a value that the schema refuses, and a word of the reason.
@@ -185,10 +190,11 @@ class SchemaTest(unittest.TestCase):
             return yaml.safe_load(done.stdout)["data"]["notes"]
 
         theirs = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
-        self.assertIn("kube-system/gpus looks like NVIDIA's device plugin", notes(theirs, {}))
-        self.assertIn("set devicePlugin.enabled=false", notes(theirs, {}))
-        self.assertNotIn("NVIDIA", notes(theirs, {"devicePlugin": {"enabled": False}}))
-        self.assertNotIn("NVIDIA's device plugin", notes("example.com/other:1", {}))
+        self.assertIn("kube-system/gpus looks like NVIDIA's device plugin", notes(theirs, PLUGIN))
+        self.assertIn("set devicePlugin.enabled=false", notes(theirs, PLUGIN))
+        self.assertNotIn("NVIDIA's device plugin", notes("example.com/other:1", PLUGIN))
+        self.assertNotIn("WARNING", notes(theirs, {}))
+        self.assertIn("PASS_DEVICE_SPECS=true", notes(theirs, {}))
 
     def test_every_value_is_in_the_schema(self):
         schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
@@ -236,8 +242,8 @@ class RenderTest(unittest.TestCase):
 
     def test_the_device_plugin_sees_all_mig_devices_where_it_advertises_them(self):
         for strategy, sees in (("none", False), ("single", True), ("mixed", True)):
-            plugin = find(helm.template({"devicePlugin": {"config": {"migStrategy": strategy}}}), "DaemonSet",
-                          "synergy-device-plugin")
+            plugin = find(helm.template({"devicePlugin": {"enabled": True, "config": {"migStrategy": strategy}}}),
+                          "DaemonSet", "synergy-device-plugin")
             container = plugin["spec"]["template"]["spec"]["containers"][0]
             environment = {entry["name"]: entry.get("value") for entry in container["env"]}
             self.assertEqual(environment["NVIDIA_DRIVER_CAPABILITIES"], "compute,utility")
@@ -391,7 +397,7 @@ class RenderTest(unittest.TestCase):
         self.assertEqual([item["metadata"]["name"] for item in objects if item["kind"] == "Pod"], ["synergy-test"])
 
     def test_one_name_of_scheduler_and_gpus_reaches_everybody(self):
-        objects = helm.template({"schedulerName": "mine", "gpuResource": "amd.com/gpu"})
+        objects = helm.template({**PLUGIN, "schedulerName": "mine", "gpuResource": "amd.com/gpu"})
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
         scheduler = yaml.safe_load(data["scheduler.yaml"])
         controller = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
@@ -414,14 +420,14 @@ class RenderTest(unittest.TestCase):
     def test_a_changed_configuration_replaces_the_pods_that_read_it_and_no_others(self):
         def checksums(values):
             return {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
-                    for item in workloads(helm.template(values))}
+                    for item in workloads(helm.template({**PLUGIN, **values}))}
 
         before = checksums({})
         for part, workload in (("extender", "synergy-scheduler"), ("controller", "synergy-controller"),
                                ("nodeAgent", "synergy-node-agent")):
             after = checksums({part: {"config": {"stalenessLimit": "77s"}}})
             self.assertEqual([name for name in before if before[name] != after[name]], [workload])
-        after = checksums({"devicePlugin": {"inventory": "gpus: []"}})
+        after = checksums({"devicePlugin": {"enabled": True, "inventory": "gpus: []"}})
         self.assertEqual([name for name in before if before[name] != after[name]], ["synergy-device-plugin"])
 
     def test_an_upgrade_of_the_chart_alone_replaces_no_pod(self):
@@ -464,16 +470,66 @@ class RenderTest(unittest.TestCase):
             volumes = {volume["name"]: volume for volume in spec["volumes"]}
             mount = mounts.get(config.rpartition("/")[0])
             return config, mount, mount and volumes[mount["name"]]["hostPath"]
-        objects = self.rendered["defaults"]
+        objects = self.rendered["device plugin"]
         writer, reader = told(objects, "device-plugin", "config.yaml"), told(objects, "node-agent", "node-agent.yaml")
         self.assertEqual(writer[0], reader[0])
         self.assertEqual(writer[2], {"path": writer[0].rpartition("/")[0], "type": "DirectoryOrCreate"})
         self.assertEqual(writer[2], reader[2])
         self.assertEqual((writer[1].get("readOnly", False), reader[1].get("readOnly", False)), (False, True))
-        alone = helm.template({"devicePlugin": {"enabled": False}})
+        alone = self.rendered["defaults"]
         self.assertEqual(told(alone, "node-agent", "node-agent.yaml"), ("", None, None))
-        alone = helm.template({"nodeAgent": {"enabled": False}})
+        alone = helm.template({**PLUGIN, "nodeAgent": {"enabled": False}})
         self.assertEqual(told(alone, "device-plugin", "config.yaml"), ("", None, None))
+
+    def test_nothing_offers_gpus_unless_that_is_asked_for(self):
+        def of_the_plugin(objects):
+            return [f"{item['kind']} {item['metadata']['name']}"
+                    for item in objects if "device-plugin" in item["metadata"]["name"]]
+
+        self.assertEqual(of_the_plugin(self.rendered["defaults"]), [])
+        mounted = [mount["mountPath"] for item in workloads(self.rendered["defaults"])
+                   for container in containers(item["spec"]["template"]["spec"])
+                   for mount in container["volumeMounts"]]
+        self.assertFalse([path for path in mounted if "device-plugins" in path])
+        self.assertEqual(of_the_plugin(self.rendered["device plugin"]), [
+            f"{kind} synergy-device-plugin" for kind in (
+                "NetworkPolicy", "ServiceAccount", "ConfigMap", "ClusterRole", "ClusterRoleBinding", "DaemonSet",
+                "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")])
+
+    def test_what_the_device_plugin_has_registered_outlives_its_pod(self):
+        objects = self.rendered["device plugin"]
+        config = find(objects, "ConfigMap", "synergy-device-plugin")["data"]["config.yaml"]
+        folder = yaml.safe_load(config)["stateFolder"]
+        spec = find(objects, "DaemonSet", "synergy-device-plugin")["spec"]["template"]["spec"]
+        mount = next(item for item in spec["containers"][0]["volumeMounts"] if item["mountPath"] == folder)
+        volume = next(item for item in spec["volumes"] if item["name"] == mount["name"])
+        self.assertEqual(volume["hostPath"], {"path": folder, "type": "DirectoryOrCreate"})
+        uid = next(entry for entry in spec["containers"][0]["env"] if entry["name"] == "POD_UID")
+        self.assertEqual(uid["valueFrom"], {"fieldRef": {"fieldPath": "metadata.uid"}})
+
+    def test_the_node_agent_asks_the_kubelet_and_an_exporter_about_gpus_unless_that_is_switched_off(self):
+        def asked(values):
+            objects = helm.template(values)
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+            spec = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+            mounts = [mount for mount in spec["containers"][0]["volumeMounts"] if "pod-resources" in mount["mountPath"]]
+            out = find(objects, "NetworkPolicy", "synergy-node-agent")["spec"]["egress"]
+            ports = {port["port"] for rule in out for port in rule.get("ports", [])}
+            volumes = [volume["hostPath"] for volume in spec["volumes"] if volume["name"] == "pod-resources"]
+            return config, mounts, volumes, ports
+
+        config, mounts, volumes, ports = asked(
+            {"nodeAgent": {"kubeletRootDir": "/k", "dcgm": {"namespaces": ["mine"], "port": 9500}}})
+        self.assertEqual(config["podResourcesSocket"], "/var/lib/kubelet/pod-resources/kubelet.sock")
+        self.assertEqual(config["dcgm"], {"namespaces": ["mine"], "daemonSet": "*dcgm-exporter*", "port": 9500,
+                                          "path": "/metrics"})
+        self.assertEqual([mount.get("readOnly") for mount in mounts], [True])
+        self.assertEqual(volumes, [{"path": "/k/pod-resources", "type": "DirectoryOrCreate"}])
+        self.assertIn(9500, ports)
+        config, mounts, volumes, ports = asked({"nodeAgent": {"podResources": False}})
+        self.assertEqual((config["podResourcesSocket"], mounts, volumes), ("", [], []))
+        self.assertNotIn(9400, ports)
+        self.assertNotIn(9400, asked({"nodeAgent": {"dcgm": {"namespaces": []}}})[3])
 
     def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
         objects = helm.template({"nodeAgent": {"hostPID": True}})
@@ -499,7 +555,8 @@ class RenderTest(unittest.TestCase):
 
     def test_the_device_plugin_finds_gpu_nodes_by_any_label(self):
         def takes(labels, values):
-            spec = find(helm.template(values), "DaemonSet", "synergy-device-plugin")["spec"]["template"]["spec"]
+            objects = helm.template({**PLUGIN, **values})
+            spec = find(objects, "DaemonSet", "synergy-device-plugin")["spec"]["template"]["spec"]
             terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
                 "nodeSelectorTerms"]
             return any(all(e["key"] in labels and (e["operator"] == "Exists" or labels[e["key"]] in e["values"])
@@ -541,18 +598,19 @@ class RenderTest(unittest.TestCase):
         """Outside of kube-system GKE admits them only if a quota has their classes in its scope."""
         quota = find(self.rendered["defaults"], "ResourceQuota", "synergy-critical")["spec"]
         self.assertIn("system-node-critical", quota["scopeSelector"]["matchExpressions"][0]["values"])
-        own = helm.template({name: {"priorityClassName": "mine"} for name in ("devicePlugin", "nodeAgent")})
+        own = helm.template({name: {"enabled": True, "priorityClassName": "mine"}
+                             for name in ("devicePlugin", "nodeAgent")})
         for objects in (own, self.rendered["least"]):
             self.assertNotIn("ResourceQuota", {item["kind"] for item in objects})
 
     def test_selinux_lets_the_daemons_have_the_nodes_folders(self):
-        for item in workloads(self.rendered["defaults"]):
+        for item in workloads(self.rendered["device plugin"]):
             security = item["spec"]["template"]["spec"]["containers"][0]["securityContext"]
             self.assertEqual(security.get("seLinuxOptions"), {"type": "spc_t"} if item["kind"] == "DaemonSet" else None)
 
     def test_openshift_is_told_which_constraints_are_whose(self):
         bound = {item["subjects"][0]["name"]: item["roleRef"]["name"].rsplit(":", 1)[1]
-                 for item in helm.template(more=("--api-versions", "security.openshift.io/v1"))
+                 for item in helm.template(PLUGIN, more=("--api-versions", "security.openshift.io/v1"))
                  if item["metadata"]["name"].endswith("-scc")}
         self.assertEqual(bound, {"synergy-scheduler": "nonroot-v2", "synergy-controller": "nonroot-v2",
                                  "synergy-device-plugin": "privileged", "synergy-node-agent": "privileged"})
@@ -563,7 +621,7 @@ class RenderTest(unittest.TestCase):
         values = {"podSecurityContext": {"runAsUser": 7, "fsGroup": None},
                   "securityContext": {"readOnlyRootFilesystem": False, "capabilities": None}}
         objects = helm.template({name: {"securityContext": values["securityContext"]} if name == "extender" else values
-                                 for name in COMPONENTS})
+                                 for name in COMPONENTS} | {"devicePlugin": {"enabled": True, **values}})
         for item in workloads(objects):
             spec = item["spec"]["template"]["spec"]
             self.assertEqual(spec["securityContext"]["runAsUser"], 7)
@@ -574,7 +632,7 @@ class RenderTest(unittest.TestCase):
                 self.assertIs(container["securityContext"]["allowPrivilegeEscalation"], False)
 
     def test_arguments_environment_and_volumes_can_be_added(self):
-        before = {item["metadata"]["name"]: item for item in workloads(self.rendered["defaults"])}
+        before = {item["metadata"]["name"]: item for item in workloads(self.rendered["device plugin"])}
         for item in workloads(self.rendered["added to"]):
             spec = item["spec"]["template"]["spec"]
             old = before[item["metadata"]["name"]]["spec"]["template"]["spec"]
@@ -684,7 +742,7 @@ class RenderTest(unittest.TestCase):
                                       "tuner": {"enabled": False, "round": "1m", "leastGainPercent": 7, "hold": "1m",
                                                 "settle": "2s", "patience": "9s", "unshrinkable": "1h",
                                                 "patchesPerSecond": 5, "patchesAtOnce": 2}}},
-            "devicePlugin": {"inventory": "gpus: []", "config": {
+            "devicePlugin": {"enabled": True, "inventory": "gpus: []", "config": {
                 "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X",
                 "cdi": {"kind": "a.b/c", "command": ["nvidia-ctk"]},
                 "nvml": {"library": "x.so", "whenMissing": "exit"},
@@ -699,7 +757,7 @@ class RenderTest(unittest.TestCase):
                     ("controller", "synergy-controller", "controller.yaml"),
                     ("device-plugin", "synergy-device-plugin", "config.yaml"),
                     ("node-agent", "synergy-node-agent", "node-agent.yaml")]
-        for more in ({}, values):
+        for more in (PLUGIN, values):
             objects = helm.template(more)
             for program, name, key in programs:
                 with self.subTest(program, values=bool(more)), tempfile.TemporaryDirectory() as folder:
@@ -860,7 +918,7 @@ class CertificateTest(unittest.TestCase):
 
     def test_metrics_are_for_the_own_namespace_and_those_that_say_so(self):
         def sources(values):
-            objects = helm.template(values)
+            objects = helm.template({**PLUGIN, **values})
             return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy"
                     for rule in item["spec"]["ingress"]
                     if rule["ports"][0]["port"] == "http"]
@@ -875,7 +933,7 @@ class CertificateTest(unittest.TestCase):
         programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml",
                     "device-plugin": "config.yaml"}
         for wanted in (False, True):
-            objects = helm.template({"metrics": {"authorization": wanted, "podMonitor": {"enabled": True}}})
+            objects = helm.template({**PLUGIN, "metrics": {"authorization": wanted, "podMonitor": {"enabled": True}}})
             for program, file in programs.items():
                 with self.subTest(program, wanted=wanted):
                     config = next(item["data"][file]

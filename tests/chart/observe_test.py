@@ -135,7 +135,8 @@ class AlertTest(unittest.TestCase):
         names = {alert["alert"] for alert in dashboards.alerts()}
         self.assertEqual({file.stem for file in RUNBOOKS.glob("*.md")}, names)
         rules = self.rendered(
-            {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
+            {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}},
+             "devicePlugin": {"enabled": True}})
         self.assertEqual({rule["alert"] for rule in rules}, names)
         for rule in rules:
             self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
@@ -145,7 +146,8 @@ class AlertTest(unittest.TestCase):
             self.assertNotIn("runbook_url", rule["annotations"])
 
     def test_what_is_turned_off_is_not_missed(self):
-        on = {rule["alert"] for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}})}
+        on = {rule["alert"] for rule in self.rendered({
+            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": True}})}
         off = {rule["alert"] for rule in self.rendered({
             "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False},
             "nodeAgent": {"enabled": False}, "controller": {"config": {"tuner": {"enabled": False}}}})}

@@ -28,10 +28,9 @@ class Room final : public AdmissionSurroundings {
                                                   const std::string&) const override {
     return nullptr;
   }
-  std::shared_ptr<const KnownProfile> FindMeasured(const std::string&, const std::string&, Gpus,
-                                                   int32_t, const std::string&,
-                                                   const NodeSelection&) const override {
-    return nullptr;
+  MeasuredFound FindMeasured(const std::string&, const WorkloadSought&, Gpus, int32_t,
+                             const std::string&, const NodeSelection&) const override {
+    return {};
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return std::make_shared<const NamespaceLimits>();

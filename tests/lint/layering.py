@@ -26,6 +26,7 @@ ARROWS = {
     "queues": ["core", "profile", "gavel", "cluster", "policy", "optimus"],
     "sim": ["core", "profile", "cluster", "admission", "policy", "allocation", "engine", "queues"],
     "inventory": ["core"],
+    "kubelet": ["core", "inventory"],
     "http": ["core"],
     "json": ["core"],
     "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "queues", "json"],
@@ -38,9 +39,9 @@ ARROWS = {
                  "daemon", "kube"],
     "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http",
                    "json", "wire", "metrics", "config", "daemon", "kube"],
-    "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config",
-                  "daemon", "kube"],
+    "deviceplugin": ["core", "inventory", "kubelet", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "nodeagent": ["core", "inventory", "kubelet", "profile", "progress", "cluster", "http", "json", "wire", "metrics",
+                  "config", "daemon", "kube"],
     "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record",
             "http", "json", "wire", "config", "kube"],
     # Research: nothing above includes from it.
@@ -73,7 +74,7 @@ THIRD_PARTY = {
     "Clp": ["solver"],
     "Coin": ["solver"],
     "Osi": ["solver"],
-    "grpcpp/": ["deviceplugin"],
+    "grpcpp/": ["deviceplugin", "kubelet"],
     "linux/": ["nodeagent"],
     "CLI/": ["daemon", "cli", "research/lab"],
 }
@@ -116,6 +117,7 @@ NAMESPACES = {
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",
+    "src/kubelet/": "grpc",
     "research/lab/": "synergy::cli",  # a command line of the same parts
 }
 

@@ -119,6 +119,7 @@ extenders:
     "resource" .Values.gpuResource
     "listen" "0.0.0.0:9410"
     "metricsAuthorization" .Values.metrics.authorization
+    "stateFolder" "/run/synergy-device-plugin"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
 {{- end -}}
@@ -140,5 +141,7 @@ extenders:
     "confineWrites" (not .Values.nodeAgent.seeReads)
     "transientUnitFolder" "/run/systemd/transient"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
+    "podResourcesSocket" (ternary "/var/lib/kubelet/pod-resources/kubelet.sock" "" .Values.nodeAgent.podResources)
+    "dcgm" .Values.nodeAgent.dcgm
     "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
 #include "engine/profiler/progress_intake.h"
@@ -65,6 +66,7 @@ void Begin(ProfilerPass& pass, const std::string& name, GangRoll& gang) {
   }
   const MeasurementKey& key = memory.pods.at(gang.head).key;
   Measurement& measurement = Recalled(pass, key);
+  NoteIdentities(measurement, memory.pods.at(gang.head).pod->fungible->alike);
   measurement.node_cpu = std::max(measurement.node_cpu, *most);
   measurement.fair_share = std::max(measurement.fair_share, fair_share);
   MakeHead(memory, gang, gang.head);

@@ -12,6 +12,7 @@
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/gang_members.h"
+#include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probe_cost.h"
 #include "engine/profiler/publishing.h"
@@ -227,6 +228,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   if (measurement.estimate) return Complete(pass, measurement);
   WatchedPod* const pod = Choose(pass, measurement);
   if (pod == nullptr) return;
+  if (!TakesLead(pass, key, measurement)) return;
   const auto [range, scale] = RangeOf(pass.memory, *pod);
   auto plan = NextProbe(measurement.points, range, pass.settings.agreement);
   if (plan) plan->cpu = std::max(FromCores(InCores(plan->cpu) / scale), kLeastProbe);

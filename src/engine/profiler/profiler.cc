@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/profiler/gang_members.h"
+#include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probing.h"
 #include "engine/profiler/profiler_pass.h"
@@ -34,7 +35,7 @@ std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
   MeasurementKey key{pod.pod_namespace, pod.fungible->workload, pod.fungible->requested.gpus,
                      products.size() == 1 ? products.front() : std::string(), GangSizeOf(pod)};
   const std::string& profile = pod.fungible->profile;
-  if (!profile.empty() && profile != NameOf(key)) return std::nullopt;
+  if (!profile.empty() && profile != NameOf(key) && !pod.fungible->hint) return std::nullopt;
   return key;
 }
 
@@ -65,6 +66,7 @@ void See(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& 
     Leave(memory, pod->uid);
   }
   Measurement& known = Recalled(pass, key);
+  NoteIdentities(known, pod->fungible->alike);
   known.pods.insert(pod->uid);
   known.node_cpu = std::max(known.node_cpu, MostOf(pass.cluster.node(index), *pod));
   known.fair_share = std::max(known.fair_share, pod->fungible->fair_share.cpu);
@@ -132,6 +134,7 @@ void Advance(ProfilerPass& pass, const MeasurementKey& key) {
   Measurement& measurement = it->second;
   if (measurement.pods.empty() && !measurement.publishing) {
     LookAgain(pass.memory, key, measurement, std::nullopt);
+    GiveUpLead(pass.memory, key, measurement);
     pass.memory.measurements.erase(it);
     return;
   }
@@ -142,10 +145,12 @@ void Advance(ProfilerPass& pass, const MeasurementKey& key) {
     anew.due = measurement.due;
     anew.node_cpu = measurement.node_cpu;
     anew.fair_share = measurement.fair_share;
+    anew.alike = measurement.alike;
     measurement = std::move(anew);
   }
   FollowProbe(pass, measurement);
   Measure(pass, measurement);
+  TryHints(pass, key, measurement);
   BeginProbe(pass, key, measurement);
   Publish(pass, key, measurement);
   const bool busy = measurement.probe || !measurement.closely.empty();

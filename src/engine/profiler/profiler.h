@@ -99,6 +99,15 @@ class MeasuredBook {
   // Null if there is none.
   virtual std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                                       const std::string& name) const = 0;
+  // Returns the best of those that may be hints (MayHint) for workloads that share this looser
+  // identity; null if there is none, or if the book does not look for any.
+  virtual std::shared_ptr<const MeasuredProfile> FindHint(const std::string& /*profile_namespace*/,
+                                                          const std::string& /*identity*/,
+                                                          Gpus /*gpus*/,
+                                                          const std::string& /*gpu_product*/,
+                                                          int32_t /*gang_size*/) const {
+    return nullptr;
+  }
 };
 
 class Profiler {

@@ -124,7 +124,11 @@ struct Measurement {
   std::optional<RunningProbe> probe;
   MilliCpu node_cpu;  // the most that any one of the pods could get; for a gang, that all could
   MilliCpu fair_share;
-  std::string node;       // where most of it was measured
+  std::string node;                 // where most of it was measured
+  LooserIdentities alike;           // of its pods
+  std::optional<TakenCurve> taken;  // its points are those of a workload alike
+  // Hints that its speed was compared with, once each: profile and revision.
+  std::set<std::pair<std::string, int64_t>> tried_hints;
   bool complete = false;  // nothing more to probe
   // Until then a speed off the curve counts at once: a curve that holds only for moments is none.
   Instant on_trial_until{};
@@ -159,6 +163,12 @@ struct Measurement {
   double Lost() const;
 };
 
+// The one of several workloads alike that is probed, while the others wait for what comes of it.
+struct AlikeLead {
+  MeasurementKey leader;
+  Instant until{};
+};
+
 // The members of a gang that run.
 struct GangRoll {
   struct Member {
@@ -178,8 +188,10 @@ struct ProfilerMemory {
   std::map<MeasurementKey, Measurement> measurements;
   std::unordered_map<NodeIndex, std::vector<std::string>> on_node;  // uids
   std::map<NodeIndex, MeasurementKey> probed;                       // nodes
-  std::vector<std::shared_ptr<const Pod>> waiting;                  // Unschedulable
-  std::set<MeasurementKey> news;                                    // to be looked at
+  // By keys with the looser identity in place of the workload.
+  std::map<MeasurementKey, AlikeLead> leads;
+  std::vector<std::shared_ptr<const Pod>> waiting;  // Unschedulable
+  std::set<MeasurementKey> news;                    // to be looked at
   std::set<std::pair<Instant, MeasurementKey>> due;
   uint64_t seen = 0;  // the version of the cluster up to which its nodes were looked at
 };

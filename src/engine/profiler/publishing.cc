@@ -40,7 +40,8 @@ bool IsNews(const Measurement& known, const MeasuredProfile& now, const JobProfi
   const MeasuredProfile& before = *known.published;
   if (before.confirmed != now.confirmed || before.drifted != now.drifted ||
       before.censored != now.censored || before.estimate != now.estimate ||
-      before.note != now.note || before.memory.has_value() != now.memory.has_value() ||
+      before.note != now.note || before.alike != now.alike || before.taken != now.taken ||
+      before.memory.has_value() != now.memory.has_value() ||
       (now.memory && Differ(*before.memory, *now.memory, agreement)) ||
       HasGuessAbove(before) != HasGuessAbove(now)) {
     return true;
@@ -86,10 +87,18 @@ void Recall(Measurement& measurement, const MeasuredProfile& published, Instant 
   measurement.node = published.node;
   measurement.note = published.note;
   measurement.memory = published.memory;
+  measurement.alike = published.alike;
+  measurement.taken = published.taken;
   if (published.drifted) {
     measurement.probes = 0;
     return;
   }
+  TakePoints(measurement, published);
+}
+
+}  // namespace
+
+void TakePoints(Measurement& measurement, const MeasuredProfile& published) {
   const bool climbs = HasGuessAbove(published);
   double best = 0;
   for (const MeasuredPoint& point : published.points) {
@@ -111,8 +120,6 @@ void Recall(Measurement& measurement, const MeasuredProfile& published, Instant 
                                   .spread = point.spread});
   }
 }
-
-}  // namespace
 
 bool HasGuessAbove(const MeasuredProfile& measured) {
   return measured.points.back().certainty == PointCertainty::kGuess;
@@ -156,6 +163,8 @@ void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measure
   measurement.drifted = false;
   MeasuredProfile measured;
   measured.workload = key.workload;
+  measured.alike = measurement.alike;
+  if (measurement.complete) measured.taken = measurement.taken;
   measured.gpu_product = key.gpu_product;
   measured.gpus = key.gpus;
   measured.gang_size = key.gang_size;
@@ -177,10 +186,12 @@ void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measure
   measured.note = measurement.note;
   const auto curve = CurveOf(measured);
   if (!curve || !IsNews(measurement, measured, *curve, pass.settings.agreement)) return;
-  const std::string why = measured.confirmed
-                              ? fmt::format("{} probes", measured.probes)
-                              : std::string(measured.estimate ? "estimated by GPU busy time"
-                                                              : "by progress and CPU time alone");
+  const std::string why =
+      measured.taken       ? fmt::format("a window agrees with profile {}, found by {}",
+                                         measured.taken->profile, ToText(measured.taken->by))
+      : measured.confirmed ? fmt::format("{} probes", measured.probes)
+                           : std::string(measured.estimate ? "estimated by GPU busy time"
+                                                           : "by progress and CPU time alone");
   Ask(pass, key, measurement, std::move(measured), why);
 }
 

@@ -22,6 +22,9 @@ Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
 // Takes in that it has been published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
+// Continues from points that were published, its own or those of a workload alike.
+void TakePoints(Measurement& measurement, const MeasuredProfile& published);
+
 // Publishes what is known if it is news.
 void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 

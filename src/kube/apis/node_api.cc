@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kube/listing.h"
+#include "wire/objects/resource_slices.h"
 
 namespace synergy::kube {
 namespace {
@@ -26,6 +27,17 @@ class HttpNodeApi final : public NodeApi {
                       wire::WriteNodeGpuPatch(labels, gpu_inventory), std::move(stop));
     if (!answer) return Fail(answer.error());
     return {};
+  }
+
+  Result<std::vector<std::string>> ReadSliceDrivers(const std::string& node,
+                                                    std::stop_token stop) override {
+    // A version of zero is answered from the API server's memory: every node asks.
+    const Result<std::string> answer =
+        client_.Get("/apis/resource.k8s.io/v1/resourceslices?resourceVersion=0&fieldSelector=" +
+                        Escape("spec.nodeName=" + node),
+                    std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return wire::ReadSliceDrivers(*answer);
   }
 
  private:

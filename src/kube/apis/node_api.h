@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of its own Node that the device plugin reads and writes.
+// Reads and writes for the device plugin, about its own Node.
 //
 // Threading: from any thread. Failures: as in ApiClient.
 //
@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 #include "inventory/node_labels.h"
@@ -25,6 +26,10 @@ class NodeApi {
   // Writes the labels and the annotation synergy.io/gpu-inventory in one request, and nothing else.
   virtual Result<> WriteGpus(const std::string& node, const NodeLabelChange& labels,
                              const std::string& gpu_inventory, std::stop_token stop) = 0;
+  // Returns the names of the DRA drivers that offer devices of this node by ResourceSlices.
+  // kNotFound: the API server does not serve them.
+  virtual Result<std::vector<std::string>> ReadSliceDrivers(const std::string& node,
+                                                            std::stop_token stop) = 0;
 };
 
 // The client outlives the result.

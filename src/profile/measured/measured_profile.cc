@@ -78,6 +78,14 @@ bool IsMemoryInDoubt(const MeasuredProfile& measured) {
   return measured.memory && !measured.memory->confirmed;
 }
 
+bool MayHint(const MeasuredProfile& measured) {
+  return measured.confirmed && !measured.drifted && !measured.estimate && !measured.taken;
+}
+
+bool IsBetterHint(const MeasuredProfile& a, const MeasuredProfile& b) {
+  return a.at != b.at ? a.at > b.at : a.workload < b.workload;
+}
+
 std::string MeasuredName(std::string_view workload, Gpus gpus, std::string_view gpu_product,
                          int32_t gang_size) {
   const std::string of_workload = Slug(workload, kMostOfWorkload);

@@ -23,6 +23,7 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "profile/job_profile.h"
+#include "profile/measured/workload_identities.h"
 #include "profile/training_profile.h"
 
 namespace synergy {
@@ -60,8 +61,19 @@ struct MeasuredMemory {
   bool operator==(const MeasuredMemory&) const = default;
 };
 
+// The TrainingProfile whose curve was taken over because a window agreed with it, and by which
+// identity it was found.
+struct TakenCurve {
+  std::string profile;
+  LooserIdentity by = LooserIdentity::kArguments;
+
+  bool operator==(const TakenCurve&) const = default;
+};
+
 struct MeasuredProfile {
   std::string workload;
+  LooserIdentities alike;             // by which other workloads are like it
+  std::optional<TakenCurve> taken;    // nullopt: measured on pods of its own
   std::string gpu_product;            // as in the node label nvidia.com/gpu.product; empty: unknown
   Gpus gpus = Gpus(1);                // of a pod
   int32_t gang_size = 1;              // pods of its gang (cluster/gang.h); 1: it trains alone
@@ -93,6 +105,13 @@ struct MeasuredProfile {
 bool IsCpuInDoubt(const MeasuredProfile& measured);
 // The same for memory: the processes may need more than they have shown so far.
 bool IsMemoryInDoubt(const MeasuredProfile& measured);
+
+// Whether it may be a hint for pods of another workload: it was measured on pods of its own, and
+// confirmed by probes.
+bool MayHint(const MeasuredProfile& measured);
+// Whether `a` is the better hint: the newer one; of two at the same time, the one whose workload is
+// first in order.
+bool IsBetterHint(const MeasuredProfile& a, const MeasuredProfile& b);
 
 // Returns the name of the TrainingProfile that is kept for it: a DNS subdomain of at most 253
 // characters.

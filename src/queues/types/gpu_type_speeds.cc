@@ -1,13 +1,25 @@
 #include "queues/types/gpu_type_speeds.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "cluster/labels.h"
 
 namespace synergy {
 namespace {
 
 // Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
+
+// Jobs get their GPU type by a node selector for this label, so nodes whose product is known
+// otherwise cannot be chosen.
+constexpr std::string_view kSelectedLabel = "nvidia.com/gpu.product";
+
+// REQUIRES: the node has one product.
+bool IsSelectable(const NodeDetail& node) {
+  return FindLabel(node.labels, kSelectedLabel) == node.gpu_kinds.products.front();
+}
 
 // Returns `progress`, completed with the profiles' speeds on other products, scaled to its unit.
 std::map<std::string, double> Join(const std::map<std::string, double>& profiles,
@@ -34,7 +46,7 @@ std::map<std::string, ProductGpus> GpuTypeSpeeds::Count(const std::set<std::stri
   for (NodeIndex index = 0; index < snapshot->size(); ++index) {
     const NodeState& node = snapshot->node(index);
     if (!node.Schedulable() || node.allocatable.gpus <= Gpus(0)) continue;
-    if (node.detail->gpu_kinds.products.size() != 1) continue;
+    if (node.detail->gpu_kinds.products.size() != 1 || !IsSelectable(*node.detail)) continue;
     int64_t of_others = 0;
     for (const auto& pod : node.detail->pods) {
       if (!ours.contains(pod->uid) && !pod->terminal) of_others += pod->requests.main.gpus.count();

@@ -55,10 +55,9 @@ class SimulatedSurroundings final : public AdmissionSurroundings {
   std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                   const std::string& name) const override;
   // Models are profiled beforehand.
-  std::shared_ptr<const KnownProfile> FindMeasured(const std::string&, const std::string&, Gpus,
-                                                   int32_t, const std::string&,
-                                                   const NodeSelection&) const override {
-    return nullptr;
+  MeasuredFound FindMeasured(const std::string&, const WorkloadSought&, Gpus, int32_t,
+                             const std::string&, const NodeSelection&) const override {
+    return {};
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return state_.Snapshot()->share_limits();

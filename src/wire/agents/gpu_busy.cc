@@ -19,9 +19,10 @@ void Members(auto& each, Like<ContainerBusy> auto& busy) {
 }
 
 void Members(auto& each, Like<NodeBusy> auto& busy) {
-  auto& [at, containers] = busy;
+  auto& [at, containers, interval] = busy;
   each("at", at);
   each("containers", containers);
+  each("interval", interval);
 }
 
 std::string WriteNodeBusy(const NodeBusy& busy) { return WriteMembers(busy); }

@@ -29,6 +29,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<DeviceSafety>{"Unknown", "Safe", "Unsafe",
                                                                       "Lost"};
 template <>
+inline constexpr std::array<std::string_view, 2> kWords<LooserIdentity>{"Arguments", "Owner"};
+template <>
 inline constexpr std::array<std::string_view, 7> kWords<NodeRequirement::Operator>{
     "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Unknown"};
 template <>
@@ -85,13 +87,21 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
   each("until", until);
 }
 
+void Members(auto& each, Like<LooserIdentities> auto& identities) {
+  auto& [arguments, owner] = identities;
+  each("arguments", arguments);
+  each("owner", owner);
+}
+
 void Members(auto& each, Like<AdmittedContainer> auto& container) {
-  auto& [name, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
-         written, placeholder] = container;
+  auto& [name, profile, profile_generation, workload, alike, hint, enforcement, floor, demand,
+         fair_share, written, placeholder] = container;
   each("container", name);
   each("profile", profile);
   each("profileGeneration", profile_generation);
   each("workload", workload);
+  each("alike", alike);
+  each("hint", hint);
   each("enforcement", enforcement);
   each("floor", floor);
   each("demand", demand);

@@ -23,7 +23,19 @@ constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
 constexpr std::string_view kJobSetLabel = "jobset.sigs.k8s.io/jobset-name";
 constexpr std::string_view kReplicasLabel = "jobset.sigs.k8s.io/replicatedjob-replicas";
 constexpr std::string_view kIndexLabel = "batch.kubernetes.io/job-completion-index";
+// The role of a pod: Kubeflow's training operator writes the first, the MPI operator the second.
 constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
+constexpr std::string_view kJobRoleLabel = "training.kubeflow.org/job-role";
+constexpr std::string_view kReplicaIndexLabel = "training.kubeflow.org/replica-index";
+constexpr std::string_view kTrainingJobLabel = "training.kubeflow.org/job-name";
+constexpr std::string_view kOperatorLabel = "training.kubeflow.org/operator-name";
+constexpr std::string_view kMpiOperator = "mpi-operator";
+constexpr std::string_view kLauncher = "launcher";
+constexpr std::string_view kRayGroupLabel = "ray.io/group";
+constexpr std::string_view kRayTypeLabel = "ray.io/node-type";
+constexpr std::string_view kRayIndexLabel = "ray.io/worker-group-replica-index";
+constexpr std::string_view kSetLabel = "leaderworkerset.sigs.k8s.io/name";
+constexpr std::string_view kSetGroupLabel = "leaderworkerset.sigs.k8s.io/group-index";
 
 struct KnownOwner {
   std::string_view api_version;
@@ -31,11 +43,16 @@ struct KnownOwner {
   std::string_view plural;
   GangOwnerKind means;
 };
-constexpr std::array<KnownOwner, 4> kKnownOwners = {
+constexpr std::array<KnownOwner, 5> kKnownOwners = {
     {{"batch/v1", "Job", "jobs", GangOwnerKind::kJob},
      {"kubeflow.org/v1", "PyTorchJob", "pytorchjobs", GangOwnerKind::kPyTorchJob},
      {"kubeflow.org/v1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob},
-     {"kubeflow.org/v2beta1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob}}};
+     {"kubeflow.org/v2beta1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob},
+     {"ray.io/v1", "RayCluster", "rayclusters", GangOwnerKind::kRayCluster}}};
+
+bool IsKubeflows(GangOwnerKind kind) {
+  return kind == GangOwnerKind::kPyTorchJob || kind == GangOwnerKind::kMpiJob;
+}
 
 // The creator of a pod chooses its owner and labels. An invalid name must not lead to another path.
 bool IsName(std::string_view name) {
@@ -74,7 +91,8 @@ GangSize SizeByJob(Value job, const GangOwner& owner) {
   const bool train_together = spec["completionMode"].text() == "Indexed" && completions &&
                               completions == parallelism &&
                               !spec["template"]["spec"]["subdomain"].text().empty();
-  if (train_together && *parallelism >= 1 && *parallelism <= kMostGangMembers)
+  const bool is_named = owner.is_named && completions && completions == parallelism;
+  if ((train_together || is_named) && *parallelism >= 1 && *parallelism <= kMostGangMembers)
     gang.size = Within(*parallelism * owner.replicas);
   return gang;
 }
@@ -101,13 +119,15 @@ std::string SchedulerKey(Value pod_template) {
   return scheduler + (asks ? " asks" : "");
 }
 
-GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource, bool masters) {
+// `also`: the type of replicas that train beside the workers; empty: none does.
+GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource,
+                        std::string_view also) {
   GangSize gang;
   int64_t size = 0;
   std::optional<std::string> scheduler;
-  for (const char* type : {"Master", "Worker"}) {
+  for (const std::string_view type : {also, std::string_view("Worker")}) {
     const Value spec = specs[type];
-    if (!spec.IsObject() || (!masters && std::string_view(type) == "Master")) continue;
+    if (!spec.IsObject()) continue;
     const Value pod_template = spec["template"];
     if (!AsksForGpus(pod_template, gpu_resource)) continue;
     // Another scheduler places the rest, so no process would count the whole gang.
@@ -122,12 +142,103 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
   return gang;
 }
 
-// Whether the pod itself, or Kueue, names its gang.
-bool NamesItsGang(const PodToAdmit& pod) {
-  constexpr std::array kWords = {annotations::kGangSize, annotations::kGang, kKueueGroupLabel};
-  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-    return FindLabel(pod.labels, word).has_value();
+// The workers that torchrun begins with are those of the lowest indices; the rest may come later.
+GangSize SizeByElasticJob(Value spec, Value statuses, std::string_view gpu_resource) {
+  const Value replicas = spec["pytorchReplicaSpecs"];
+  GangSize all = SizeByReplicas(replicas, statuses, gpu_resource, "");
+  const int64_t least = CountOf(spec["elasticPolicy"]["minReplicas"]).value_or(1);
+  if (all.size == 1 || !replicas["Master"].absent() || least < 1) return {};
+  if (least < all.size) all = {.size = Within(least), .begun = all.begun, .below = least};
+  return all;
+}
+
+// In v2beta1 the launcher trains, too, if it asks for GPUs. If it is created only once the workers
+// are ready, they cannot wait for it, and it is on its own.
+GangSize SizeByMpiJob(Value job, std::string_view of, std::string_view gpu_resource) {
+  const Value spec = job["spec"];
+  const bool with_launcher = job["apiVersion"].text() == "kubeflow.org/v2beta1" &&
+                             spec["launcherCreationPolicy"].text() != "WaitForWorkersReady";
+  if (of == kLauncher && !with_launcher) return {};
+  return SizeByReplicas(spec["mpiReplicaSpecs"], job["status"]["replicaStatuses"], gpu_resource,
+                        with_launcher ? "Launcher" : "");
+}
+
+GangSize SizeByRayCluster(Value spec, Value status, std::string_view group) {
+  GangSize gang{.begun = IsPositive(status["availableWorkerReplicas"])};
+  spec["workerGroupSpecs"].ForEachElement([&](Value each) {
+    if (each["groupName"].text() != group) return;
+    const auto count = [&each](std::string_view name, int64_t otherwise) {
+      return each[name].absent() ? otherwise : CountOf(each[name]).value_or(-1);
+    };
+    const int64_t least = count("minReplicas", 0);
+    const int64_t most = count("maxReplicas", kMostGangMembers + int64_t{1});
+    const int64_t hosts = count("numOfHosts", 1);
+    int64_t replicas = count("replicas", least);
+    if (least < 0 || most < least || replicas < 0 || hosts < 1 || hosts > kMostGangMembers) return;
+    replicas = std::clamp(replicas, least, most);
+    if (spec["enableInTreeAutoscaling"].truth()) {
+      if (least < replicas) gang.below = least;
+      replicas = least;
+    }
+    if (replicas <= kMostGangMembers) gang.size = Within(replicas * hosts);
   });
+  return gang;
+}
+
+GangSize SizeByLeaderWorkerSet(Value spec, std::string_view gpu_resource) {
+  if (spec["startupPolicy"].text() == "LeaderReady") return {};
+  const Value group = spec["leaderWorkerTemplate"];
+  const auto size = group["size"].absent() ? 1 : CountOf(group["size"]);
+  if (!size || *size < 1 || *size > kMostGangMembers) return {};
+  const Value workers = group["workerTemplate"];
+  const Value leader = group["leaderTemplate"].IsObject() ? group["leaderTemplate"] : workers;
+  const bool both = AsksForGpus(leader, gpu_resource) && AsksForGpus(workers, gpu_resource);
+  if (both && SchedulerKey(leader) != SchedulerKey(workers)) return {};
+  return {.size = Within((AsksForGpus(leader, gpu_resource) ? 1 : 0) +
+                         (AsksForGpus(workers, gpu_resource) ? *size - 1 : 0))};
+}
+
+bool IsOfJob(const PodToAdmit& pod) {
+  return pod.owner.api_version == "batch/v1" && pod.owner.kind == "Job" &&
+         !FindLabel(pod.labels, kJobSetLabel) && !FindLabel(pod.labels, kTrainingJobLabel) &&
+         !FindLabel(pod.labels, kPodGroupLabel);
+}
+
+// Whether the pod itself, or Kueue, names its gang. A Job says the size of one that is only named.
+bool NamesItsGang(const PodToAdmit& pod) {
+  if (FindLabel(pod.labels, annotations::kGangSize) || FindLabel(pod.labels, kKueueGroupLabel))
+    return true;
+  return FindLabel(pod.labels, annotations::kGang).has_value() && !IsOfJob(pod);
+}
+
+std::optional<int64_t> IndexOf(const PodToAdmit& pod, std::string_view label) {
+  return CountIn(FindLabel(pod.labels, label).value_or(""));
+}
+
+// The MPIJob of a launcher with GPUs, whose owner is a Job, and the LeaderWorkerSet of a pod, whose
+// owner is a StatefulSet: their labels name them.
+std::optional<GangOwner> FindNamedByLabel(const PodToAdmit& pod, GangOwner owner) {
+  const auto label = [&](std::string_view key) {
+    return FindLabel(pod.labels, key).value_or(std::string_view());
+  };
+  const std::string_view job = label(kTrainingJobLabel);
+  if (label(kOperatorLabel) == kMpiOperator && label(kJobRoleLabel) == kLauncher && IsName(job)) {
+    owner.kind = GangOwnerKind::kMpiJob;
+    owner.group = kLauncher;
+    owner.path =
+        fmt::format("/apis/kubeflow.org/v2beta1/namespaces/{}/mpijobs/{}", pod.pod_namespace, job);
+    owner.described = fmt::format("MPIJob {}/{}", pod.pod_namespace, job);
+    return owner;
+  }
+  const std::string_view set = label(kSetLabel);
+  if (IsName(set) && IndexOf(pod, kSetGroupLabel)) {
+    owner.kind = GangOwnerKind::kLeaderWorkerSet;
+    owner.path = fmt::format("/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}",
+                             pod.pod_namespace, set);
+    owner.described = fmt::format("LeaderWorkerSet {}/{}", pod.pod_namespace, set);
+    return owner;
+  }
+  return std::nullopt;
 }
 
 // A label's value has 63 characters at most, but an object's name may have more. A longer name is
@@ -187,7 +298,10 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
 
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
   const std::string& group = pod.scheduling_group;
-  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod)) return std::nullopt;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod) ||
+      FindLabel(pod.labels, annotations::kGang)) {
+    return std::nullopt;
+  }
   GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
   owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
   owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
@@ -209,7 +323,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
         return each.api_version == pod.owner.api_version && each.kind == pod.owner.kind;
       });
   const std::string_view group = label(kPodGroupLabel);
-  const bool is_kubeflows = known != kKnownOwners.end() && known->means != GangOwnerKind::kJob;
+  const bool is_kubeflows = known != kKnownOwners.end() && IsKubeflows(known->means);
   if (!group.empty() && !is_kubeflows) {
     // A group of several replicated jobs may start in stages, which the PodGroup does not show.
     if (!IsName(group) || !label(kJobSetLabel).empty()) return std::nullopt;
@@ -219,14 +333,22 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
     owner.described = fmt::format("PodGroup {}/{}", pod.pod_namespace, group);
     return owner;
   }
+  if (auto named = FindNamedByLabel(pod, owner)) return named;
   if (known == kKnownOwners.end() || !IsName(pod.owner.name)) return std::nullopt;
+  owner.is_named = !label(annotations::kGang).empty();
   // True for nearly all Jobs: no request is needed.
-  const bool may_be_one = pod.has_subdomain && !label(kIndexLabel).empty();
+  const bool may_be_one = (pod.has_subdomain && !label(kIndexLabel).empty()) || owner.is_named;
   if (known->means == GangOwnerKind::kJob && !may_be_one) return std::nullopt;
   if (is_kubeflows) {
-    const std::string_view type = label(kReplicaTypeLabel);
+    const std::string_view type =
+        label(kReplicaTypeLabel).empty() ? label(kJobRoleLabel) : label(kReplicaTypeLabel);
     const bool is_master = known->means == GangOwnerKind::kPyTorchJob && type == "master";
     if (type != "worker" && !is_master) return std::nullopt;
+    owner.index = IndexOf(pod, kReplicaIndexLabel);
+  } else if (known->means == GangOwnerKind::kRayCluster) {
+    if (label(kRayTypeLabel) != "worker" || label(kRayGroupLabel).empty()) return std::nullopt;
+    owner.group = label(kRayGroupLabel);
+    owner.index = IndexOf(pod, kRayIndexLabel);
   } else if (!label(kJobSetLabel).empty()) {
     const auto replicas = CountIn(label(kReplicasLabel));
     if (!replicas || *replicas < 1 || *replicas > kMostGangMembers) return std::nullopt;
@@ -238,6 +360,10 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
                            known->plural, pod.owner.name);
   owner.described = fmt::format("{} {}/{}", known->kind, pod.pod_namespace, pod.owner.name);
   return owner;
+}
+
+bool IsMember(const GangSize& gang, const GangOwner& owner) {
+  return !gang.below || (owner.index && *owner.index >= 0 && *owner.index < *gang.below);
 }
 
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
@@ -254,12 +380,16 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
     case GangOwnerKind::kJob:
       return SizeByJob(root, owner);
     case GangOwnerKind::kPyTorchJob:
-      if (!spec["elasticPolicy"].absent()) return GangSize();
+      if (!spec["elasticPolicy"].absent())
+        return SizeByElasticJob(spec, status["replicaStatuses"], gpu_resource);
       return SizeByReplicas(spec["pytorchReplicaSpecs"], status["replicaStatuses"], gpu_resource,
-                            true);
+                            "Master");
     case GangOwnerKind::kMpiJob:
-      return SizeByReplicas(spec["mpiReplicaSpecs"], status["replicaStatuses"], gpu_resource,
-                            false);
+      return SizeByMpiJob(root, owner.group, gpu_resource);
+    case GangOwnerKind::kRayCluster:
+      return SizeByRayCluster(spec, status, owner.group);
+    case GangOwnerKind::kLeaderWorkerSet:
+      return SizeByLeaderWorkerSet(spec, gpu_resource);
     case GangOwnerKind::kPodGroup:
       return GangSize{.size = Within(CountOf(spec["minMember"]).value_or(1)),
                       .begun = IsPositive(status["running"])};

@@ -5,10 +5,17 @@
 //
 //   Job (batch/v1)             Indexed, completions = parallelism, with a subdomain: that number;
 //                              for a JobSet (pods labelled by it) times the replicated job's
-//                              replicas
-//   PyTorchJob (kubeflow.org)  the workers and the master, those that have GPUs; none if it is
-//                              elastic
-//   MPIJob (kubeflow.org)      the workers
+//                              replicas. With the label synergy.io/gang of the pods: completions =
+//                              parallelism
+//   PyTorchJob (kubeflow.org)  the workers and the master, those that have GPUs; if it is elastic,
+//                              its minReplicas, those of the lowest indices
+//   MPIJob (kubeflow.org)      the workers, and the launcher if it has GPUs and is created with
+//                              them
+//   RayCluster (ray.io)        the workers of a group: replicas x numOfHosts; where Ray's
+//                              autoscaler adds more, minReplicas x numOfHosts, those of the lowest
+//                              indices. The head is no member
+//   LeaderWorkerSet            a group: its leader and workers, those that have GPUs; none if the
+//                              workers are created only once the leader is ready
 //   PodGroup                   spec.minMember (scheduling.x-k8s.io, of scheduler-plugins)
 //   PodGroup                   spec.schedulingPolicy.gang.minCount (scheduling.k8s.io/v1beta1,
 //                              Kubernetes' own); none with the policy `basic`
@@ -35,16 +42,23 @@ enum class GangOwnerKind : uint8_t {
   kPodGroup,
   kSchedulingGroup,
   kJobSet,
+  kRayCluster,
+  kLeaderWorkerSet,
 };
 
 // The object to read, and how to read it.
 struct GangOwner {
   GangOwnerKind kind = GangOwnerKind::kJob;
-  std::string gang;       // the gang's name (cluster/gang.h)
-  std::string label;      // the gang's name as a label, if the pod has no label for it
-  std::string path;       // on the API server
-  std::string uid;        // the UID that the object must have; empty: any
-  int32_t replicas = 1;   // of a JobSet's replicated job: the gang's number of such owners
+  std::string gang;      // the gang's name (cluster/gang.h)
+  std::string label;     // the gang's name as a label, if the pod has no label for it
+  std::string path;      // on the API server
+  std::string uid;       // the UID that the object must have; empty: any
+  int32_t replicas = 1;  // of a JobSet's replicated job: the gang's number of such owners
+  // A RayCluster's: the name of the pod's worker group. An MPIJob's: "launcher" for that pod.
+  std::string group = {};
+  // The number of the pod (of a RayCluster: of its replica) among its owner's; nullopt: none.
+  std::optional<int64_t> index = {};
+  bool is_named = false;  // the pods of a Job name their gang, and not its size
   std::string described;  // "Job team/bert"
 };
 
@@ -63,11 +77,16 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod);
 struct GangSize {
   int32_t size = 1;    // 1: no gang; 0: another owner decides
   bool begun = false;  // its pods exist, as far as the owner has counted them
+  // Only pods whose index is below are members; the owner has more. nullopt: all pods are.
+  std::optional<int64_t> below = {};
   // The bounds of the gang: "node" or "rack" (of any label); empty: anywhere.
   std::string_view within = {};
 
   bool operator==(const GangSize&) const = default;
 };
+
+// Whether the pod that `owner` was found for is a member, by its index.
+bool IsMember(const GangSize& gang, const GangOwner& owner);
 
 // Reads the owner's `text`. kInvalid if it is no JSON object.
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "inventory/gpu_labels.h"
 #include "inventory/node_labels.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
@@ -8,7 +9,6 @@
 #include "wire/objects/gpu_inventory.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
-#include "wire/objects/product_affinity.h"
 
 namespace synergy::wire {
 
@@ -21,9 +21,9 @@ bool IsPartOf(std::string_view labelled, std::string_view product) {
   return labelled.starts_with("-MIG-") || labelled == "-SHARED";
 }
 
-// Reads the device plugin's annotation or, without a valid one, the label that GPU feature
-// discovery also sets. Pods name a product as the label does.
-GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
+// Reads the annotation of Synergy's device plugin or, without a valid one, labels
+// (inventory/gpu_labels.h). Pods name a product as GPU feature discovery's label does.
+GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value labels) {
   GpuKinds kinds;
   if (!annotation.absent()) {
     const Result<NodeGpus> gpus = ReadGpuInventory(fields.Text(annotation));
@@ -41,8 +41,9 @@ GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
       }
     }
   }
-  if (label.absent()) return kinds;
-  const std::string labelled = ReadText(fields, label);
+  const std::string labelled =
+      ProductByLabels([&](std::string_view key) { return fields.Text(labels[key]); });
+  if (labelled.empty()) return kinds;
   if (kinds.products.empty()) kinds.products.push_back(labelled);
   for (std::string& product : kinds.products) {
     if (IsPartOf(labelled, product)) product = labelled;
@@ -61,7 +62,7 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   node.labels = ReadLabels(fields, metadata["labels"]);
   node.gpu_kinds =
       ReadGpuKinds(fields, fields.Object(metadata["annotations"])[kGpuInventoryAnnotation],
-                   fields.Object(metadata["labels"])[kProductLabel]);
+                   fields.Object(metadata["labels"]));
   node.deleting = ReadDeleting(fields, metadata);
   node.unschedulable = fields.Truth(spec["unschedulable"]);
   fields.Array(spec["taints"]).ForEachElement([&](Value taint) {

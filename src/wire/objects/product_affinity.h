@@ -7,12 +7,11 @@
 
 #include <string_view>
 
+#include "inventory/gpu_labels.h"
 #include "json/document.h"
 #include "json/json_patch.h"
 
 namespace synergy::wire {
-
-inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
 
 // Nodes without the label remain candidates: only their GPU inventory, if any, shows what they
 // have. Conditions of the pod's author about the label remain, too.

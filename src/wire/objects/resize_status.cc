@@ -149,7 +149,12 @@ struct Kind<ResizeStatus> {
     pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
     pod.progress = ReadProgressSource(lenient, annotations);
     // On the host network, another pod may own the port.
-    if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
+    pod.pod_ip = ReadText(lenient, status["podIP"]);
+    if (!lenient.Truth(spec["hostNetwork"])) pod.ip = pod.pod_ip;
+    lenient.Array(metadata["ownerReferences"]).ForEachElement([&](Value owner) {
+      if (owner["kind"].text() == "DaemonSet" && lenient.Truth(owner["controller"]))
+        pod.daemon_set = ReadText(lenient, owner["name"]);
+    });
     pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
     return pod;
   }

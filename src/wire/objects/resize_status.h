@@ -60,7 +60,9 @@ struct ResizeStatus {
   std::optional<Condition> resize_pending;           // the kubelet defers or refuses it
   std::shared_ptr<const ManagedContainer> fungible;  // null: Synergy may not change the pod
   ProgressSource progress;
-  std::string ip;  // empty: none, or the node's
+  std::string ip;          // empty: none, or the node's
+  std::string pod_ip;      // status.podIP, the node's among them
+  std::string daemon_set;  // the DaemonSet that controls it; empty: none
   // Storage that other pods of the node may read, too: "claim team/data", "/mnt/data".
   std::vector<std::string> storage;
 

@@ -176,6 +176,8 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
   fungible->profile_generation =
       static_cast<int64_t>(fields.NumberInText(annotations[annotations::kProfileGeneration]));
   fungible->workload = fields.Text(annotations[annotations::kWorkload]);
+  fungible->alike = ParseLooserIdentities(fields.Text(annotations[annotations::kWorkloadAlike]));
+  fungible->hint = ParseLooserIdentity(fields.Text(annotations[annotations::kProfileHint]));
   const Result<Enforcement> enforcement =
       ParseEnforcement(fields.Text(annotations[annotations::kEnforcement]));
   if (enforcement) fungible->enforcement = *enforcement;

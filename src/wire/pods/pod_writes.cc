@@ -80,7 +80,9 @@ AnnotationChanges ProfileOf(const AdmissionFigures& figures) {
           {annotations::kFloor, WriteAmounts(figures.floor)},
           {annotations::kProfile, none ? std::nullopt : std::optional(figures.profile)},
           {annotations::kProfileGeneration,
-           none ? std::nullopt : std::optional(fmt::format("{}", figures.profile_generation))}};
+           none ? std::nullopt : std::optional(fmt::format("{}", figures.profile_generation))},
+          {annotations::kProfileHint,
+           figures.hint ? std::optional(std::string(ToString(*figures.hint))) : std::nullopt}};
 }
 
 AnnotationChanges FiguresOf(const AdmissionFigures& figures) {
@@ -93,6 +95,7 @@ AnnotationChanges FiguresOf(const AdmissionFigures& figures) {
                   {annotations::kEnforcement, std::string(ToString(figures.enforcement))},
                   {annotations::kGpuProduct, unless_empty(figures.gpu_product)},
                   {annotations::kWorkload, unless_empty(figures.workload)},
+                  {annotations::kWorkloadAlike, unless_empty(ToText(figures.alike))},
                   {annotations::kPlaceholder, unless_empty(figures.placeholder)},
                   {annotations::kSpreadCost, unless_empty(ToText(figures.spread))}});
   return changes;

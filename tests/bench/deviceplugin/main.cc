@@ -57,7 +57,9 @@ class Plugin {
                                           "--listen",
                                           "127.0.0.1:0",
                                           "--pod-resources-socket",
-                                          folder + "/none"};
+                                          folder + "/none",
+                                          "--state-folder",
+                                          folder + "/state"};
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);

@@ -9,6 +9,7 @@ import unittest
 import urllib.request
 
 import failures
+import tiers
 from cluster import GPU, Extender, own_cluster, wait_for
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "1"))
@@ -92,10 +93,10 @@ class SizesTest(unittest.TestCase):
 
         wait_for(f"the controller to know {count} {resource}", has_heard)
 
-    def add_profile(self, **spec):
+    def add_profile(self, name="image", count=1, **spec):
         self.cluster.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
-                             "metadata": {"name": "image"}, "spec": spec})
-        self.known("trainingprofiles", 1)
+                             "metadata": {"name": name}, "spec": spec})
+        self.known("trainingprofiles", count)
 
     # Amounts that the pod's author wrote.
 
@@ -173,8 +174,11 @@ class SizesTest(unittest.TestCase):
     def test_a_pod_for_which_there_is_no_node_yet_is_sized_when_there_is_one(self):
         item = self.created(pod("early", nodeSelector={"pool": "new"}))
         self.assertIn("no node that the pod may run on has 1", self.annotation(item, "placeholder"))
-        self.assertLess(number(self.resources(item)["requests"]["cpu"]), 1)
+        self.assertEqual(self.resources(item)["requests"], {"cpu": "3", "memory": "10Gi", GPU: "1"})
         self.assertEqual(item["status"]["qosClass"], "Burstable")
+        wait_for("the autoscalers' sign", lambda: any(
+            condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable"
+            for condition in self.pod("early")["status"].get("conditions", [])))
         self.cluster.kubectl("label", "node", NODES[0], "pool=new")
         self.addCleanup(self.cluster.kubectl, "label", "node", NODES[0], "pool-")
         self.bound("early")
@@ -182,6 +186,41 @@ class SizesTest(unittest.TestCase):
         self.assertIsNone(self.annotation(item, "placeholder"))
         self.sized(item)
         wait_for("word of it", lambda: any("from now on" in text for text in self.cluster.events("early")))
+
+    @tiers.long
+    def test_karpenter_chooses_a_machine_that_has_what_pods_need(self):
+        self.add_profile("large", points=[{"cpu": "1", "memory": "1G", "throughput": 1},
+                                          {"cpu": "9", "memory": "1G", "throughput": 3}])
+        self.add_profile("excessive", 2, points=[{"cpu": "1", "memory": "1G", "throughput": 1},
+                                                 {"cpu": "200", "memory": "1G", "throughput": 3}])
+        pools = {"nodeSelector": {"pool": "new"}}
+        self.created(pod("by-setting", **pools))
+        self.created(pod("by-profile", labels={"synergy.io/profile": "large"}, **pools))
+        self.created(pod("by-nothing", labels={"synergy.io/profile": "excessive"}, **pools))
+        # As without Synergy, or as it was with small placeholders.
+        self.created(pod("tiny", {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {GPU: "1"}}, **pools))
+        choice = wait_for("Karpenter to choose", lambda: self.chosen_by_karpenter() if all(
+            any(condition.get("reason") == "Unschedulable" for condition in item["status"].get("conditions", []))
+            for item in self.cluster.pods().values()) else None)
+        self.assertEqual(choice["by-setting"][0], "gpus-1-cpus-4")
+        self.assertEqual(choice["by-profile"][0], "gpus-1-cpus-16")
+        self.assertEqual(choice["tiny"][0], "gpus-1-cpus-2")
+        self.assertEqual(choice["by-nothing"], ["-"])
+        wait_for("the requests to shrink", lambda: self.chosen_by_karpenter()["by-nothing"] != ["-"], 90)
+        self.assertEqual(self.resources(self.pod("by-nothing"))["requests"]["cpu"], "3")
+
+    def chosen_by_karpenter(self):
+        """Returns by pod what Karpenter's scheduler would add for it alone, the cheapest first."""
+        folder = pathlib.Path(__file__).parents[2] / "autoscaler"
+        program = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "karpenter"
+        subprocess.run(["go", "build", "-o", program, "."], cwd=folder, check=True)
+        choices = {}
+        for name, item in self.cluster.pods().items():
+            line = subprocess.run([program, folder / "instance_types.json"], input=json.dumps({"items": [item]}),
+                                  text=True, check=True, stdout=subprocess.PIPE).stdout.split()
+            self.assertEqual(line[0], name)
+            choices[name] = line[1:]
+        return choices
 
     def test_a_profile_that_comes_while_a_pod_waits_counts(self):
         # No node has room until one of these pods has gone.

@@ -175,7 +175,8 @@ class TrustTest(ClusterTest):
 
     def test_the_device_plugin_tells_of_its_own_node_only(self):
         own, other = self.nodes()[:2]
-        self.cluster.kubectl("apply", "--validate=ignore", "-f", str(ROOT / "manifests/device-plugin-rbac.yaml"))
+        self.cluster.kubectl("apply", "--validate=ignore", *(
+            f"--filename={ROOT}/manifests/device-plugin/device-plugin-{name}.yaml" for name in ("rbac", "policy")))
         account = ("synergy-device-plugin", "--namespace", "synergy-system")
         token = self.cluster.kubectl("create", "token", *account, "--bound-object-kind", "Node",
                                      "--bound-object-name", own).strip()

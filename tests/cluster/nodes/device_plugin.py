@@ -34,8 +34,8 @@ def make_kubeconfig(cluster):
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
                    {"apiVersion": "v1", "kind": "ServiceAccount",
                     "metadata": {"name": account, "namespace": namespace}})
-    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml"
-                                                    for name in ("device-plugin-rbac", "admission-policies")))
+    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in (
+        "device-plugin/device-plugin-rbac", "device-plugin/device-plugin-policy", "admission-policies")))
     token = cluster.kubectl("create", "token", account, "--namespace", namespace,
                             "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
     status = json.loads(cluster.script("status", "--output", "json"))

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import time
 import unittest
+import urllib.error
 
 import failures
 import tiers
-from cluster import Extender, own_cluster, pod, wait_for
+from cluster import GPU, Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
 
@@ -260,6 +261,75 @@ class DevicePluginTest(unittest.TestCase):
         self.await_allocatable(GPUS)
         self.cluster.create(gpu_pod("all", GPUS))
         self.await_phase("Running", "all")
+
+    def start_another(self, *ids):
+        """Starts another device plugin for the same resource, with the socket's name of NVIDIA's."""
+        another = subprocess.Popen(
+            self.plugin.in_node(os.environ["SYNERGY_STAND_IN_PLUGIN"], "/var/lib/kubelet/device-plugins",
+                                "nvidia-gpu.sock", GPU, *ids),
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(another.stdout.close)
+        self.addCleanup(another.wait)
+        self.addCleanup(another.kill)
+        self.assertEqual(another.stdout.readline(), "registered\n")
+        return another
+
+    def why_not_ready(self):
+        try:
+            return self.plugin.get("/readyz") and ""
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.read().decode()
+
+    def await_stopped(self):
+        wait_for("the plugin to stop", lambda: "another component offers these GPUs" in self.why_not_ready())
+        wait_for("the event",
+                 lambda: any(reason == "SynergyDevicePluginStopped" for _, reason, _ in self.node_events()))
+        self.assertEqual(self.plugin.get("/healthz"), "ok\n")
+
+    def test_it_gives_way_to_a_plugin_that_comes_later_and_stays_away(self):
+        ids = [f"GPU-{number}" for number in range(4)]
+        another = self.start_another(*ids)
+        self.await_stopped()
+        if int(self.cluster.called("GET", "/version")["minor"]) < 37:
+            # Older kubelets drop the other one's devices with our stream: it has to be restarted.
+            another.kill()
+            another.wait()
+            another = self.start_another(*ids)
+        self.await_allocatable(4)
+        self.cluster.create(gpu_pod("theirs", 2))
+        self.await_phase("Running", "theirs")
+        self.assertLess(set(self.devices_of("theirs")), set(ids))
+        registrations = self.plugin.registrations()
+        another.kill()
+        another.wait()
+        self.await_allocatable(0)
+        self.cluster.script("restart", "kubelet-1", "KILL")
+        self.start_another(*ids)
+        self.await_allocatable(4)
+        self.assertEqual(self.plugin.registrations(), registrations)
+        self.await_phase("Running", "theirs")
+
+    def test_it_changes_nothing_where_another_plugin_was_first(self):
+        self.assertEqual(self.plugin.end(), 0)
+        self.await_allocatable(0)
+        ids = [f"GPU-{number}" for number in range(4)]
+        self.start_another(*ids)
+        self.await_allocatable(4)
+        self.plugin.start(ready=False)
+        wait_for("it to answer", self.answers)
+        self.await_stopped()
+        self.assertEqual(self.plugin.registrations(), 0)
+        self.assertEqual(self.plugin.allocatable(), 4)
+        self.cluster.create(gpu_pod("theirs", 4))
+        self.await_phase("Running", "theirs")
+        self.assertEqual(set(self.devices_of("theirs")), set(ids))
+
+    def answers(self):
+        try:
+            return self.plugin.get("/healthz")
+        except OSError:
+            return None
 
     def test_the_whole_path_from_the_plugin_through_the_extender_to_the_pod(self):
         extender = Extender(self.cluster)

@@ -128,7 +128,8 @@ def image_of(program):
 def daemons(node_agent=None):
     """Returns what the chart renders for them, with these values for the node agent; they need no
     others."""
-    items = [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
+    items = [item for item in helm.template({"devicePlugin": {"enabled": True, "inventory": INVENTORY},
+                                             "nodeAgent": node_agent or {}})
              if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
     for item in items:
         if item["kind"] == "ConfigMap" and "node-agent.yaml" in item["data"]:

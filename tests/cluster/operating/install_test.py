@@ -49,7 +49,7 @@ PATIENCE = f"{LIMIT}s"
 wait_for = functools.partial(wait_for, seconds=LIMIT)
 VALUES = {
     "kueue": {"enabled": True, "elastic": True},
-    "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
+    "devicePlugin": {"enabled": True, "inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
     "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
@@ -96,6 +96,8 @@ NOT_SEEN = {
         ("batch", "jobs", "get"): "the gang of a Job whose pods train together",
         ("kubeflow.org", "pytorchjobs", "get"): "the gang of a PyTorchJob",
         ("kubeflow.org", "mpijobs", "get"): "the gang of an MPIJob",
+        ("ray.io", "rayclusters", "get"): "the gang of a RayCluster's workers",
+        ("leaderworkerset.x-k8s.io", "leaderworkersets", "get"): "the gang of a group of a LeaderWorkerSet",
         ("scheduling.x-k8s.io", "podgroups", "get"): "the gang of a PodGroup",
         ("scheduling.k8s.io", "podgroups", "get"): "the gang of a PodGroup of Kubernetes' own",
         ("jobset.x-k8s.io", "jobsets", "get"): "whether a JobSet creates the pods of a gang one after the other",
@@ -231,6 +233,7 @@ class InstallTest(unittest.TestCase):
         print(f"the API server takes {len(different)} different objects of {len(kinds)} kinds", file=sys.stderr)
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"))
+        self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests/device-plugin"))
         for example in (ROOT / "manifests/examples").glob("*.yaml"):
             self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
@@ -698,12 +701,12 @@ class InstallTest(unittest.TestCase):
                      second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]") +
                      # A node without GPUs would need no agent.
                      "- {uuid: GPU-2, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}\n")
-        self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"inventory": inventory},
+        self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"enabled": True, "inventory": inventory},
                       "nodeAgent": {"enabled": False}})
         wait_for("reviews under the given certificate", lambda: self.admitted_with_its_profile("hungry"))
         alerts = "SynergyCertificateExpires", "SynergyGpuUnhealthy", "SynergyGpusLeftOut", "SynergyNodeAgentAbsent"
         self.fires(*alerts)
-        self.upgrade({"devicePlugin": {"config": {"source": "nvml"}}})
+        self.upgrade({"devicePlugin": {"enabled": True, "config": {"source": "nvml"}}})
         self.fires("SynergyDevicePluginNotReady")
         self.cluster.kubectl("delete", "daemonset", "synergy-device-plugin", "--namespace", NAMESPACE)
         self.fires("SynergyDevicePluginAbsent")

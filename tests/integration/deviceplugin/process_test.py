@@ -85,6 +85,7 @@ class ProcessTest(unittest.TestCase):
     def config(self, more, cdi_command="no-such-nvidia-ctk"):
         self.write("config.yaml", f"""
 listen: 127.0.0.1:0
+stateFolder: {self.folder}/state
 kubelet: {{pluginFolder: {self.folder}/plugins, podResourcesSocket: {self.folder}/none.sock}}
 cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
 {more}

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "admission/workload.h"
 #include "cluster/annotations.h"
 
 namespace synergy {
@@ -40,17 +41,22 @@ class FakeSurroundings final : public AdmissionSurroundings {
     const auto it = profiles.find(profile_namespace + "/" + name);
     return it == profiles.end() ? nullptr : it->second;
   }
-  std::shared_ptr<const KnownProfile> FindMeasured(const std::string& profile_namespace,
-                                                   const std::string& workload, Gpus gpus,
-                                                   int32_t gang_size,
-                                                   const std::string& gpu_product,
-                                                   const NodeSelection&) const override {
-    if (measured == nullptr) return nullptr;
+  MeasuredFound FindMeasured(const std::string& profile_namespace, const WorkloadSought& workload,
+                             Gpus gpus, int32_t gang_size, const std::string& gpu_product,
+                             const NodeSelection&) const override {
+    if (measured == nullptr) return {};
     const MeasuredProfile& known = *measured->object.measured;
-    const bool same = profile_namespace == "team" && workload == known.workload &&
-                      gpus == known.gpus && gang_size == known.gang_size &&
+    const bool fits = profile_namespace == "team" && gpus == known.gpus &&
+                      gang_size == known.gang_size &&
                       (gpu_product.empty() || gpu_product == known.gpu_product);
-    return same ? measured : nullptr;
+    if (!fits) return {};
+    if (workload.exact == known.workload) return {.profile = measured};
+    for (const LooserIdentity identity : kLooserIdentities) {
+      const std::string& text = workload.alike.Of(identity);
+      if (!text.empty() && text == known.alike.Of(identity))
+        return {.profile = measured, .by_looser = identity};
+    }
+    return {};
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return limits; }
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
@@ -257,7 +263,7 @@ TEST_F(AdmissionTest, AProfileForGpusThatNoNodeHasIsNoProfile) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100")));
 }
 
-TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusThereAreSmallPlaceholders) {
+TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusTheDemandIsAPlaceholder) {
   surroundings.shares_per_gpu.clear();
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
@@ -265,9 +271,22 @@ TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusThereAreSmallPlaceholders) {
   const AdmissionFigures figures = Managed();
   EXPECT_THAT(figures.placeholder, HasSubstr("has 64 nvidia.com/gpu"));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("CPU and memory are set later, because no node")));
-  EXPECT_LT(figures.floor.cpu, Cores(1));
-  EXPECT_LT(figures.floor.memory, GiB(1));
+  EXPECT_EQ(figures.floor, Amounts(64, Cores(9) * 64, GB(80) * 64));
   EXPECT_EQ(figures.profile, "image");
+
+  pod.exists = pod.long_unplaced = true;
+  EXPECT_EQ(Managed().floor, Amounts(64, Cores(3) * 64, GiB(10) * 64));
+}
+
+TEST_F(AdmissionTest, AProductsOtherNodesTellWhatANodeToComeMayHave) {
+  surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GiB(8)};
+  surroundings.most_gpus = Gpus(4);
+  pod.gpu_containers[0].gpus = Gpus(8);
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(24), GiB(80))) << "no product: as configured";
+  Label(annotations::kGpuProduct, "A100");
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(64), GiB(64)));
+  pod.exists = pod.long_unplaced = true;
+  EXPECT_EQ(Managed().floor, Amounts(8, Cores(24), GiB(64))) << "the least of what is known";
 }
 
 TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
@@ -281,8 +300,9 @@ TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
 TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
   surroundings.shares_per_gpu.clear();
   Label(annotations::kKueuePod, "true");
-  EXPECT_EQ(Left(), AdmissionOutcome::kNoNode);
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("stay as written, because no node")));
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.placeholder, "");
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GiB(10))) << "for good";
 }
 
 TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
@@ -571,6 +591,54 @@ TEST_F(AdmissionTest, AnEstimateUndercutsNothingThatWasWritten) {
   EXPECT_EQ(Managed().floor.cpu, Cores(1)) << "what was seen to be enough";
 }
 
+TEST_F(AdmissionTest, AHintGivesNoLessThanTheFairShareNorThanWasWritten) {
+  MeasuredProfile& measured = Measure();
+  measured.workload = "w-0123456789abcdef";
+  pod.labels.clear();
+  measured.alike = LooserIdentitiesOf(pod);
+  ASSERT_FALSE(measured.alike.arguments.empty());
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.hint, LooserIdentity::kArguments);
+  EXPECT_EQ(figures.alike, measured.alike);
+  EXPECT_EQ(figures.profile, "measured");
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60))) << "its best is with 1 core";
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GB(60)));
+  pod.gpu_containers.front().written.cpu_request = Cores(8);
+  EXPECT_EQ(Managed().demand.cpu, Cores(8));
+  measured.alike.arguments = "a-0000000000000000";
+  EXPECT_EQ(Managed().profile, "");
+  EXPECT_EQ(Managed().hint, std::nullopt);
+}
+
+TEST_F(AdmissionTest, WhatServesModelsInAManagedNamespaceIsLeftAloneUnlessItAsks) {
+  surroundings.namespace_labels[std::string(annotations::kManaged)] = "true";
+  pod.scheduler.clear();
+  EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged);
+  const std::vector<std::pair<PodOwner, Labels>> serving = {
+      {{"apps/v1", "ReplicaSet", "llm-5d8", "u"}, {}},
+      {{}, {{"serving.kserve.io/inferenceservice", "llm"}}},
+      {{}, {{"serving.knative.dev/revision", "llm-1"}}},
+      {{}, {{"app.kubernetes.io/part-of", "llminferenceservice"}}},
+      {{"apps/v1", "StatefulSet", "llm", "u"}, {{"leaderworkerset.sigs.k8s.io/name", "llm"}}},
+      {{"ray.io/v1", "RayCluster", "llm", "u"}, {{"ray.io/serve", "true"}}},
+  };
+  for (const auto& [owner, labels] : serving) {
+    pod.owner = owner;
+    pod.labels = labels;
+    EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kInference)
+        << owner.kind;
+    settings.scope = Scope::kAll;
+    EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kInference)
+        << owner.kind;
+    settings.scope = Scope::kOptIn;
+    Label(annotations::kProfile, "");
+    EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged) << "it asks";
+  }
+  pod.labels = {{"ray.io/cluster", "tune"}};
+  pod.owner = {"ray.io/v1", "RayCluster", "tune", "u"};
+  EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged);
+}
+
 TEST_F(AdmissionTest, AProfileThatSomebodyHasNamedGoesBeforeWhatWasMeasured) {
   Measure();
   AddProfile("image", Cores(9), GB(80));
@@ -602,11 +670,11 @@ TEST(MayJoinGangTest, WhoeverTheExtenderMayComeToPlaceAndHasNotAskedToBeLeftAlon
   PodToAdmit pod;
   using enum AdmissionOutcome;
   for (const AdmissionOutcome outcome : {kManaged, kPodLevelResources, kSeveralContainers,
-                                         kQuotaByQos, kNoNode, kStarting, kFullAnnotations}) {
+                                         kQuotaByQos, kStarting, kFullAnnotations}) {
     EXPECT_TRUE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
   }
-  for (const AdmissionOutcome outcome :
-       {kNoGpus, kExcludedNamespace, kNotAsked, kOtherScheduler, kHasNode, kStatic, kOptedOut}) {
+  for (const AdmissionOutcome outcome : {kNoGpus, kExcludedNamespace, kNotAsked, kInference,
+                                         kOtherScheduler, kHasNode, kStatic, kOptedOut}) {
     EXPECT_FALSE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
   }
   // The pod's amounts stay as written, and the extender places it.

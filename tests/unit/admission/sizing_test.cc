@@ -25,6 +25,10 @@ class SizingTest : public testing::Test {
     return Size(sizing, share, profile ? &*profile : nullptr, {});
   }
 
+  Sizes Unplaced(const JobProfile* profile = nullptr, bool least = false) {
+    return SizeUnplaced(sizing, {Gpus(1), Cores(3), GiB(10)}, profile, {}, least);
+  }
+
   SizingCase sizing{.gpus = Gpus(1)};
   ResourceVector share{Gpus(1), Cores(3), GB(60)};
 };
@@ -143,16 +147,27 @@ TEST_F(SizingTest, ALimitKeepsTheRequestBelowItWhereItWillBeResized) {
   EXPECT_EQ(Sized().floor.cpu, MilliCpu(1999));
 }
 
-TEST_F(SizingTest, WithoutAShareWhatIsMissingIsAPlaceholder) {
-  Sizes sizes = SizeWithoutShare(sizing, false);
+TEST_F(SizingTest, WithoutANodeWhatIsMissingIsAPlaceholder) {
+  Sizes sizes = Unplaced();
   EXPECT_TRUE(sizes.placeholder);
-  EXPECT_LT(sizes.floor.cpu, Cores(1));
+  EXPECT_EQ(sizes.floor, Amounts(Cores(3), GiB(10)));
+  sizing.beside.cpu = Cores(1);
+  EXPECT_EQ(Unplaced().floor.cpu, Cores(2)) << "the share is the whole pod's";
   sizing.written = {.cpu_request = Cores(4), .memory_request = GiB(200)};
-  sizes = SizeWithoutShare(sizing, false);
+  sizes = Unplaced();
   EXPECT_FALSE(sizes.placeholder);
   EXPECT_EQ(sizes.floor, Amounts(Cores(4), GiB(200)));
-  EXPECT_TRUE(SizeWithoutShare(sizing, true).placeholder);
-  EXPECT_EQ(SizeWithoutShare(sizing, true).floor.memory, GiB(200));
+}
+
+TEST_F(SizingTest, WithoutANodeTheDemandIsRequestedUntilItIsTooMuch) {
+  const JobProfile profile = Profile(GB(10));
+  const Sizes sizes = Unplaced(&profile);
+  EXPECT_TRUE(sizes.placeholder);
+  EXPECT_GT(sizes.demand.cpu, Cores(3));
+  EXPECT_EQ(sizes.floor, sizes.demand);
+  EXPECT_EQ(Unplaced(&profile, true).floor.cpu, Cores(3));
+  sizing.enforcement = Enforcement::kStrict;
+  EXPECT_EQ(Unplaced(&profile).memory_limit, std::nullopt) << "the request will change";
 }
 
 TEST_F(SizingTest, AProfileThatIsNotBelievedIsTold) {
@@ -171,7 +186,7 @@ TEST_F(SizingTest, AmountsStayWithinTheNamespacesBounds) {
   EXPECT_EQ(Sized(Profile(GB(10))).demand, Amounts(Cores(6), GB(50)));
   sizing.enforcement = Enforcement::kStrict;
   EXPECT_EQ(Sized(Profile(GB(10))).memory_limit, std::nullopt) << "less than it needs";
-  EXPECT_EQ(SizeWithoutShare(sizing, false).floor.cpu, Cores(4));
+  EXPECT_EQ(Unplaced().floor.cpu, Cores(4));
 }
 
 TEST_F(SizingTest, WholeCpusStayWholeWithinTheBounds) {

@@ -51,6 +51,55 @@ TEST(WorkloadTest, APodThatExistsStaysWhatItWasCreatedAs) {
   EXPECT_EQ(WorkloadOf(pod), "w-0123456789abcdef");
 }
 
+TEST(LooserIdentitiesTest, TheDigitsAreTheSameInEveryVersion) {
+  PodToAdmit pod = Running("train:1", {"python"}, {"train.py", "--bs=8", "--lr", "0.1"});
+  pod.owner = {"batch/v1", "Job", "nightly-29012345", "u"};
+  EXPECT_EQ(ToText(LooserIdentitiesOf(pod)), "a-b00aa5dd145d1027 o-47875d85fd410aca");
+}
+
+TEST(LooserIdentitiesTest, TheOwnerIsTheTemplateThatRunsShare) {
+  const auto owner_of = [](PodOwner owner, Labels labels = {}) {
+    PodToAdmit pod = Running("a", {"b"});
+    pod.owner = std::move(owner);
+    pod.labels = std::move(labels);
+    return LooserIdentitiesOf(pod).owner;
+  };
+  const auto job = [&](std::string name) { return owner_of({"batch/v1", "Job", name, "u"}); };
+  EXPECT_EQ(job("nightly-29012345"), job("nightly-29013785"));
+  EXPECT_NE(job("nightly-29012345"), job("weekly-29012345"));
+  EXPECT_EQ(job("bert"), "");
+  EXPECT_EQ(job("bert-1"), "");
+  EXPECT_EQ(job("-29012345"), "") << "it has no name";
+  EXPECT_EQ(owner_of({"v1", "ReplicationController", "nightly-29012345", "u"}), "");
+
+  const auto ray = [&](std::string cluster, std::string group) {
+    return owner_of({}, {{"ray.io/cluster", cluster}, {"ray.io/group", group}});
+  };
+  EXPECT_EQ(ray("tune-x7bcd", "gpu"), ray("tune-9kd2f", "gpu")) << "two runs of a RayJob";
+  EXPECT_EQ(ray("tune-x7bcd", "gpu"), ray("tune", "gpu"));
+  EXPECT_NE(ray("tune-large", "gpu"), ray("tune-small", "gpu")) << "names that somebody chose";
+  EXPECT_NE(ray("tune-x7bcd", "gpu"), ray("tune-x7bcd", "cpu"));
+  EXPECT_EQ(owner_of({"v1", "x", "y", "u"}, {{"katib.kubeflow.org/experiment", "grid"}}),
+            owner_of({"v1", "x", "z", "u"}, {{"katib.kubeflow.org/experiment", "grid"}}));
+}
+
+TEST(LooserIdentitiesTest, AServerSaysNothingOfWhatTrains) {
+  PodToAdmit ray = Running("a", {"/bin/bash", "-c", "--"}, {"ulimit -n 65536; ray start --block"});
+  EXPECT_EQ(LooserIdentitiesOf(ray).arguments, "");
+  PodToAdmit one = Running("a", {"/usr/sbin/sshd", "-De"});
+  PodToAdmit other = one;
+  one.owner = {"kubeflow.org/v2beta1", "MPIJob", "bert", "u"};
+  other.owner = {"kubeflow.org/v2beta1", "MPIJob", "gpt", "v"};
+  EXPECT_EQ(LooserIdentitiesOf(one).arguments, "");
+  EXPECT_NE(WorkloadOf(one), WorkloadOf(other));
+}
+
+TEST(LooserIdentitiesTest, TheLabelIsExact) {
+  PodToAdmit pod = Running("a", {"b"});
+  pod.labels = {{std::string(annotations::kWorkload), "bert"}};
+  EXPECT_TRUE(LooserIdentitiesOf(pod).empty());
+}
+
 TEST(WorkloadTest, WithoutGpusThereIsNone) { EXPECT_EQ(WorkloadOf(PodToAdmit()), ""); }
 
 }  // namespace

@@ -299,6 +299,27 @@ TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("changes too much")));
 }
 
+TEST(ExplainTest, ItSaysByWhichIdentityAMeasuredProfileWasFound) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 3);
+  ProfileObject object = MakeProfile();
+  object.measured = MeasuredProfile{};
+  facts.profiles = Profiles({object});
+  EXPECT_EQ(Explain(facts, kNow).found_by, "exact");
+  EXPECT_THAT(ToText(Explain(facts, kNow), kNow), HasSubstr("found by identity: exact"));
+  object.measured->taken = {"measured-w-1", LooserIdentity::kOwner};
+  facts.profiles = Profiles({object});
+  EXPECT_EQ(Explain(facts, kNow).found_by, "owner");
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(AllOf(HasSubstr("measured-w-1"), HasSubstr("agrees"))));
+  auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
+  fungible->hint = LooserIdentity::kArguments;
+  facts.pod.fungible = fungible;
+  EXPECT_EQ(Explain(facts, kNow).found_by, "arguments");
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(AllOf(HasSubstr("is a hint"), HasSubstr("fair share"))));
+}
+
 TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
   PodFacts facts;
   facts.pod = MakePod("web", Amounts(0, 1, 1));

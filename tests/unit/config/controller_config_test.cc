@@ -51,6 +51,7 @@ enforcement: strict
 tolerance: 0.05
 maxSpeedUp: 2.5
 leastPoolPerGpu: {cpu: 6, memory: 48Gi}
+unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, typePatience: 45s}
@@ -82,6 +83,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->tolerance, 0.05);
   EXPECT_EQ(config->max_speed_up, 2.5);
   EXPECT_EQ(config->least_pool_per_gpu, (ResourceVector{Gpus(0), Cores(6), GiB(48)}));
+  EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
+  EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));
   EXPECT_EQ(config->tuner.hold, std::chrono::seconds(90));
   EXPECT_TRUE(config->progress.enabled);
   EXPECT_EQ(config->progress.interval, std::chrono::seconds(5));

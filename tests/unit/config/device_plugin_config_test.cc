@@ -35,6 +35,7 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
   EXPECT_EQ(config.source, GpuSource::kAuto);
   EXPECT_TRUE(config.wait_for_nvml);
   EXPECT_EQ(config.gpu_busy_file, "");
+  EXPECT_EQ(config.state_folder, "/run/synergy-device-plugin");
   EXPECT_EQ(config.nvml_library, "libnvidia-ml.so.1");
   EXPECT_EQ(config.advertisement.resource, "nvidia.com/gpu");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
@@ -53,6 +54,7 @@ source: file
 inventoryFile: /etc/gpus.yaml
 nvml: {library: /opt/libnvidia-ml.so.1, whenMissing: exit}
 gpuBusyFile: /busy.json
+stateFolder: /state
 resource: example.com/gpu
 resources:
 - {product: "*A100*", resource: example.com/a100}
@@ -67,6 +69,7 @@ metricsAuthorization: true
 node: {name: n1, labels: false, verifyInterval: 1h}
 log: {level: debug, format: json}
 )");
+  EXPECT_EQ(config.state_folder, "/state");
   EXPECT_EQ(config.source, GpuSource::kFile);
   EXPECT_EQ(config.inventory_file, "/etc/gpus.yaml");
   EXPECT_EQ(config.nvml_library, "/opt/libnvidia-ml.so.1");

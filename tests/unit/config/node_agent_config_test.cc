@@ -15,6 +15,7 @@ using config::NodeAgentConfig;
 using config::ParseNodeAgentConfig;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -62,6 +63,8 @@ margin: {percent: 5, most: 16Mi}
 measureProgress: false
 podLogFolder: /logs/
 gpuBusyFile: /busy.json
+podResourcesSocket: /kubelet.sock
+dcgm: {namespaces: [a, b], daemonSet: "x-*", port: 9500, path: /m}
 stateFolder: /state/
 transientUnitFolder: /units
 checkInterval: 50ms
@@ -87,6 +90,11 @@ log: {level: debug, format: json}
   EXPECT_FALSE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/logs");
   EXPECT_EQ(config.transient_unit_folder, "/units");
+  EXPECT_EQ(config.pod_resources_socket, "/kubelet.sock");
+  EXPECT_THAT(config.dcgm.namespaces, ElementsAre("a", "b"));
+  EXPECT_EQ(config.dcgm.daemon_set, "x-*");
+  EXPECT_EQ(config.dcgm.port, 9500);
+  EXPECT_EQ(config.dcgm.path, "/m");
   EXPECT_EQ(config.gpu_busy_file, "/busy.json");
   EXPECT_EQ(config.state_folder, "/state");
   EXPECT_EQ(config.check_interval, milliseconds(50));

@@ -33,12 +33,13 @@ using ::testing::SizeIs;
 class DeferredSizingTest : public ::testing::Test {
  protected:
   // Adds a waiting pod of one GPU, with placeholders or without a profile.
-  void HaveWaiting(bool placeholder, WrittenAmounts written = {}) {
+  void HaveWaiting(bool placeholder, WrittenAmounts written = {},
+                   ResourceVector requested = {Gpus(1), MilliCpu(100), MiB(128)}) {
     ManagedContainer fungible;
     fungible.container = "train";
     fungible.placeholder = placeholder;
     fungible.written = written;
-    fungible.requested = {Gpus(1), MilliCpu(100), MiB(128)};
+    fungible.requested = requested;
     fungible.floor = fungible.demand = fungible.fair_share = fungible.requested;
     Pod pod = MakePod("a", fungible.requested);
     pod.labels = {{std::string(annotations::kProfile), "image"}};
@@ -46,6 +47,8 @@ class DeferredSizingTest : public ::testing::Test {
     Waiting waiting;
     waiting.scheduler = "synergy-scheduler";
     waiting.selection = std::make_shared<const NodeSelection>();
+    waiting.unschedulable = true;
+    waiting.since = clock.WallNow();
     pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
     pods.Put(pod);
     state.UpsertPod(pods.pod("a"));
@@ -72,11 +75,11 @@ class DeferredSizingTest : public ::testing::Test {
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;
   synergy::testing::RecordedEvents events;
-  DeferredSizing sizing{{}, view, state, pods, events, log};
+  DeferredSizing sizing{{}, std::chrono::seconds(60), view, state, pods, events, clock, log};
 };
 
 TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
-  HaveWaiting(true);
+  HaveWaiting(true, {}, {Gpus(1), Cores(3), GiB(10)});
   Size();
   EXPECT_THAT(pods.calls(), IsEmpty());
   HaveNode();
@@ -95,6 +98,62 @@ TEST_F(DeferredSizingTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
   HaveNode();
   Size();
   EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 100G");
+}
+
+// As after a creation under a quota, or by an older version.
+TEST_F(DeferredSizingTest, APlaceholderByWhichAnAutoscalerWouldChooseWrongIsReplaced) {
+  HaveWaiting(true);
+  Size();
+  ASSERT_EQ(pods.calls().size(), 2U);
+  EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 10Gi");
+  EXPECT_NE(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("until it can be sized: no node")));
+}
+
+TEST_F(DeferredSizingTest, PlaceholdersShrinkAfterTheTimeInVain) {
+  HaveProfile();
+  HaveWaiting(true);
+  DeferredSizing small{{.unplaced_per_gpu = {Gpus(0), Cores(1), GiB(4)}},
+                       std::chrono::seconds(60),
+                       view,
+                       state,
+                       pods,
+                       events,
+                       clock,
+                       log};
+  const auto size = [&] { small.SizeAll(profiles.version()); };
+  size();
+  EXPECT_EQ(pods.pod("a").fungible->requested.cpu, Cores(2)) << "the demand";
+  clock.Advance(std::chrono::seconds(59));
+  size();
+  EXPECT_EQ(pods.calls().size(), 2U);
+  clock.Advance(std::chrono::seconds(1));
+  size();
+  EXPECT_EQ(pods.pod("a").fungible->requested.cpu, Cores(1));
+  EXPECT_NE(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
+  EXPECT_EQ(pods.calls().size(), 4U);
+  clock.Advance(std::chrono::hours(1));
+  size();
+  EXPECT_EQ(pods.calls().size(), 4U);
+  HaveNode();
+  size();
+  EXPECT_EQ(pods.pod("a").fungible->requested.cpu, Cores(2));
+  EXPECT_EQ(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
+}
+
+TEST_F(DeferredSizingTest, WhatAQuotaRefusesOfPlaceholdersIsTriedOnce) {
+  HaveWaiting(true);
+  pods.before_call = [](std::string_view call) -> Result<> {
+    if (!call.starts_with("resize a")) return {};
+    return Fail(ErrorCode::kDenied, "exceeded quota");
+  };
+  Size();
+  const size_t calls = pods.calls().size();
+  for (int i = 0; i < 3; ++i) {
+    state.UpsertPod(MakePod("other", {Gpus(0), Cores(1), GiB(1)}));
+    Size();
+  }
+  EXPECT_EQ(pods.calls().size(), calls);
 }
 
 TEST_F(DeferredSizingTest, AProfileThatComesLaterCounts) {

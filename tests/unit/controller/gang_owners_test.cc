@@ -97,6 +97,26 @@ TEST_F(GangOwnersTest, PodsThatAreCreatedOneAfterTheOtherAreNoGangAndToldSo) {
   EXPECT_EQ(Reads(), 0U);
 }
 
+TEST_F(GangOwnersTest, AWorkerThatRaysAutoscalerAddsIsOnItsOwn) {
+  const std::string path = "/apis/ray.io/v1/namespaces/team/rayclusters/tune";
+  server.PutText(path, R"({"metadata":{"uid":"7"},"spec":{"enableInTreeAutoscaling":true,
+      "workerGroupSpecs":[{"groupName":"gpu","replicas":3,"minReplicas":2}]}})");
+  const auto size_of = [this](const std::string& index) {
+    PodToAdmit pod;
+    pod.pod_namespace = "team";
+    pod.owner = {"ray.io/v1", "RayCluster", "tune", "7"};
+    pod.labels = {{"ray.io/cluster", "tune"},
+                  {"ray.io/group", "gpu"},
+                  {"ray.io/node-type", "worker"},
+                  {"ray.io/worker-group-replica-index", index}};
+    return owners.SizeFor(pod).size;
+  };
+  EXPECT_EQ(size_of("0"), 2);
+  EXPECT_EQ(size_of("1"), 2);
+  EXPECT_EQ(size_of("2"), 1);
+  EXPECT_EQ(server.requests(path).size(), 1U);
+}
+
 TEST_F(GangOwnersTest, ASuspendedJobThatIsChangedIsAskedAgain) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);

@@ -214,6 +214,7 @@ TEST_F(GpuTypeSpeedsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
 
 TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOut) {
   const auto add = [&](Node node, std::vector<std::string> products) {
+    if (!products.empty()) node.labels = {{"nvidia.com/gpu.product", products.front()}};
     node.gpu_kinds.products = std::move(products);
     state.UpsertNode(std::move(node));
   };
@@ -223,6 +224,11 @@ TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOu
   add(MakeNode("c", size), {"K80"});
   add(Cordoned(MakeNode("cordoned", size)), {"K80"});
   add(MakeNode("mixed", size), {"K80", "V100"});
+  // By a cloud's label: a job's node selector could not name it.
+  Node unselectable = MakeNode("unselectable", size);
+  unselectable.gpu_kinds.products = {"V100"};
+  unselectable.labels = {{"cloud.google.com/gke-accelerator", "nvidia-tesla-v100"}};
+  state.UpsertNode(unselectable);
   add(MakeNode("untold", size), {});
   add(MakeNode("without", {Gpus(0), Cores(16), GB(160)}), {"P100"});
   state.UpsertPod(OnNode(MakeGpuPod("ours", 2), "a"));

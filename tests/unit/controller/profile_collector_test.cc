@@ -50,6 +50,24 @@ TEST_F(ProfileCollectorTest, AsLongAsAPodIsOfTheWorkloadItStays) {
   EXPECT_THAT(api.calls, IsEmpty());
 }
 
+TEST_F(ProfileCollectorTest, WhatWasTakenOverGoesSoonAndItsSourceAfterIt) {
+  HaveMeasured(MeasuredBert());
+  MeasuredProfile taken = MeasuredBert();
+  taken.workload = "gpt";
+  taken.taken = {name_, LooserIdentity::kArguments};
+  HaveMeasured(taken);
+  HaveRunning("a");
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) { fungible.workload = "gpt"; });
+  See("a");
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, IsEmpty());
+  state.RemovePod("a");
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, ElementsAre("delete team/" + MeasuredName(taken)));
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(2));
+}
+
 TEST_F(ProfileCollectorTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
   for (const char* product : {"A100", "H100"}) HaveMeasured(MeasuredBert(1, product));
   api.failure = {ErrorCode::kUnavailable, "no answer"};

@@ -1,5 +1,6 @@
 #include "controller/profiles/profile_rollout.h"
 
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -35,7 +36,8 @@ TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   HaveMeasured(MeasuredBert());
   RollOut();
   EXPECT_THAT(pods.calls(), ElementsAre("annotate a synergy.io/demand, synergy.io/floor, "
-                                        "synergy.io/profile, synergy.io/profile-generation"));
+                                        "synergy.io/profile, synergy.io/profile-generation, "
+                                        "synergy.io/profile-hint-"));
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
   EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "1");
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"1","memory":"4Gi"})");
@@ -47,6 +49,59 @@ TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   HaveMeasured(MeasuredBert(2));
   RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "2");
+}
+
+// A pod of the workload "gpt", which was created with the profile of "bert" as a hint.
+class HintedPodTest : public ProfileRolloutTest {
+ protected:
+  HintedPodTest() {
+    HaveMeasured(MeasuredBert());
+    HaveRunning("a");
+    pods.ChangeManaged("a", [this](ManagedContainer& fungible) {
+      fungible.workload = "gpt";
+      fungible.alike = {.arguments = "a-0123456789abcdef", .owner = {}};
+      fungible.profile = name_;
+      fungible.profile_generation = 1;
+      fungible.hint = LooserIdentity::kArguments;
+    });
+    See("a");
+  }
+  MeasuredProfile MeasuredGpt() const {
+    MeasuredProfile measured = MeasuredBert();
+    measured.workload = "gpt";
+    return measured;
+  }
+};
+
+TEST_F(HintedPodTest, TheHintStaysUntilSomethingIsKnownOfTheWorkloadItself) {
+  RollOut();
+  EXPECT_THAT(pods.calls(), IsEmpty());
+  HaveMeasured(MeasuredBert(2));
+  RollOut();
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "2");
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), "arguments");
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})")
+      << "the fair share: its best is with 1 core";
+}
+
+TEST_F(HintedPodTest, AConfirmedHintIsAProfileLikeAnyOther) {
+  MeasuredProfile taken = MeasuredGpt();
+  taken.taken = {name_, LooserIdentity::kArguments};
+  HaveMeasured(taken);
+  RollOut();
+  EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(taken));
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), std::nullopt);
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"1","memory":"4Gi"})");
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyProfiled a")));
+}
+
+TEST_F(HintedPodTest, AHintThatDoesNotHoldIsDroppedWithAnEvent) {
+  HaveMeasured(MeasuredGpt());
+  RollOut();
+  EXPECT_EQ(pods.annotation("a", annotations::kProfile), MeasuredName(MeasuredGpt()));
+  EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), std::nullopt);
+  EXPECT_THAT(events.lines(),
+              ElementsAre(HasSubstr("SynergyHintDropped a"), HasSubstr("SynergyProfiled a")));
 }
 
 TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {

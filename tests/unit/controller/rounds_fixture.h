@@ -64,6 +64,7 @@ class RoundsFixture : public ::testing::Test {
     for (const char* product : {"V100", "P100", "K80"}) {
       Node node = synergy::testing::MakeNode(product, {Gpus(1), Cores(4), GB(40)});
       node.gpu_kinds.products = {product};
+      node.labels = {{"nvidia.com/gpu.product", product}};
       state.UpsertNode(node);
     }
     for (const auto& [workload, by_product] : std::map<std::string, std::vector<double>>{

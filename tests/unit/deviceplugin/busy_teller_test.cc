@@ -18,7 +18,6 @@ namespace synergy::testing {
 namespace {
 
 using deviceplugin::BusyTeller;
-using deviceplugin::DeviceOwner;
 using deviceplugin::DeviceUse;
 using std::chrono::seconds;
 

@@ -112,6 +112,8 @@ void FakeKubelet::Listen(Plugin& plugin) {
     changed_.notify_all();
   }
   reader->Finish();
+  const std::lock_guard lock(mutex_);
+  plugin.is_live = false;
 }
 
 size_t FakeKubelet::registrations() const {
@@ -133,6 +135,19 @@ FakeKubelet::DeviceHealth FakeKubelet::devices(const std::string& resource) cons
 std::map<std::string, int64_t> FakeKubelet::numa_nodes() const {
   const std::lock_guard lock(mutex_);
   return numa_nodes_;
+}
+
+std::vector<KubeletDevice> FakeKubelet::Allocatable() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> live;
+  for (const Plugin& plugin : plugins_)
+    if (plugin.is_live) live.insert(plugin.resource);
+  std::vector<KubeletDevice> found;
+  for (const auto& [resource, devices] : devices_) {
+    for (const auto& [id, health] : devices)
+      if (live.contains(resource) && health == "Healthy") found.push_back({resource, id});
+  }
+  return found;
 }
 
 bool FakeKubelet::Await(const std::function<bool()>& reached) const {

@@ -20,10 +20,17 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "deviceplugin/plugin/kubelet_endpoint.h"
 #include "deviceplugin/protocol/device_plugin.grpc.pb.h"
-#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
+#include "inventory/kubelet_device.h"
 
 namespace synergy::testing {
+
+// Returns a gate that lets an endpoint register everything.
+inline deviceplugin::RegistrationGate OpenGate() {
+  return {[](const std::string& /*resource*/, const std::string& /*socket*/) { return Result<>(); },
+          [](const std::string& /*resource*/) {}};
+}
 
 class FakeKubelet {
  public:
@@ -50,6 +57,8 @@ class FakeKubelet {
   // Returns the devices of the last list of `resource`.
   DeviceHealth devices(const std::string& resource = "nvidia.com/gpu") const;
   std::map<std::string, int64_t> numa_nodes() const;
+  // Healthy devices of plugins whose stream goes on.
+  std::vector<KubeletDevice> Allocatable() const;
 
   bool AwaitRegistrations(size_t count) const;
   bool AwaitRefusals(size_t count) const;
@@ -70,6 +79,7 @@ class FakeKubelet {
     std::unique_ptr<v1beta1::DevicePlugin::Stub> stub;
     std::unique_ptr<grpc::ClientContext> context;
     std::thread listening;
+    bool is_live = true;
   };
 
   grpc::Status Register(const v1beta1::RegisterRequest& request);

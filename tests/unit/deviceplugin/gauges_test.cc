@@ -8,17 +8,17 @@
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
-#include "unit/deviceplugin/fake_pod_resources.h"
 #include "unit/inventory/inventory_fixture.h"
+#include "unit/kubelet/fake_pod_resources.h"
 
 namespace synergy::testing {
 namespace {
 
 using deviceplugin::DeviceUse;
 using deviceplugin::InventoryMonitor;
-using deviceplugin::PodResources;
 using deviceplugin::Reading;
-using Allocated = metrics::DeviceGauges::Allocated;
+using ::synergy::kubelet::PodResources;
+using Allocated = metrics::AllocatedGpu;
 
 // GPU-0, and GPU-1 in MIG mode with one part.
 class StillSource final : public deviceplugin::DeviceSource {

@@ -3,15 +3,22 @@
 
 #include "deviceplugin/plugin/kubelet_endpoint.h"
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "deviceplugin/plugin/advertiser_guard.h"
+#include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "support/stand_in_plugin.h"
 #include "support/temporary_folder.h"
 #include "unit/deviceplugin/fake_kubelet.h"
 #include "unit/inventory/inventory_fixture.h"
@@ -21,6 +28,7 @@ namespace {
 
 using deviceplugin::KubeletEndpoint;
 using deviceplugin::Offer;
+using deviceplugin::RegistrationGate;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -41,7 +49,7 @@ class KubeletEndpointTest : public ::testing::Test {
  protected:
   std::unique_ptr<KubeletEndpoint> MakeEndpoint() {
     return std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
-                                             SystemClock(), log_.log, metrics_);
+                                             OpenGate(), SystemClock(), log_.log, metrics_);
   }
   // Returns the plugin's sockets in the folder.
   std::vector<std::string> sockets() const {
@@ -173,9 +181,95 @@ TEST_F(KubeletEndpointTest, ItsEndTakesTheSocketAway) {
 TEST_F(KubeletEndpointTest, AFolderThatIsTooDeepForASocketEndsNothing) {
   const std::string deep = folder_.Path(std::string(120, 'x'));
   std::filesystem::create_directory(deep);
-  const KubeletEndpoint endpoint(deep, "nvidia.com/gpu", MakeOffer(2), SystemClock(), log_.log,
-                                 metrics_);
+  const KubeletEndpoint endpoint(deep, "nvidia.com/gpu", MakeOffer(2), OpenGate(), SystemClock(),
+                                 log_.log, metrics_);
   EXPECT_FALSE(endpoint.registered());
+}
+
+TEST_F(KubeletEndpointTest, WhatIsNotAdmittedIsNotRegistered) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  std::atomic<int> asked = 0;
+  std::atomic<bool> open = false;
+  std::promise<std::string> recorded;
+  const RegistrationGate gate{
+      [&](const std::string& resource, const std::string& socket) -> Result<> {
+        EXPECT_EQ(resource, "nvidia.com/gpu");
+        EXPECT_TRUE(deviceplugin::IsSocketNameFor(socket, resource)) << socket;
+        ++asked;
+        asked.notify_all();
+        if (open) return {};
+        return Fail(ErrorCode::kUnavailable, "not yet");
+      },
+      [&](const std::string& resource) { recorded.set_value(resource); }};
+  const KubeletEndpoint endpoint(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2), gate,
+                                 SystemClock(), log_.log, metrics_);
+  for (int seen = asked; seen < 2; seen = asked) asked.wait(seen);
+  EXPECT_EQ(kubelet.registrations(), 0U);
+  open = true;
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  EXPECT_EQ(recorded.get_future().get(), "nvidia.com/gpu");
+}
+
+// Two plugins that start at the same moment: whichever the kubelet takes first, ours is the one
+// that gives way, and it never comes back.
+class TwoPluginsTest : public KubeletEndpointTest {
+ protected:
+  void SetUp() override { guard_.AddOwn({{"nvidia.com/gpu", DevicesOf(WithNvSwitch(2))}}); }
+  std::unique_ptr<KubeletEndpoint> MakeGuarded() {
+    return std::make_unique<KubeletEndpoint>(
+        folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
+        RegistrationGate{[this](const std::string& resource, const std::string& socket) {
+                           return guard_.MayRegister(resource, socket);
+                         },
+                         [this](const std::string& resource) { guard_.OnRegistered(resource); }},
+        SystemClock(), log_.log, metrics_);
+  }
+
+  FakeKubelet kubelet_{folder_.Path("d")};
+  FakeClock clock_;
+  deviceplugin::AdvertiserGuard guard_{
+      {folder_.Path("d"), folder_.Path("record.json"), "pod-1"},
+      {[this] { return kubelet_.Allocatable(); }, [] { return std::vector<DeviceOwner>(); }, {}},
+      clock_,
+      log_.log};
+};
+
+TEST_F(TwoPluginsTest, OursGivesWayToOneThatWasFirst) {
+  StandInPlugin other(folder_.Path("d"), "other.sock", "nvidia.com/gpu", {"GPU-0", "GPU-1"});
+  ASSERT_TRUE(other.Register().ok());
+  ASSERT_TRUE(kubelet_.AwaitDevices(kTwoHealthy));
+  const auto ours = MakeGuarded();
+  while (guard_.stopped().empty()) std::this_thread::yield();
+  EXPECT_THAT(guard_.stopped(), HasSubstr("another device plugin registered"));
+  EXPECT_EQ(kubelet_.registrations(), 1U);
+}
+
+TEST_F(TwoPluginsTest, OursGivesWayToOneThatRegistersWhileItStillLooks) {
+  const auto ours = MakeGuarded();
+  StandInPlugin other(folder_.Path("d"), "other.sock", "nvidia.com/gpu", {"GPU-0", "GPU-1"});
+  ASSERT_TRUE(other.Register().ok());
+  while (guard_.stopped().empty()) std::this_thread::yield();
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(kubelet_.registrations(), 1U);
+}
+
+TEST_F(TwoPluginsTest, OursGivesWayToOneThatComesLaterAndStaysAwayAfterItHasGone) {
+  auto ours = MakeGuarded();
+  while (kubelet_.registrations() == 0) clock_.Advance(std::chrono::seconds(1));
+  ASSERT_TRUE(kubelet_.AwaitDevices(kTwoHealthy));
+  {
+    StandInPlugin other(folder_.Path("d"), "nvidia-gpu.sock", "nvidia.com/gpu", {"GPU-0", "GPU-1"});
+    ASSERT_TRUE(other.Register().ok());
+    guard_.Step({});
+    EXPECT_THAT(guard_.stopped(), HasSubstr("nvidia-gpu.sock"));
+    ours.reset();  // as the daemon does
+  }
+  kubelet_.Stop();
+  kubelet_.Start();
+  ours = MakeGuarded();
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(guard_.MayRegister("nvidia.com/gpu", "ours").error().code, ErrorCode::kDenied);
+  EXPECT_EQ(kubelet_.registrations(), 2U);
 }
 
 }  // namespace

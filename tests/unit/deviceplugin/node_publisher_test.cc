@@ -58,6 +58,10 @@ class FakeNodeApi final : public kube::NodeApi {
     return {};
   }
 
+  Result<std::vector<std::string>> ReadSliceDrivers(const std::string&, std::stop_token) override {
+    return std::vector<std::string>();
+  }
+
   void SetLabel(const std::string& name, const std::string& value) {
     const std::lock_guard lock(mutex_);
     node_.labels[name] = value;

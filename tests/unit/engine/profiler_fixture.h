@@ -30,6 +30,20 @@ class FakeMeasuredBook final : public MeasuredBook {
     return found == profiles.end() ? nullptr
                                    : std::make_shared<const MeasuredProfile>(found->second);
   }
+  std::shared_ptr<const MeasuredProfile> FindHint(const std::string& profile_namespace,
+                                                  const std::string& identity, Gpus gpus,
+                                                  const std::string& gpu_product,
+                                                  int32_t gang_size) const override {
+    const MeasuredProfile* best = nullptr;
+    for (const auto& [key, each] : profiles) {
+      const bool fits = key.starts_with(profile_namespace + "/") && MayHint(each) &&
+                        each.gpus == gpus && each.gpu_product == gpu_product &&
+                        each.gang_size == gang_size &&
+                        (each.alike.arguments == identity || each.alike.owner == identity);
+      if (fits && (best == nullptr || IsBetterHint(each, *best))) best = &each;
+    }
+    return best == nullptr ? nullptr : std::make_shared<const MeasuredProfile>(*best);
+  }
   void Keep(const std::string& profile_namespace, const MeasuredProfile& measured) {
     profiles[profile_namespace + "/" + MeasuredName(measured)] = measured;
   }

@@ -78,7 +78,8 @@ TEST(GangOwnerTest, NobodyIsAskedAboutOtherPods) {
       {"no subdomain", OwnedPod(indexed, job)},
       {"a size", JobPod(indexed + R"(,"synergy.io/gang-size":"1")")},
       {"an odd size", JobPod(indexed + R"(,"synergy.io/gang-size":"")")},
-      {"a name of its own", JobPod(indexed + R"(,"synergy.io/gang":"all")")},
+      {"a name of its own, in a JobSet",
+       JobPod(indexed + R"(,"synergy.io/gang":"all","jobset.sigs.k8s.io/jobset-name":"s")")},
       {"Kueue's group", JobPod(indexed + R"(,"kueue.x-k8s.io/pod-group-name":"g")")},
       {"no Job's label", JobPod(R"("batch.kubernetes.io/job-completion-index":"0")")},
       {"a path", JobPod(kIndexed, "../../secrets/x")},
@@ -216,10 +217,152 @@ TEST(GangOwnerTest, APyTorchJobIsItsWorkersAndTheMasterWithGpus) {
   EXPECT_EQ(size(Replica("1", "1"), Replica("\"3\"", "1")), 1);
   // Another scheduler places one of them.
   EXPECT_EQ(size(Replica("1", "1", "other"), Replica("3", "1")), 1);
-  EXPECT_EQ(SizeBy(Job(R"("elasticPolicy":{},"pytorchReplicaSpecs":{"Worker":)" +
-                       Replica("3", "1") + "}"),
-                   *owner),
-            1);
+}
+
+TEST(GangOwnerTest, AnElasticPyTorchJobIsItsLeastWorkersOfTheLowestIndices) {
+  const auto worker = [](std::string_view index) {
+    return OwnedPod(fmt::format(R"("training.kubeflow.org/job-name":"bert",
+                       "training.kubeflow.org/replica-type":"worker",
+                       "training.kubeflow.org/replica-index":"{}")",
+                                index),
+                    OwnerOf("kubeflow.org/v1", "PyTorchJob", "bert"));
+  };
+  const auto read = [](const std::string& policy, const std::string& workers) {
+    const GangOwner owner{.kind = GangOwnerKind::kPyTorchJob};
+    return *ReadGangSize(
+        Job(fmt::format(R"("elasticPolicy":{},"pytorchReplicaSpecs":{{{}}})", policy, workers)),
+        owner, kGpuResource);
+  };
+  const std::string six = R"("Worker":)" + Replica("6", "1");
+  const GangSize some = read(R"({"minReplicas":4,"maxReplicas":8})", six);
+  EXPECT_EQ(some.size, 4);
+  EXPECT_TRUE(IsMember(some, *FindGangOwner(worker("3"))));
+  for (const char* other : {"4", "5", "", "-1", "x", "99999999999999999999"})
+    EXPECT_FALSE(IsMember(some, *FindGangOwner(worker(other)))) << other;
+  const GangSize all = read(R"({"minReplicas":8})", six);
+  EXPECT_EQ(all.size, 6);
+  EXPECT_TRUE(IsMember(all, *FindGangOwner(worker(""))));
+  for (const char* policy :
+       {"{}", R"({"minReplicas":1})", R"({"minReplicas":0})", R"({"minReplicas":-4})",
+        R"({"minReplicas":"4x"})", R"([])", R"("4")"}) {
+    EXPECT_EQ(read(policy, six).size, 1) << policy;
+  }
+  EXPECT_EQ(read(R"({"minReplicas":2})", six + R"(,"Master":)" + Replica("1", "1")).size, 1);
+}
+
+TEST(GangOwnerTest, AJobThatNamesItsGangSaysItsSize) {
+  const auto owner =
+      FindGangOwner(OwnedPod(R"("batch.kubernetes.io/job-name":"bert","synergy.io/gang":"all")",
+                             OwnerOf("batch/v1", "Job", "bert")));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->gang, "team/all");
+  EXPECT_EQ(SizeBy(Job(R"("completionMode":"Indexed","completions":4,"parallelism":4)"), *owner),
+            4);
+  EXPECT_EQ(SizeBy(Job(R"("completions":4,"parallelism":4)"), *owner), 4);
+  for (const char* spec :
+       {R"("completions":8,"parallelism":4)", R"("parallelism":4)", R"("completions":4)",
+        R"("completions":-4,"parallelism":-4)", R"("completions":"4","parallelism":"4")",
+        R"("completions":257,"parallelism":257)", R"("completions":null,"parallelism":null)"}) {
+    EXPECT_EQ(SizeBy(Job(spec), *owner), 1) << spec;
+  }
+  EXPECT_FALSE(FindGangOwner(OwnedPod(
+      R"("batch.kubernetes.io/job-name":"b","synergy.io/gang":"a","synergy.io/gang-size":"3")",
+      OwnerOf("batch/v1", "Job", "b"))));
+}
+
+PodToAdmit RayPod(std::string_view labels) {
+  return OwnedPod(fmt::format(R"("ray.io/cluster":"tune","ray.io/group":"gpu",{})", labels),
+                  OwnerOf("ray.io/v1", "RayCluster", "tune"));
+}
+
+// The worker group "gpu" beside another one.
+GangSize RaySize(const std::string& group, const std::string& spec = "",
+                 const std::string& status = "") {
+  const auto owner = FindGangOwner(RayPod(R"("ray.io/node-type":"worker")"));
+  EXPECT_TRUE(owner);
+  return *ReadGangSize(Job(fmt::format(R"({}"workerGroupSpecs":[{{"groupName":"cpu","replicas":9}},
+                       {{"groupName":"gpu",{}}}])",
+                                       spec, group),
+                           status),
+                       *owner, kGpuResource);
+}
+
+TEST(GangOwnerTest, TheWorkersOfARayClustersGroupAreOne) {
+  const auto owner = FindGangOwner(
+      RayPod(R"("ray.io/node-type":"worker","ray.io/worker-group-replica-index":"2")"));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->gang, "team/ray/tune/gpu");
+  EXPECT_EQ(owner->path, "/apis/ray.io/v1/namespaces/team/rayclusters/tune");
+  EXPECT_EQ(owner->index, 2);
+  EXPECT_FALSE(FindGangOwner(RayPod(R"("ray.io/node-type":"head")")));
+
+  EXPECT_EQ(RaySize(R"("replicas":4)").size, 4);
+  EXPECT_EQ(RaySize(R"("replicas":4,"minReplicas":1,"maxReplicas":5)").size, 4);
+  EXPECT_EQ(RaySize(R"("replicas":4,"numOfHosts":2)").size, 8);
+  EXPECT_EQ(RaySize(R"("minReplicas":3)").size, 3);
+  EXPECT_EQ(RaySize(R"("replicas":9,"maxReplicas":3)").size, 3);
+  EXPECT_EQ(RaySize(R"("replicas":4)").begun, false);
+  EXPECT_EQ(RaySize(R"("replicas":4)", "", R"("availableWorkerReplicas":1)").begun, true);
+  for (const char* group :
+       {R"("replicas":1)", R"("replicas":0)", R"("replicas":-4)", R"("replicas":257)",
+        R"("replicas":"4")", R"("replicas":4,"numOfHosts":0)", R"("replicas":4,"numOfHosts":-1)",
+        R"("replicas":4,"numOfHosts":9223372036854775807)", R"("replicas":9223372036854775807)",
+        R"("replicas":4,"minReplicas":5,"maxReplicas":3)", R"("replicas":[4])",
+        R"("replicas":4,"minReplicas":{})"}) {
+    EXPECT_EQ(RaySize(group).size, 1) << group;
+  }
+}
+
+TEST(GangOwnerTest, WorkersThatRaysAutoscalerAddsAreOnTheirOwn) {
+  const std::string scales = R"("enableInTreeAutoscaling":true,)";
+  const auto member = [](const GangSize& gang, std::string_view index) {
+    return IsMember(
+        gang,
+        *FindGangOwner(RayPod(fmt::format(
+            R"("ray.io/node-type":"worker","ray.io/worker-group-replica-index":"{}")", index))));
+  };
+  const GangSize more = RaySize(R"("replicas":4,"minReplicas":2)", scales);
+  EXPECT_EQ(more.size, 2);
+  EXPECT_TRUE(member(more, "0"));
+  EXPECT_TRUE(member(more, "1"));
+  EXPECT_FALSE(member(more, "2"));
+  EXPECT_FALSE(member(more, "")) << "an older KubeRay writes no index";
+  const GangSize least = RaySize(R"("replicas":2,"minReplicas":2,"numOfHosts":2)", scales);
+  EXPECT_EQ(least.size, 4);
+  EXPECT_TRUE(member(least, ""));
+  EXPECT_EQ(RaySize(R"("replicas":4,"minReplicas":0)", scales).size, 1);
+}
+
+TEST(GangOwnerTest, AGroupOfALeaderWorkerSetIsOneIfItIsCreatedAtOnce) {
+  const auto owner = FindGangOwner(OwnedPod(
+      R"("leaderworkerset.sigs.k8s.io/name":"llm","leaderworkerset.sigs.k8s.io/group-index":"1")",
+      OwnerOf("apps/v1", "StatefulSet", "llm")));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->gang, "team/lws/llm/1");
+  EXPECT_EQ(owner->path, "/apis/leaderworkerset.x-k8s.io/v1/namespaces/team/leaderworkersets/llm");
+  EXPECT_FALSE(FindGangOwner(OwnedPod(R"("leaderworkerset.sigs.k8s.io/name":"llm")",
+                                      OwnerOf("apps/v1", "StatefulSet", "llm"))));
+  EXPECT_FALSE(FindGangOwner(OwnedPod(
+      R"("leaderworkerset.sigs.k8s.io/name":"../x","leaderworkerset.sigs.k8s.io/group-index":"1")",
+      OwnerOf("apps/v1", "StatefulSet", "llm"))));
+
+  const auto with_gpus = [](std::string_view gpus) {
+    return fmt::format(
+        R"({{"spec":{{"containers":[{{"resources":{{"limits":{{"nvidia.com/gpu":"{}"}}}}}}]}}}})",
+        gpus);
+  };
+  const auto size = [&](const std::string& members, const std::string& spec = "") {
+    return SizeBy(Job(fmt::format(R"({}"leaderWorkerTemplate":{{{}}})", spec, members)), *owner);
+  };
+  const std::string workers = R"("workerTemplate":)" + with_gpus("1");
+  EXPECT_EQ(size(R"("size":4,)" + workers), 4);
+  EXPECT_EQ(size(R"("size":4,)" + workers, R"("startupPolicy":"LeaderCreated",)"), 4);
+  EXPECT_EQ(size(R"("size":4,)" + workers, R"("startupPolicy":"LeaderReady",)"), 1);
+  EXPECT_EQ(size(R"("size":4,"leaderTemplate":)" + with_gpus("0") + "," + workers), 3);
+  EXPECT_EQ(size(R"("size":4,"leaderTemplate":)" + with_gpus("2") + "," + workers), 4);
+  for (const char* odd : {"1", "0", "-4", "257", R"("4")", "9223372036854775807", "[]", "4.5"})
+    EXPECT_EQ(size(fmt::format(R"("size":{},{})", odd, workers)), 1) << odd;
+  EXPECT_EQ(size(R"("size":4)"), 1);
 }
 
 TEST(GangOwnerTest, AnMpiJobIsItsWorkers) {
@@ -234,6 +377,37 @@ TEST(GangOwnerTest, AnMpiJobIsItsWorkers) {
         4);
     EXPECT_FALSE(FindGangOwner(KubeflowPod(version, "MPIJob", "launcher")));
   }
+}
+
+TEST(GangOwnerTest, ALauncherWithGpusIsAMemberIfItIsCreatedWithTheWorkers) {
+  // As the MPI operator labels them: the launcher is a Job's pod.
+  const auto pod = [](std::string_view role, const std::string& owner) {
+    return OwnedPod(fmt::format(R"("training.kubeflow.org/operator-name":"mpi-operator",
+                                   "training.kubeflow.org/job-name":"bert",
+                                   "training.kubeflow.org/job-role":"{}")",
+                                role),
+                    owner);
+  };
+  const auto worker =
+      FindGangOwner(pod("worker", OwnerOf("kubeflow.org/v2beta1", "MPIJob", "bert")));
+  const auto launcher = FindGangOwner(pod("launcher", OwnerOf("batch/v1", "Job", "bert-launcher")));
+  ASSERT_TRUE(worker);
+  ASSERT_TRUE(launcher);
+  EXPECT_EQ(worker->gang, "team/mpi/bert");
+  EXPECT_EQ(launcher->gang, worker->gang);
+  EXPECT_EQ(launcher->path, worker->path);
+  const auto size = [&](std::string_view gpus, std::string_view policy, bool of_launcher = false) {
+    return SizeBy(fmt::format(R"({{"apiVersion":"kubeflow.org/v2beta1","metadata":{{"uid":"7"}},
+                  "spec":{{{}"mpiReplicaSpecs":{{"Launcher":{},"Worker":{}}}}}}})",
+                              policy, Replica("1", gpus), Replica("4", "1")),
+                  of_launcher ? *launcher : *worker);
+  };
+  EXPECT_EQ(size("0", ""), 4);
+  EXPECT_EQ(size("1", ""), 5);
+  EXPECT_EQ(size("1", R"("launcherCreationPolicy":"AtStartup",)"), 5);
+  EXPECT_EQ(size("1", "", true), 5);
+  EXPECT_EQ(size("1", R"("launcherCreationPolicy":"WaitForWorkersReady",)"), 4);
+  EXPECT_EQ(size("1", R"("launcherCreationPolicy":"WaitForWorkersReady",)", true), 1);
 }
 
 TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {

@@ -136,6 +136,10 @@ TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
   ASSERT_TRUE(labelled);
   EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));
   EXPECT_EQ(labelled->gpu_kinds.most_per_numa_node, 0);
+  EXPECT_THAT(
+      ReadNodeText(R"({"metadata":{"labels":{"cloud.google.com/gke-accelerator":"nvidia-l4"}}})")
+          ->gpu_kinds.products,
+      ElementsAre("NVIDIA-L4"));
   EXPECT_TRUE(ReadNodeText("{}")->gpu_kinds.products.empty());
   EXPECT_EQ(ReadNodeText("{}")->gpu_kinds.installed, Gpus(0));
   EXPECT_EQ(ReadNodeText(R"({"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{}}})")

@@ -277,6 +277,25 @@ TEST(MeasuredProfileTest, WhatIsWrittenIsReadAndIsTheProfile) {
             object.profile->ThroughputAt(MilliCpu(500), GiB(1)));
 }
 
+TEST(MeasuredProfileTest, ItCarriesTheLooserIdentitiesAndWhatItWasTakenFrom) {
+  MeasuredProfile measured = MeasuredBert();
+  measured.alike = {.arguments = "a-0123456789abcdef", .owner = "o-fedcba9876543210"};
+  measured.taken = {"measured-w-1", LooserIdentity::kOwner};
+  const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(*object.measured, measured);
+  measured.taken.reset();
+  measured.alike = {};
+  const Result<json::Document> written = json::Document::Parse(WriteMeasured("u", measured));
+  ASSERT_TRUE(written);
+  const Value body = written->root()["status"]["measured"];
+  EXPECT_TRUE(body["takenFrom"].absent() && !body["takenFrom"].missing()) << "it is taken away";
+
+  std::string odd = WriteMeasured("u", measured);
+  odd.replace(odd.find(R"("takenFrom":null)"), 16, R"("takenFrom":{"profile":"p","by":"x"})");
+  EXPECT_THAT(Kept(measured, odd).problems, ElementsAre(HasSubstr("takenFrom.by")));
+}
+
 TEST(MeasuredProfileTest, OfGangsItSaysTheirSize) {
   MeasuredProfile measured = MeasuredBert();
   measured.gang_size = 4;

@@ -1,4 +1,4 @@
-#include "deviceplugin/plugin/pod_resources.h"
+#include "kubelet/pod_resources.h"
 
 #include <chrono>
 
@@ -6,12 +6,12 @@
 
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"
-#include "unit/deviceplugin/fake_pod_resources.h"
+#include "unit/kubelet/fake_pod_resources.h"
 
 namespace synergy::testing {
 namespace {
 
-using deviceplugin::PodResources;
+using ::synergy::kubelet::PodResources;
 
 TEST(PodResourcesTest, TellsTheOwnerOfEveryDeviceAndAsksAtMostOnceASecond) {
   const TemporaryFolder folder;
@@ -25,6 +25,7 @@ TEST(PodResourcesTest, TellsTheOwnerOfEveryDeviceAndAsksAtMostOnceASecond) {
   EXPECT_EQ((*owners)[1].pod_namespace, "team");
   EXPECT_EQ((*owners)[1].pod, "train");
   EXPECT_EQ((*owners)[1].container, "main");
+  EXPECT_EQ((*owners)[1].numa_node, 1);
   EXPECT_TRUE(resources.List());
   EXPECT_EQ(kubelet.calls, 1);
   clock.Advance(std::chrono::seconds(1));
@@ -40,6 +41,25 @@ TEST(PodResourcesTest, AKubeletThatComesLaterIsFound) {
   FakePodResources kubelet(folder.Path("s"));
   clock.Advance(std::chrono::seconds(1));
   EXPECT_TRUE(resources.List());
+}
+
+TEST(PodResourcesTest, TellsAllHealthyDevicesWithTheirNumaNodes) {
+  const TemporaryFolder folder;
+  FakeClock clock;
+  FakePodResources kubelet(folder.Path("s"));
+  PodResources resources(folder.Path("s"), clock);
+  const auto devices = resources.Allocatable();
+  ASSERT_TRUE(devices) << devices.error().message;
+  EXPECT_EQ(*devices, (std::vector<KubeletDevice>{{"nvidia.com/gpu", "GPU-0", 1},
+                                                  {"nvidia.com/gpu", "GPU-1", 1},
+                                                  {"nvidia.com/gpu", "GPU-9", kNoNuma}}));
+}
+
+TEST(PodResourcesTest, WithoutAKubeletNothingIsKnown) {
+  const TemporaryFolder folder;
+  FakeClock clock;
+  PodResources resources(folder.Path("s"), clock);
+  EXPECT_EQ(resources.Allocatable().error().code, ErrorCode::kUnavailable);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
-// The kubelet's pod resources API: one pod, team/train, whose container "main" has some devices.
+// The kubelet's pod resources API: one pod, team/train, whose container "main" has some devices, on
+// NUMA node 1. Beside them "GPU-9" is free, on no known NUMA node.
 //
 // Threading: from any thread.
 
@@ -13,7 +14,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
+#include "kubelet/pod_resources.grpc.pb.h"
 
 namespace synergy::testing {
 
@@ -39,15 +40,29 @@ class FakePodResources final : public v1::PodResourcesLister::Service {
     pod->add_containers()->set_name("sidecar");
     v1::ContainerResources* container = pod->add_containers();
     container->set_name("main");
-    v1::ContainerDevices* devices = container->add_devices();
-    devices->set_resource_name("nvidia.com/gpu");
-    for (const std::string& device : devices_) devices->add_device_ids(device);
+    Fill(*container->add_devices());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
+                                       const v1::AllocatableResourcesRequest* /*request*/,
+                                       v1::AllocatableResourcesResponse* response) override {
+    Fill(*response->add_devices());
+    v1::ContainerDevices* free = response->add_devices();
+    free->set_resource_name("nvidia.com/gpu");
+    free->add_device_ids("GPU-9");
     return grpc::Status::OK;
   }
 
   std::atomic<int> calls = 0;
 
  private:
+  void Fill(v1::ContainerDevices& devices) const {
+    devices.set_resource_name("nvidia.com/gpu");
+    for (const std::string& device : devices_) devices.add_device_ids(device);
+    devices.mutable_topology()->add_nodes()->set_id(1);
+  }
+
   const std::vector<std::string> devices_;
   std::unique_ptr<grpc::Server> server_;
 };

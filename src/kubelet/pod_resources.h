@@ -1,9 +1,9 @@
 #pragma once
 
-// Reads from the kubelet's pod resources API which pod has which device.
+// Reads from the kubelet's pod resources API which devices its device plugins offer, and which pod
+// has which. gRPC is behind it.
 //
-// Threading: from any thread. Queries the kubelet at most once a second; callers in between get the
-// last answer.
+// Threading: from any thread.
 // Failures: kUnavailable if the kubelet does not answer within half a second.
 
 #include <memory>
@@ -13,30 +13,28 @@
 
 #include "core/clock.h"
 #include "core/result.h"
+#include "inventory/kubelet_device.h"
 
 namespace grpc {
 class Channel;
 }
 
-namespace synergy::deviceplugin {
-
-struct DeviceOwner {
-  std::string resource;
-  std::string device;
-  std::string pod_namespace;
-  std::string pod;
-  std::string container;
-};
+namespace synergy::kubelet {
 
 class PodResources {
  public:
   PodResources(std::string socket, const Clock& clock);
   ~PodResources();
 
-  // Returns the owners of all resources of the node.
+  // Returns the owners of all devices of the node. Queries the kubelet at most once a second;
+  // callers in between get the last answer.
   Result<std::vector<DeviceOwner>> List();
+  // Returns the healthy devices of the node, given to containers or not.
+  Result<std::vector<KubeletDevice>> Allocatable();
 
  private:
+  // REQUIRES: the mutex is held.
+  const std::shared_ptr<grpc::Channel>& Connect();
   Result<std::vector<DeviceOwner>> Ask();
 
   const std::string socket_;
@@ -47,4 +45,4 @@ class PodResources {
   Result<std::vector<DeviceOwner>> last_;
 };
 
-}  // namespace synergy::deviceplugin
+}  // namespace synergy::kubelet

@@ -1,0 +1,106 @@
+#pragma once
+
+// Keeps the plugin from offering GPUs that another component of the node offers: it looks for signs
+// of one (inventory/other_advertiser.h) before each registration and every ten seconds. Once it has
+// found one the plugin offers nothing, whatever becomes of the other component, until its pod is
+// replaced: two plugins that take turns cost pods their GPUs.
+//
+//   before the first registration since boot   looks for three seconds, because device plugins of a
+//                                                node start at the same time
+//   before each further one                    the kubelet must have dropped our devices: if it has
+//                                                some while we serve none, another plugin
+//                                                registered
+//   while registered                           devices that are not ours, sockets, ResourceSlices
+//
+// What was registered with which start of the kubelet is kept in a file, so that a new container of
+// the plugin tells its predecessor's devices from another plugin's.
+//
+// Threading: Step by one thread, the rest by any.
+// Failures: what cannot be read is no sign. A record that cannot be written is logged once.
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "inventory/advertisement.h"
+#include "inventory/other_advertiser.h"
+#include "wire/agents/registration_record.h"
+
+namespace synergy::deviceplugin {
+
+struct AdvertiserGuardOptions {
+  std::string plugin_folder;
+  std::string record_file;  // empty: nothing is kept
+  // Identifies this plugin's pod. Empty: that it has stopped is forgotten with the process.
+  std::string instance;
+};
+
+struct AdvertiserSources {
+  std::function<Result<std::vector<KubeletDevice>>()> offered;
+  std::function<Result<std::vector<DeviceOwner>>()> given;
+  // Names of the DRA drivers that have ResourceSlices for the node; empty function: no API server.
+  std::function<Result<std::vector<std::string>>(std::stop_token)> slice_drivers;
+};
+
+class AdvertiserGuard {
+ public:
+  // `clock` and `log` outlive this.
+  AdvertiserGuard(AdvertiserGuardOptions options, AdvertiserSources sources, const Clock& clock,
+                  Logger& log);
+
+  // Adds to what is ours: devices that the kubelet is going to be offered.
+  void AddOwn(const std::map<std::string, std::vector<GpuDevice>, std::less<>>& resources);
+
+  // Looks whether the resource may be registered. REQUIRES: it has no stream. `own_socket`: the
+  // name of ours for it. kUnavailable: not yet. kDenied: the plugin has stopped.
+  Result<> MayRegister(const std::string& resource, const std::string& own_socket);
+  // Records the registration with the present kubelet.
+  void OnRegistered(const std::string& resource);
+
+  // Looks for signs, if it is time to. Call it about once a second.
+  void Step(const std::stop_token& stop);
+
+  // Returns why the plugin offers nothing; empty: it may.
+  std::string stopped() const;
+
+ private:
+  AdvertiserEvidence Look() const;
+  // An answer by the API server; the last one counts.
+  void LookForSlices(const std::stop_token& stop);
+  std::string KubeletStart() const;
+
+  // REQUIRE: the mutex is held.
+  Result<> Judge(const AdvertiserEvidence& evidence);
+  Result<> Stop(const std::string& why);
+  Result<> AwaitFirst(const std::string& resource, const AdvertiserEvidence& evidence);
+  wire::RegisteredResource& Registered(const std::string& resource);
+  void Save();
+
+  const AdvertiserGuardOptions options_;
+  const AdvertiserSources sources_;
+  const Clock& clock_;
+  Logger& log_;
+
+  // Used only by the thread that steps.
+  std::optional<Instant> next_look_;
+  std::optional<Instant> next_slices_;
+
+  mutable std::mutex mutex_;
+  OwnOffer own_;
+  wire::RegistrationRecord record_;
+  std::string dra_driver_;
+  bool slices_known_ = false;
+  std::map<std::string, Instant> first_asked_;   // by resource that was not registered yet
+  std::map<std::string, Instant> listed_since_;  // by resource that the kubelet has without us
+  std::string stopped_;
+  std::string save_problem_;
+};
+
+}  // namespace synergy::deviceplugin

@@ -1,0 +1,39 @@
+#pragma once
+
+// Sockets in the kubelet's folder of device plugins.
+//
+// Threading: any.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace synergy::deviceplugin {
+
+// Identifies the file behind a path; differs after the file is created again.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  int64_t modified = 0;  // nanoseconds; an inode's number may be reused by the next file
+
+  bool operator==(const FileIdentity&) const = default;
+};
+// Returns none if there is no socket.
+std::optional<FileIdentity> IdentifySocket(const std::string& path);
+
+// Returns whether a process listens on the socket.
+bool IsServed(const std::string& path);
+// Returns the names of the sockets in the folder that processes listen on, the kubelet's aside, in
+// order.
+std::vector<std::string> ServedSockets(const std::string& folder);
+
+// The name of the kubelet's own socket, which it creates again with each start.
+inline constexpr char kKubeletSocket[] = "kubelet.sock";
+
+// The names of the sockets that serve a resource: "synergy-nvidia.com_gpu-0123abcd.sock". Each
+// returned name is another one.
+std::string MakeSocketName(const std::string& resource);
+bool IsSocketNameFor(const std::string& name, const std::string& resource);
+
+}  // namespace synergy::deviceplugin

@@ -1,0 +1,104 @@
+#pragma once
+
+// Collects facts about the node's GPUs where another component offers them: by the kubelet which
+// container has which, and by a DCGM exporter on the node how busy they are and what they use.
+//
+// An exporter is a pod of a DaemonSet in one of the configured namespaces, whose name matches: any
+// user can give a pod an exporter's labels, and not every user can create one there. Its page is
+// read with deadlines and up to a size. Its word on pods is a hint (gpu_owners.h).
+//
+// The exporter repeats its figures until it refreshes them, so figures that do not change are one
+// sample: it counts for the time since the sample before, and a report is as old as its sample.
+//
+// Threading: Step by one thread, the rest by any.
+// Failures: counted, logged if they are new, and retried with the next step. What was known goes
+// after a minute, or three intervals of the exporter, without a page.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "inventory/gpu_busy.h"
+#include "inventory/kubelet_device.h"
+#include "metrics/gpu_metrics.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/gpus/dcgm_page.h"
+
+namespace synergy::nodeagent {
+
+struct ExporterRules {
+  std::vector<std::string> namespaces;  // empty: no exporter is asked
+  std::string daemon_set;               // a pattern with * and ?
+  uint16_t port = 0;
+  std::string path;
+};
+
+struct GpuFactsSources {
+  // GETs a page of metrics (nodeagent/progress/metrics_page.h).
+  std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
+                                    const std::stop_token& stop)>
+      read_page;
+  std::function<Result<std::vector<DeviceOwner>>()> given;
+  std::function<Result<std::vector<KubeletDevice>>()> offered;
+};
+
+// Returns the exporter's pod; null if there is none.
+PodPointer FindExporter(const std::vector<PodPointer>& pods, const ExporterRules& rules);
+
+class GpuFacts {
+ public:
+  // How often to step.
+  static constexpr Duration kInterval = std::chrono::seconds(5);
+
+  // References outlive this.
+  GpuFacts(const NodePods& pods, ExporterRules rules, GpuFactsSources sources,
+           std::string gpu_resource, std::string node, const Clock& clock, Logger& log,
+           metrics::NodeAgentMetrics& metrics);
+
+  // Reads the exporter's page once.
+  void Step(const std::stop_token& stop);
+
+  // kNotFound: nothing is known.
+  Result<NodeBusy> Busy() const;
+  // Nothing is known: no GPUs.
+  metrics::GpuGauges Gauges() const;
+
+ private:
+  // Takes in a page's devices.
+  void Take(std::vector<DcgmDevice> devices);
+  void Publish();
+  void Report(std::string_view reason, const std::string& message);
+
+  const NodePods& pods_;
+  const ExporterRules rules_;
+  const GpuFactsSources sources_;
+  const std::string gpu_resource_;
+  const std::string node_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::NodeAgentMetrics& metrics_;
+
+  // Used only by the thread that steps.
+  BusyMeter meter_;
+  std::vector<DcgmDevice> devices_;  // of the last page
+  std::optional<Moment> sample_;     // when the exporter refreshed it
+  Duration sample_interval_{};
+  Instant page_at_{};
+  std::set<std::string> problems_;
+
+  mutable std::mutex mutex_;
+  std::optional<NodeBusy> busy_;
+  metrics::GpuGauges gauges_;
+};
+
+}  // namespace synergy::nodeagent

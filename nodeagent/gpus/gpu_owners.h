@@ -1,0 +1,48 @@
+#pragma once
+
+// Finds which container has which of an exporter's devices. The kubelet decides: it says which
+// device ids a container has. Device plugins name devices differently:
+//
+//   id                    plugin                             device
+//   GPU-<uuid>            NVIDIA's, Synergy's                by its UUID
+//   GPU-<uuid>::2         NVIDIA's, a share                  by its UUID, shared
+//   MIG-<uuid>            NVIDIA's, Synergy's                the exporter does not name it: see
+//   below nvidia0               GKE's                              by the driver's name nvidia0/gi3
+//   GKE's, MIG                         instance 3 of it nvidia0/vgpu1         GKE's, a share by the
+//   driver's name, shared
+//
+// For a MIG device named by a UUID the exporter's own word on the container is taken, if the
+// container has as many MIG devices by the kubelet as by the exporter.
+//
+// Threading: pure.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/gpu_busy.h"
+#include "inventory/kubelet_device.h"
+#include "nodeagent/gpus/dcgm_page.h"
+
+namespace synergy::nodeagent {
+
+struct OwnedGpu {
+  const DeviceOwner* owner = nullptr;
+  const DcgmDevice* device = nullptr;  // null: unknown
+  bool shared = false;                 // other containers may use it, too
+};
+
+// Returns an entry for each GPU of `owners`: devices of `gpu_resource` and of NVIDIA's resources.
+// The result refers to both arguments.
+std::vector<OwnedGpu> MatchOwners(const std::vector<DeviceOwner>& owners,
+                                  const std::vector<DcgmDevice>& devices,
+                                  std::string_view gpu_resource);
+
+// Returns the busy times of the containers. A container is left out if one of its GPUs is unknown
+// or shared, because its own use is unknown then. `meter` knows devices by their keys.
+std::vector<ContainerBusy> BusyOfContainers(const std::vector<OwnedGpu>& owned,
+                                            const BusyMeter& meter);
+
+}  // namespace synergy::nodeagent

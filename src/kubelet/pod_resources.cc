@@ -1,0 +1,97 @@
+#include "kubelet/pod_resources.h"
+
+#include <chrono>
+#include <utility>
+
+#include <grpcpp/grpcpp.h>
+
+#include "kubelet/pod_resources.grpc.pb.h"
+
+namespace synergy::kubelet {
+namespace {
+
+constexpr std::chrono::milliseconds kTimeout{500};
+constexpr Duration kFresh = std::chrono::seconds(1);
+// A node has hundreds of pods, and an entry some hundred bytes.
+constexpr int kLargestAnswer = 16 << 20;
+
+void SetDeadline(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + kTimeout);
+}
+
+// A device that spans NUMA nodes is on none of them.
+int NumaNodeOf(const v1::ContainerDevices& devices) {
+  const auto& nodes = devices.topology().nodes();
+  return nodes.size() == 1 ? static_cast<int>(nodes[0].id()) : kNoNuma;
+}
+
+}  // namespace
+
+PodResources::PodResources(std::string socket, const Clock& clock)
+    : socket_(std::move(socket)), clock_(clock) {}
+
+PodResources::~PodResources() = default;
+
+Result<std::vector<DeviceOwner>> PodResources::List() {
+  const std::lock_guard lock(mutex_);
+  if (asked_ != Instant{} && clock_.Now() - asked_ < kFresh) return last_;
+  last_ = Ask();
+  asked_ = clock_.Now();
+  return last_;
+}
+
+Result<std::vector<KubeletDevice>> PodResources::Allocatable() {
+  const std::lock_guard lock(mutex_);
+  const auto stub = v1::PodResourcesLister::NewStub(Connect());
+  grpc::ClientContext context;
+  SetDeadline(context);
+  v1::AllocatableResourcesResponse answer;
+  const grpc::Status status = stub->GetAllocatableResources(&context, {}, &answer);
+  if (!status.ok()) {
+    channel_.reset();
+    return Fail(ErrorCode::kUnavailable, status.error_message());
+  }
+  std::vector<KubeletDevice> found;
+  for (const v1::ContainerDevices& devices : answer.devices()) {
+    for (const std::string& id : devices.device_ids())
+      found.push_back({devices.resource_name(), id, NumaNodeOf(devices)});
+  }
+  return found;
+}
+
+const std::shared_ptr<grpc::Channel>& PodResources::Connect() {
+  if (!channel_) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetMaxReceiveMessageSize(kLargestAnswer);
+    channel_ =
+        grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
+  }
+  return channel_;
+}
+
+Result<std::vector<DeviceOwner>> PodResources::Ask() {
+  const auto stub = v1::PodResourcesLister::NewStub(Connect());
+  grpc::ClientContext context;
+  SetDeadline(context);
+  v1::ListPodResourcesResponse answer;
+  const grpc::Status status = stub->List(&context, {}, &answer);
+  if (!status.ok()) {
+    // Drop the channel: its backoff grows with each failed attempt to reach the kubelet.
+    channel_.reset();
+    return Fail(ErrorCode::kUnavailable, status.error_message());
+  }
+  std::vector<DeviceOwner> owners;
+  for (const v1::PodResources& pod : answer.pod_resources()) {
+    for (const v1::ContainerResources& container : pod.containers()) {
+      for (const v1::ContainerDevices& devices : container.devices()) {
+        for (const std::string& id : devices.device_ids())
+          owners.push_back({devices.resource_name(), id, pod.namespace_(), pod.name(),
+                            container.name(), NumaNodeOf(devices)});
+      }
+    }
+  }
+  return owners;
+}
+
+}  // namespace synergy::kubelet

@@ -1,0 +1,48 @@
+#pragma once
+
+// The identities by which two pods count as of the same workload. A measurement of one pod holds
+// for pods with the same exact identity. For pods that share only a looser identity it is a *hint*:
+// they do not fall below their fair share because of it, and a window of their own confirms or
+// drops it (docs/profiling.md).
+//
+// Threading: values, pure functions.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace synergy {
+
+// Best first.
+enum class LooserIdentity : uint8_t {
+  kArguments,  // the same image and command, without arguments that do not change the speed
+  kOwner,      // made from the same template: of a CronJob, a RayJob, an experiment
+};
+inline constexpr LooserIdentity kLooserIdentities[] = {LooserIdentity::kArguments,
+                                                       LooserIdentity::kOwner};
+
+std::string_view ToString(LooserIdentity identity);  // "arguments", "owner"
+// For people: "the same command with other arguments".
+std::string_view ToText(LooserIdentity identity);
+// None for any other text.
+std::optional<LooserIdentity> ParseLooserIdentity(std::string_view text);
+
+// The looser identities of a workload: "a-" or "o-" and 16 hexadecimal digits. Empty: none.
+struct LooserIdentities {
+  std::string arguments;
+  std::string owner;
+
+  const std::string& Of(LooserIdentity identity) const {
+    return identity == LooserIdentity::kArguments ? arguments : owner;
+  }
+  bool empty() const { return arguments.empty() && owner.empty(); }
+  bool operator==(const LooserIdentities&) const = default;
+};
+
+// The text of an annotation: "a-0123456789abcdef o-0123456789abcdef".
+std::string ToText(const LooserIdentities& identities);
+// Leaves out words that are no identity.
+LooserIdentities ParseLooserIdentities(std::string_view text);
+
+}  // namespace synergy

@@ -1,0 +1,42 @@
+#pragma once
+
+// The JSON file in which synergy-device-plugin keeps over its own restarts what it has registered.
+// It goes with a reboot.
+//
+// Threading: pure. Strings are UTF-8.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace synergy::wire {
+
+struct RegisteredResource {
+  std::string resource;
+  // The start of the kubelet that took the last registration; empty: none yet.
+  std::string kubelet;
+  std::vector<std::string> ids;  // of all devices that were offered
+
+  bool operator==(const RegisteredResource&) const = default;
+};
+
+struct RegistrationRecord {
+  std::vector<RegisteredResource> resources;
+  // Why the plugin has stopped, and which instance (pod) of it; empty: it has not.
+  std::string stopped;
+  std::string instance;
+
+  bool operator==(const RegistrationRecord&) const = default;
+};
+
+// Longest text that is read.
+inline constexpr size_t kLongestRegistrationRecord = size_t{1} << 20;
+
+std::string WriteRegistrationRecord(const RegistrationRecord& record);
+// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
+Result<RegistrationRecord> ReadRegistrationRecord(std::string_view text);
+
+}  // namespace synergy::wire
