@@ -101,7 +101,8 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "progress" $progress
-    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress)
+    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress
+      "growthBeyondQuota" .Values.kueue.growthBeyondQuota)
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}

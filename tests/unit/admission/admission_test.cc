@@ -305,6 +305,41 @@ TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
   EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GiB(10))) << "for good";
 }
 
+TEST_F(AdmissionTest, WhereGrowthBeyondAQuotaIsRefusedAPodInAQueueKeepsToWhatWasCounted) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  settings.within_counted = true;
+  EXPECT_EQ(Managed().demand, Amounts(1, Cores(9), GB(80))) << "it is in no queue";
+  Label(annotations::kKueuePodSet, "main");
+  AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GB(60)));
+  EXPECT_EQ(figures.demand, figures.floor);
+  pod.gpu_containers[0].written.cpu_request = Cores(2);
+  figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(2), GB(60))) << "Kueue has counted 2";
+  EXPECT_EQ(figures.demand, figures.floor);
+  settings.within_counted = false;
+  EXPECT_EQ(Managed().demand, Amounts(1, Cores(9), GB(80)));
+}
+
+TEST_F(AdmissionTest, ATemplateRequestsTheFloorOfItsPods) {
+  const TemplateRequests both = SizeTemplate(pod, surroundings, settings);
+  EXPECT_EQ(both.container, 1U);
+  EXPECT_EQ(both.cpu, Cores(3));
+  EXPECT_EQ(both.memory, GB(60));
+
+  pod.gpu_containers[0].asks.cpu_request = Cores(5);
+  const TemplateRequests one = SizeTemplate(pod, surroundings, settings);
+  EXPECT_EQ(one.cpu, std::nullopt) << "written";
+  EXPECT_EQ(one.memory, GB(60));
+
+  surroundings.shares_per_gpu.clear();
+  EXPECT_EQ(SizeTemplate(pod, surroundings, settings).memory, GiB(10)) << "no node is there yet";
+  settings.scheduler_name = "another";
+  settings.managed_schedulers.clear();
+  EXPECT_EQ(SizeTemplate(pod, surroundings, settings).memory, std::nullopt) << "not managed";
+}
+
 TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
   surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GB(120)};
   surroundings.shares_per_gpu["H100"] = {Gpus(1), Cores(16), GB(200)};

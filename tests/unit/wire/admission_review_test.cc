@@ -557,5 +557,51 @@ TEST(ReviewAnswerTest, PatchesOfEveryLengthAreWholeBase64) {
   }
 }
 
+// Returns a Job whose template is that pod.
+std::string JobWith(std::string_view metadata, const std::string& pod) {
+  return fmt::format(R"({{"metadata":{{"name":"j"{}}},"spec":{{"template":{}}}}})", metadata, pod);
+}
+
+constexpr std::string_view kQueued = R"(,"labels":{"kueue.x-k8s.io/queue-name":"queue"})";
+
+JobReview ReadJob(std::string_view job) {
+  Result<JobReview> review = JobReview::Read(ReviewOf(job), kGpu);
+  EXPECT_TRUE(review) << review.error().message;
+  return *review;
+}
+
+TEST(JobReviewTest, ATemplateIsReadAsAPodAndGetsItsRequests) {
+  const std::string job = JobWith(kQueued, PodWith(kPlain));
+  const JobReview review = ReadJob(job);
+  EXPECT_EQ(review.problem(), "");
+  EXPECT_TRUE(review.counted());
+  EXPECT_EQ(review.pod().pod_namespace, "team");
+  ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
+  EXPECT_EQ(review.pod().gpu_containers[0].gpus, Gpus(2));
+  const JsonTree sized =
+      ApplyPatch(*ParseJsonTree(job),
+                 review.WritePatch({.container = 1, .cpu = MilliCpu(2900), .memory = GiB(20)}));
+  const std::string requests = "spec/template/spec/containers/1/resources/requests/";
+  EXPECT_EQ(sized.At(requests + "cpu").text, "2900m");
+  EXPECT_EQ(sized.At(requests + "memory").text, "20Gi");
+  EXPECT_EQ(review.WritePatch({}), "[]");
+}
+
+TEST(JobReviewTest, AJobIsCountedByItselfInAQueueAndWithoutAController) {
+  EXPECT_FALSE(ReadJob(JobWith("", PodWith(kPlain))).counted());
+  const std::string owned =
+      std::string(kQueued) +
+      R"(,"ownerReferences":[{"kind":"JobSet","name":"s","controller":true}])";
+  EXPECT_FALSE(ReadJob(JobWith(owned, PodWith(kPlain))).counted());
+}
+
+TEST(JobReviewTest, ProblemsAreNamed) {
+  EXPECT_THAT(ReadJob(R"({"spec":{"template":[]}})").problem(), HasSubstr("template"));
+  const Result<JobReview> update =
+      JobReview::Read(ReviewOf(JobWith(kQueued, PodWith(kPlain)), "v1", "UPDATE"), kGpu);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->problem_kind(), "operation");
+}
+
 }  // namespace
 }  // namespace synergy::wire
