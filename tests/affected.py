@@ -57,6 +57,7 @@ SEEN_BY = (
     ("tests/bench/*", ()),
     ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
+    ("examples/*", ("progress_callback*",)),
     ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),
     ("Dockerfile", ("publish*", "install*", "configure_without_tests")),
