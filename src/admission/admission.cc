@@ -164,6 +164,9 @@ class Admission {
     figures.workload = WorkloadOf(pod_);
     figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
+    figures.progress_file = pod_.progress_file == "true";
+    if (!pod_.progress_file.empty() && !figures.progress_file)
+      Warn(fmt::format("annotation {}: must be \"true\"", annotations::kProgressFile));
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 

@@ -122,6 +122,8 @@ struct AdmissionFigures {
   // The profile is of a workload that is alike only by this: a hint.
   std::optional<LooserIdentity> hint;
   SpreadCost spread;  // of its gang, by the profile
+  // Whether the pod gets a volume for the file in which the training reports its progress.
+  bool progress_file = false;
 };
 
 struct AdmissionDecision {

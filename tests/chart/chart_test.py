@@ -544,6 +544,20 @@ class RenderTest(unittest.TestCase):
         self.assertNotIn(9400, ports)
         self.assertNotIn(9400, asked({"nodeAgent": {"dcgm": {"namespaces": []}}})[3])
 
+    def test_the_node_agent_sees_volumes_only_where_files_of_progress_are_read(self):
+        def seen(values):
+            objects = helm.template(values)
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+            spec = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+            mounts = [mount for mount in spec["containers"][0]["volumeMounts"] if mount["name"] == "pods"]
+            return config.get("podsFolder"), mounts, [item for item in spec["volumes"] if item["name"] == "pods"]
+
+        self.assertEqual(seen({}), (None, [], []))
+        self.assertEqual(seen({"nodeAgent": {"progressFiles": True, "kubeletRootDir": "/k"}}), (
+            "/host/pods",
+            [{"name": "pods", "mountPath": "/host/pods", "readOnly": True, "mountPropagation": "HostToContainer"}],
+            [{"name": "pods", "hostPath": {"path": "/k/pods", "type": "Directory"}}]))
+
     def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
         objects = helm.template({"nodeAgent": {"hostPID": True}})
         seeing = {item["metadata"]["name"]

@@ -131,6 +131,9 @@ extenders:
 {{- $progress = dict "progressListen" "0.0.0.0:9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
     "clientCaFile" "/clients/ca.crt" "clientName" (include "synergy.serverName" (list . "controller")) -}}
 {{- end -}}
+{{- if .Values.nodeAgent.progressFiles -}}
+{{- $_ := set $progress "podsFolder" "/host/pods" -}}
+{{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
     "metricsAuthorization" .Values.metrics.authorization

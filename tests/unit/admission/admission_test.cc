@@ -142,6 +142,17 @@ ResourceVector Amounts(int64_t gpus, MilliCpu cpu, Bytes memory) {
   return {Gpus(gpus), cpu, memory};
 }
 
+TEST_F(AdmissionTest, AVolumeForProgressIsTheAuthorsToAskFor) {
+  EXPECT_FALSE(Managed().progress_file);
+  pod.progress_file = "true";
+  EXPECT_TRUE(Managed().progress_file);
+  const size_t without = warnings.size();
+  pod.progress_file = "/progress";
+  EXPECT_FALSE(Managed().progress_file);
+  ASSERT_EQ(warnings.size(), without + 1);
+  EXPECT_THAT(warnings.back(), HasSubstr("synergy.io/progress-file: must be \"true\""));
+}
+
 TEST_F(AdmissionTest, TheFloorIsTheFairShareWhereTheDemandIsHigher) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");

@@ -429,6 +429,35 @@ TEST(PodPatchTest, TheMostThatItMayGetIsToldInWholeCores) {
   EXPECT_EQ(pod.At("spec/containers/1/env/1/name").text, "SYNERGY_MEMORY");
 }
 
+TEST(PodPatchTest, AVolumeForProgressIsAddedBesideThoseOfTheAuthor) {
+  AdmissionDecision decision = Managed();
+  JsonTree pod = Patched(PodWith(kPlain), decision);
+  EXPECT_FALSE(pod.At("spec").members.contains("volumes"));
+  decision.figures->progress_file = true;
+  pod = Patched(PodWith(kPlain, R"(,"volumeMounts":[{"name":"d","mountPath":"/d"}])"), decision);
+  EXPECT_EQ(pod.At("spec/volumes").Write(),
+            R"([{"emptyDir":{"medium":"Memory","sizeLimit":"64Ki"},"name":"synergy-progress"}])");
+  EXPECT_EQ(
+      pod.At("spec/containers/1/volumeMounts").Write(),
+      R"([{"mountPath":"/run/synergy-progress","name":"synergy-progress"},{"mountPath":"/d","name":"d"}])");
+  EXPECT_FALSE(pod.At("spec/containers/0").members.contains("volumeMounts"));
+  ASSERT_EQ(pod.At("spec/containers/1/env").elements.size(), 3U);
+  EXPECT_EQ(Patched(pod.Write(), decision).Write(), pod.Write()) << "once is enough";
+}
+
+TEST(PodPatchTest, AVolumeForProgressReplacesNothing) {
+  AdmissionDecision decision = Managed();
+  decision.figures->progress_file = true;
+  const std::string taken = R"([{"mountPath":"/run/synergy-progress","name":"own"}])";
+  JsonTree pod = Patched(PodWith(kPlain, R"(,"volumeMounts":)" + taken), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/volumeMounts").Write(), taken);
+  EXPECT_FALSE(pod.At("spec").members.contains("volumes"));
+  const std::string own = R"([{"mountPath":"/p","name":"synergy-progress"}])";
+  pod = Patched(PodWith(kPlain, R"(,"volumeMounts":)" + own), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/volumeMounts").Write(), own);
+  EXPECT_EQ(pod.At("spec/volumes").elements.size(), 1U);
+}
+
 TEST(PodPatchTest, ARestartOnResizeIsNotWhatWeNeed) {
   const JsonTree pod = Patched(
       PodWith(kPlain,
