@@ -34,8 +34,8 @@ ProfileCheckpoints AskCheckpoints(const ProfileStore& profiles) {
 QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
                        const wire::ObjectReader& reader, WatchedCluster& cluster,
                        const ProgressStore& progress, kube::EventRecorder& events,
-                       const Leadership& leadership, const Clock& clock, Logger& log,
-                       metrics::RoundMetrics& metrics)
+                       const Leadership& leadership, QueueJournal* journal, const Clock& clock,
+                       Logger& log, metrics::RoundMetrics& metrics)
     : config_(config),
       leadership_(leadership),
       clock_(clock),
@@ -61,7 +61,9 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                  },
              .every_look = [this](bool acts,
                                   const std::stop_token& stop) { AnswerChecks(acts, stop); }},
-            kRounds, clock) {}
+            kRounds, clock) {
+  if (journal != nullptr) planner_.SetJournal(*journal);
+}
 
 void QueuesUnit::Start() {
   if (!config_.kueue_enabled) return;

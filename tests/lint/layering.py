@@ -30,7 +30,7 @@ ARROWS = {
     "http": ["core"],
     "json": ["core"],
     "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "queues", "json"],
-    "record": ["core", "profile", "cluster", "allocation", "engine", "wire"],
+    "record": ["core", "profile", "cluster", "allocation", "engine", "queues", "wire"],
     "metrics": ["core"],
     "config": ["core", "inventory", "profile", "cluster"],
     "daemon": ["core", "http", "config"],
