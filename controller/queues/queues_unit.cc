@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "gavel/policies/policies.h"
 #include "kube/listing.h"
 #include "wire/kueue/kueue.h"
 
@@ -45,7 +46,7 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                    [&shares = cluster.fair_shares()](Gpus gpus, const std::string& product) {
                      return shares.Find({}, gpus, product);
                    }),
-      types_(type_speeds_),
+      types_(type_speeds_, MakeGavelPolicy),
       planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), types_),
       controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
