@@ -161,7 +161,7 @@ std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
     metrics_.CountError("gpu_busy_unreadable");
     problem = busy.error().message;
     if (problem != busy_problem_)
-      log_.Warn("nobody tells how busy the node's GPUs are", {{"error", problem}});
+      log_.Warn("no source says how busy the node's GPUs are", {{"error", problem}});
   }
   busy_problem_ = std::move(problem);
   if (!busy) return std::nullopt;

@@ -44,7 +44,7 @@ class ReplayedQueues {
                     bool begins, Moment at) override;
     const GpuTypeTurn* Of(const std::string& uid) const override;
     const std::map<std::string, ProductGpus>& gpus() const override { return gpus_; }
-    // What a node has decides about types alone.
+    // Only the choice of types, which is recorded, depends on a node's product.
     std::string ProductOf(std::string_view /*node*/) const override { return {}; }
 
    private:

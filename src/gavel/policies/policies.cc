@@ -38,7 +38,7 @@ constexpr GavelView kAgnostic = GavelView::kAgnostic;
 constexpr GavelView kAware = GavelView::kAware;
 constexpr GavelView kPacked = GavelView::kPacked;
 
-// Those that need a solver; job_order.h has the others.
+// The policies that need a solver; job_order.h has the others.
 constexpr std::array kEntries = {
     Entry{"finish_time_fairness", kAgnostic, Make<FinishTimeFairness>},
     Entry{"finish_time_fairness_perf", kAware, Make<FinishTimeFairness>},

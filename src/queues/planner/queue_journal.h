@@ -1,7 +1,7 @@
 #pragma once
 
-// What the queue planner read and planned, step by step, so that a replay can plan again and
-// compare. A step has only what has changed since the last one.
+// The journal of the queue planner: what it reads and plans, step by step, so that a replay can
+// plan again and compare. A step has only what has changed since the last one.
 //
 // GPU types are an input: a solver chooses them, and how far it gets within its time limit depends
 // on the machine.
@@ -45,7 +45,7 @@ struct ProgressReport {
   bool operator==(const ProgressReport&) const = default;
 };
 
-// What the TypeChooser answered for a policy.
+// The TypeChooser's answer for a policy.
 struct TypeDecision {
   struct Turn {
     std::string uid;  // of a workload
@@ -67,7 +67,7 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   ObjectChanges<ProgressReport> progress;
   // The profiles with checkpoints, of those that were asked for; nullopt: the same as before.
   std::optional<std::vector<std::string>> checkpoints;
-  std::optional<std::vector<TypeDecision>> types;  // likewise
+  std::optional<std::vector<TypeDecision>> types;  // nullopt: the same as before
 };
 
 namespace queue_step {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the queue planner wants written (queue_planner.h), what came of it, and the order in which
+// A plan of the queue planner (queue_planner.h): the writes, their outcomes, and the order in which
 // Workloads are written.
 //
 // Threading: values.

@@ -104,7 +104,7 @@ class KueueModel {
   // Makes the write as the API server would: kOutdated if the workload has changed since it was
   // read, or is gone.
   WriteOutcome Write(const WorkloadWrite& write, Moment at);
-  // Answers the admission check, likewise.
+  // Answers the admission check. Its outcomes are those of Write().
   WriteOutcome Answer(const TypeAnswer& answer, Moment at);
 
   QueueObjects Objects() const;

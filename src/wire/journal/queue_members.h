@@ -23,7 +23,7 @@ template <>
 inline constexpr std::array<std::string_view, 8> kWords<WorkloadWrite::Kind>{
     "RestoreWaiting", "Protect", "RestoreRunning", "Withdraw", "Lower", "Raise", "Sort", "Note"};
 
-// What is read.
+// The inputs.
 
 void Members(auto& each, Like<ServiceQueues> auto& queues) {
   auto& [limits, promote] = queues;
