@@ -20,10 +20,17 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "deviceplugin/plugin/kubelet_endpoint.h"
 #include "deviceplugin/protocol/device_plugin.grpc.pb.h"
 #include "inventory/kubelet_device.h"
 
 namespace synergy::testing {
+
+// Returns a gate that lets an endpoint register everything.
+inline deviceplugin::RegistrationGate OpenGate() {
+  return {[](const std::string& /*resource*/, const std::string& /*socket*/) { return Result<>(); },
+          [](const std::string& /*resource*/) {}};
+}
 
 class FakeKubelet {
  public:

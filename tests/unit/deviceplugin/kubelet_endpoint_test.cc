@@ -42,12 +42,6 @@ std::shared_ptr<const Offer> MakeOffer(size_t gpus, const std::string& unhealthy
   return std::make_shared<const Offer>(Offer{inventory, devices, {}});
 }
 
-// Admits everything.
-RegistrationGate Open() {
-  return {[](const std::string& /*resource*/, const std::string& /*socket*/) { return Result<>(); },
-          [](const std::string& /*resource*/) {}};
-}
-
 const FakeKubelet::DeviceHealth kTwoHealthy = {{"GPU-0", "Healthy"}, {"GPU-1", "Healthy"}};
 const FakeKubelet::DeviceHealth kOneUnhealthy = {{"GPU-0", "Healthy"}, {"GPU-1", "Unhealthy"}};
 
@@ -55,7 +49,7 @@ class KubeletEndpointTest : public ::testing::Test {
  protected:
   std::unique_ptr<KubeletEndpoint> MakeEndpoint() {
     return std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
-                                             Open(), SystemClock(), log_.log, metrics_);
+                                             OpenGate(), SystemClock(), log_.log, metrics_);
   }
   // Returns the plugin's sockets in the folder.
   std::vector<std::string> sockets() const {
@@ -187,7 +181,7 @@ TEST_F(KubeletEndpointTest, ItsEndTakesTheSocketAway) {
 TEST_F(KubeletEndpointTest, AFolderThatIsTooDeepForASocketEndsNothing) {
   const std::string deep = folder_.Path(std::string(120, 'x'));
   std::filesystem::create_directory(deep);
-  const KubeletEndpoint endpoint(deep, "nvidia.com/gpu", MakeOffer(2), Open(), SystemClock(),
+  const KubeletEndpoint endpoint(deep, "nvidia.com/gpu", MakeOffer(2), OpenGate(), SystemClock(),
                                  log_.log, metrics_);
   EXPECT_FALSE(endpoint.registered());
 }

@@ -24,7 +24,7 @@ class PluginServiceTest : public ::testing::Test {
  protected:
   PluginServiceTest() {
     endpoint_ = std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(),
-                                                  SystemClock(), log_.log, metrics_);
+                                                  OpenGate(), SystemClock(), log_.log, metrics_);
     EXPECT_TRUE(kubelet_.AwaitLists(1));
   }
 

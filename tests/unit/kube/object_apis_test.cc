@@ -73,8 +73,9 @@ TEST_F(ObjectApisTest, ResourceSlicesAreThoseOfTheNode) {
   (void)MakeNodeApi(*client_)->ReadSliceDrivers("n/1", {});
   const FakeRequest asked = server_.requests().back();
   EXPECT_EQ(asked.method, "GET");
-  EXPECT_EQ(asked.path, "/apis/resource.k8s.io/v1/resourceslices");
-  EXPECT_EQ(asked.query, "resourceVersion=0&fieldSelector=spec.nodeName%3Dn%2F1");
+  EXPECT_EQ(asked.path,
+            "/apis/resource.k8s.io/v1/resourceslices?resourceVersion=0"
+            "&fieldSelector=spec.nodeName%3Dn%2F1");
 }
 
 TEST_F(ObjectApisTest, WhatIsMeasuredIsKeptInAnObjectOfItsOwn) {
