@@ -116,7 +116,7 @@ class RunningDaemon final : public Daemon {
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
         queues_(config_, opened_.clients, reader_, cluster_, progress_.store(), *events_,
-                leadership_, clock, log, opened_.metrics->rounds),
+                leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
                     clock, log, opened_.metrics->controller) {}
 

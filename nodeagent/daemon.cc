@@ -112,10 +112,10 @@ class RunningDaemon final : public Daemon {
         keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, clock, log, metrics_,
                 {.eviction_threshold = config.eviction_threshold}),
         data_(*groups_, MemoryHierarchy(config.cgroup_folder), config.kubelet_cgroup_root, "/proc"),
-        progress_(
-            node_pods_,
-            {*cpu_groups_, data_, config.pod_log_folder, ReadPage, [this] { return ReadBusy(); }},
-            clock, log, *events_, metrics_),
+        progress_(node_pods_,
+                  {*cpu_groups_, data_, config.pod_log_folder, config.pods_folder, ReadPage,
+                   [this] { return ReadBusy(); }},
+                  clock, log, *events_, metrics_),
         pod_resources_(config.pod_resources_socket, clock),
         gpus_(node_pods_, ToExporterRules(config.dcgm),
               {ReadPage, [this] { return pod_resources_.List(); },
@@ -170,7 +170,10 @@ class RunningDaemon final : public Daemon {
     }
     if (config_.measure_progress) {
       following_ = std::jthread([this](const std::stop_token& stop) {
-        while (clock_.SleepFor(kLogInterval, stop)) progress_.FollowLogs();
+        while (clock_.SleepFor(kLogInterval, stop)) {
+          progress_.FollowLogs();
+          progress_.ReadFiles();
+        }
       });
       counting_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);

@@ -58,6 +58,7 @@ SEEN_BY = (
     ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/autoscaler/*", ("sizes*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
+    ("examples/*", ("progress_callback*",)),
     ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),
     ("Dockerfile", ("publish*", "install*", "configure_without_tests")),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/settings.h"
+#include "config/text_file.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
 
@@ -32,6 +34,45 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
 }
 
+// Reads the servers of each GPU product, and the speed there of models that have no other.
+Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
+  constexpr double kMostServers = 100'000;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const size_t colon = part.find(':');
+    if (colon == std::string_view::npos || colon == 0) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("\"{}\": write PRODUCT:SERVERS, or PRODUCT:SERVERS:SPEED", part));
+    }
+    const std::string product(part.substr(0, colon));
+    const std::string_view numbers = part.substr(colon + 1);
+    const std::string_view servers = numbers.substr(0, numbers.find(':'));
+    double count = 0;
+    if (auto read = ReadNumber(count, 1, kMostServers)(servers); !read) return read;
+    double& speed = options.gpu_speeds.of_products[product];
+    speed = 1;
+    if (servers.size() < numbers.size()) {
+      if (auto read = ReadNumber(speed, 1e-6, 1e6)(numbers.substr(servers.size() + 1)); !read)
+        return read;
+    }
+    if (count != std::floor(count))
+      return Fail(ErrorCode::kInvalid, fmt::format("{}: whole servers", product));
+    options.gpu_types.push_back({product, static_cast<size_t>(count)});
+  }
+  return {};
+}
+
+Result<> ReadGpuSpeeds(std::string_view file, SimulateOptions& options) {
+  const std::string name(file);
+  const auto text = config::ReadTextFile(name);
+  if (!text) return Fail(text.error());
+  auto speeds = ParseGpuSpeeds(*text, name);
+  if (!speeds) return Fail(speeds.error());
+  options.gpu_speeds.of_models = *std::move(speeds);
+  return {};
+}
+
 // Adds to a simulation through --with. A new feature is a row here.
 struct Feature {
   std::string_view name;
@@ -39,8 +80,14 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 1> kFeatures = {
-    {{"faults", "resize-deferred:P,resize-refused:P,call-fails:P,call-late:T,node-lost:RATE",
+constexpr std::array<Feature, 3> kFeatures = {
+    {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
+      "servers with GPUs of several products, in place of --servers, and the speed of models "
+      "there as a factor on their profiles",
+      ReadGpuTypes},
+     {"gpu-speeds", "FILE",
+      "how fast each model is on each product: CSV with model,gpu_product,speed", ReadGpuSpeeds},
+     {"faults", "resize-deferred:P,resize-refused:P,call-fails:P,call-late:T,node-lost:RATE",
       "parts of resizes that kubelets defer and refuse, and of API calls that fail; how late calls "
       "are at most; nodes lost, per node and day",
       [](std::string_view settings, SimulateOptions& options) {
@@ -113,7 +160,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.get_option("--policy")
       ->description(
           "the order of jobs in a queue of Kueue; fifo without --kueue: no queue, kube-scheduler "
-          "places pods as they arrive" +
+          "places pods as they arrive. fifo and sjf with :Aware or :Ignore have gpuTypes, for "
+          "servers of --with gpu-types" +
           LinesOf(PolicyNames()))
       ->group("Scheduling");
   command.option_defaults()->group("Scheduling");
@@ -139,7 +187,8 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
   auto setup = ReadQueue(arguments, options);
   if (!setup) return WrongOption("--queue-rounds", setup.error());
   for (const std::string& policy : arguments.policies) {
-    setup->rounds.policy = policy;
+    if (auto read = ReadPolicy(policy, setup->rounds); !read)
+      return WrongOption("--policy", read.error());
     if (const auto checked = CheckQueue(*setup); !checked) {
       constexpr std::string_view kOfPolicy = "policy: ";
       const std::string& message = checked.error().message;
@@ -154,6 +203,8 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
   }
+  if (!options.gpu_types.empty() && options.starts_from_cluster)
+    return WrongOption("--with", "gpu-types: not with a cluster, whose servers are known");
   return {};
 }
 

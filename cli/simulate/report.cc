@@ -194,10 +194,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
                           fmt::join(run.never_placed, ", job "),
                           run.never_placed.size() == 1 ? "its" : "their");
     } else if (run.statistics.unfinished > 0) {
-      text += fmt::format(
-          " {} had not finished when the run ended, at a moment without a job as the authors' "
-          "simulator does: try --arrivals generated;",
-          run.statistics.unfinished);
+      text += fmt::format(" {} had not finished when the run ended;", run.statistics.unfinished);
     }
     text.back() = '\n';
   }

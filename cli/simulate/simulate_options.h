@@ -16,6 +16,7 @@
 #include "core/resources.h"
 #include "core/result.h"
 #include "sim/cluster/product_simulator.h"
+#include "sim/queue/gpu_speeds.h"
 #include "sim/statistics.h"
 
 namespace synergy::cli {
@@ -83,6 +84,13 @@ struct SimulateOptions {
   std::optional<QueueSetup> queue;
   bool always_queues = false;
   FaultRates faults;
+  // The servers, if their GPUs are of known products, in place of those of --servers.
+  struct ServersOfProduct {
+    std::string product;
+    size_t servers = 0;
+  };
+  std::vector<ServersOfProduct> gpu_types;
+  GpuSpeeds gpu_speeds;
 };
 
 // Returns the error "--option: why": kInvalid, or with the code of `error`.

@@ -52,6 +52,18 @@ Result<> WriteFile(const std::string& name, const std::string& text) {
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster) {
   if (cluster != nullptr) return cluster->start;
+  if (!options.gpu_types.empty()) {
+    size_t servers = 0;
+    for (const auto& type : options.gpu_types) servers += type.servers;
+    StartingCluster start =
+        ClusterOf(servers, options.server, static_cast<size_t>(arguments.rack_servers));
+    std::span<Node> rest = start.nodes;
+    for (const auto& type : options.gpu_types) {
+      SetProduct(type.product, rest.first(type.servers));
+      rest = rest.subspan(type.servers);
+    }
+    return start;
+  }
   return ClusterOf(static_cast<size_t>(arguments.servers), options.server,
                    static_cast<size_t>(arguments.rack_servers));
 }
@@ -99,11 +111,12 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   if (in_queue) {
     product.queue = options.queue;
     RoundSettings& rounds = product.queue->rounds;
-    rounds.policy = result.policy;
+    if (auto read = ReadPolicy(result.policy, rounds); !read) return Fail(read.error());
     for (const Job& job : jobs)
       rounds.sizes.push_back(job.ideal.count() * static_cast<double>(job.gpus.count()));
   }
   product.faults = options.faults;
+  product.gpu_speeds = options.gpu_speeds;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
   product.tuner.round = ToDuration(options.round);

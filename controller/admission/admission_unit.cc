@@ -26,6 +26,7 @@ AdmissionSettings ToAdmissionSettings(const config::ControllerConfig& config) {
   settings.enforcement = config.enforcement;
   settings.max_speed_up = config.max_speed_up;
   settings.profiling = config.profiling.On(config.progress);
+  settings.within_counted = !config.kueue_growth_beyond_quota;
   // The smallest pool bounds what any node may be taken to have.
   settings.unplaced_per_gpu = config.unplaced.per_gpu;
   ResourceVector::ForEachDivided([&](auto member) {
@@ -78,6 +79,8 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
               kSizing, clock) {
   server.Handle("POST", "/mutate-pod",
                 [this](const http::Request& request) { return webhook_.ReviewPod(request); });
+  server.Handle("POST", "/mutate-job",
+                [this](const http::Request& request) { return webhook_.ReviewJob(request); });
   server.Handle("POST", "/validate-trainingprofile",
                 [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
 }

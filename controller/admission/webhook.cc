@@ -88,6 +88,27 @@ http::Response Webhook::ReviewPod(const http::Request& request) {
   return Answer(std::move(body));
 }
 
+http::Response Webhook::ReviewJob(const http::Request& request) {
+  if (!IsJson(request.content_type)) {
+    return Refuse(415, "content_type",
+                  fmt::format("\"{}\" is not application/json", request.content_type));
+  }
+  const Result<wire::JobReview> review =
+      wire::JobReview::Read(request.body, settings_.gpu_resource);
+  if (!review) return Refuse(400, "json", review.error().message);
+  wire::ReviewAnswer answer;
+  if (!review->problem().empty()) {
+    Report(review->problem_kind(), review->problem());
+    answer.warnings.push_back("synergy: the Job stays as written: " + review->problem());
+    metrics_.CountJobReview("unreadable");
+  } else {
+    if (review->counted())
+      answer.patch = review->WritePatch(SizeTemplate(review->pod(), surroundings_, settings_));
+    metrics_.CountJobReview(answer.patch == "[]" ? "left" : "sized");
+  }
+  return Answer(wire::WriteReviewAnswer(review->head(), answer));
+}
+
 http::Response Webhook::ReviewProfile(const http::Request& request) {
   if (!IsJson(request.content_type)) {
     return Refuse(415, "content_type",

@@ -1,7 +1,7 @@
 #pragma once
 
-// Answers admission reviews of pods that are created and of TrainingProfiles that are written. On
-// any failure the pod is admitted unchanged.
+// Answers admission reviews of pods and of Jobs in Kueue's queues that are created, and of
+// TrainingProfiles that are written. On any failure the pod or Job is admitted unchanged.
 //
 // Threading: from any thread; keeps no state between reviews except in GangOwners.
 
@@ -21,6 +21,7 @@ class Webhook {
           const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
   http::Response ReviewPod(const http::Request& request);
+  http::Response ReviewJob(const http::Request& request);
   http::Response ReviewProfile(const http::Request& request);
 
  private:

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "gavel/policies/policies.h"
 #include "kube/listing.h"
 #include "wire/kueue/kueue.h"
 
@@ -34,8 +35,8 @@ ProfileCheckpoints AskCheckpoints(const ProfileStore& profiles) {
 QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
                        const wire::ObjectReader& reader, WatchedCluster& cluster,
                        const ProgressStore& progress, kube::EventRecorder& events,
-                       const Leadership& leadership, const Clock& clock, Logger& log,
-                       metrics::RoundMetrics& metrics)
+                       const Leadership& leadership, QueueJournal* journal, const Clock& clock,
+                       Logger& log, metrics::RoundMetrics& metrics)
     : config_(config),
       leadership_(leadership),
       clock_(clock),
@@ -45,7 +46,7 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                    [&shares = cluster.fair_shares()](Gpus gpus, const std::string& product) {
                      return shares.Find({}, gpus, product);
                    }),
-      types_(type_speeds_),
+      types_(type_speeds_, MakeGavelPolicy),
       planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), types_),
       controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
@@ -61,7 +62,9 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                  },
              .every_look = [this](bool acts,
                                   const std::stop_token& stop) { AnswerChecks(acts, stop); }},
-            kRounds, clock) {}
+            kRounds, clock) {
+  if (journal != nullptr) planner_.SetJournal(*journal);
+}
 
 void QueuesUnit::Start() {
   if (!config_.kueue_enabled) return;

@@ -25,6 +25,7 @@
 #include "kube/apis/round_api.h"
 #include "kube/watches.h"
 #include "metrics/round_metrics.h"
+#include "queues/planner/queue_journal.h"
 #include "queues/planner/queue_planner.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
@@ -34,11 +35,11 @@ namespace synergy::controller {
 
 class QueuesUnit {
  public:
-  // All references outlive this.
+  // All references and `journal` outlive this. Without a journal it is null.
   QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
              const wire::ObjectReader& reader, WatchedCluster& cluster,
              const ProgressStore& progress, kube::EventRecorder& events,
-             const Leadership& leadership, const Clock& clock, Logger& log,
+             const Leadership& leadership, QueueJournal* journal, const Clock& clock, Logger& log,
              metrics::RoundMetrics& metrics);
 
   // Does nothing unless kueue.enabled.

@@ -13,6 +13,7 @@ TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   settings.round = tuner.round;
   settings.least_gain = static_cast<double>(tuner.least_gain_percent) / 100;
   settings.max_speed_up = config.max_speed_up;
+  settings.within_counted = !config.kueue_growth_beyond_quota;
   settings.keep = tuner.hold;
   settings.settle = tuner.settle;
   settings.patience = tuner.patience;

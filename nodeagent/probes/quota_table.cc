@@ -89,7 +89,7 @@ bool QuotaTable::Settle(Entry& entry, Instant now) {
   const Result<std::string> text = files_.Read(quota.file);
   if (!text) return give_up(text.error());
   if (*text == quota.former) return drop("it is as it was");
-  if (*text != quota.written) return drop("somebody else has changed it");
+  if (*text != quota.written) return drop("another process has changed it");
   if (const Result<> restored = files_.Write(quota.file, quota.former); !restored)
     return Failed(entry, restored.error(), now);
   log_.Info("a CPU quota is taken away",

@@ -20,6 +20,7 @@
 #include "nodeagent/cgroups/busy_time.h"
 #include "nodeagent/progress/log_tail.h"
 #include "nodeagent/progress/metrics_page.h"
+#include "nodeagent/progress/progress_file.h"
 #include "progress/log_progress.h"
 #include "progress/rate_meter.h"
 
@@ -49,11 +50,6 @@ std::optional<Duration> Remaining(const std::optional<int64_t>& iteration,
   const double left = static_cast<double>(*total - *iteration) / *rate;
   if (!(left < kMostSeconds)) return std::nullopt;
   return ToDuration(Seconds(left));
-}
-
-const wire::ResizeStatus::Container* MeasuredContainer(const wire::ResizeStatus& pod,
-                                                       bool counter) {
-  return pod.progress.counter.empty() == counter ? nullptr : TrainingContainer(pod);
 }
 
 }  // namespace
@@ -94,6 +90,20 @@ struct ProgressKeeper::Counted {
   RateMeter meter;
   std::optional<double> last;
   WallTime first_at{};
+
+  // `value`: of the counter; `more`: iterations since the last time.
+  void Add(WallTime now, double value, double more) {
+    if (!last) first_at = now;
+    last = value;
+    // Repeated falls of a counter must not add up to more than a meter can hold.
+    told.progress.iterations = std::min(told.progress.iterations + more, kMostCounted);
+    meter.Add(now, ToNearest(told.progress.iterations));
+    told.progress.iteration = ToNearest(value);
+    told.progress.rate = meter.Rate();
+    const double counted_for = Seconds(now - first_at).count();
+    if (counted_for > 0) told.progress.overall_rate = told.progress.iterations / counted_for;
+    told.progress.last = now;
+  }
 };
 
 ProgressKeeper::ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock,
@@ -109,6 +119,41 @@ ProgressKeeper::ProgressKeeper(const NodePods& pods, ProgressSources sources, co
 
 ProgressKeeper::~ProgressKeeper() = default;
 
+const wire::ResizeStatus::Container* ProgressKeeper::Measured(const wire::ResizeStatus& pod,
+                                                              Source source) const {
+  const bool file = pod.progress.file && !sources_.pods_folder.empty();
+  const Source own = file                           ? Source::kFile
+                     : pod.progress.counter.empty() ? Source::kLog
+                                                    : Source::kCounter;
+  return own == source ? TrainingContainer(pod) : nullptr;
+}
+
+void ProgressKeeper::ReportUnreadFile(const wire::ResizeStatus& pod, Told& told) {
+  if (!pod.progress.file || !sources_.pods_folder.empty()) return;
+  Report(pod, told, "file_unread",
+         fmt::format("annotation {}: the node agent does not read such files; the administrator "
+                     "can allow it (the chart's value nodeAgent.progressFiles). Until then the "
+                     "pod's counter or log is used",
+                     annotations::kProgressFile),
+         true);
+}
+
+ProgressKeeper::Counted& ProgressKeeper::Keep(const wire::ResizeStatus& pod,
+                                              const wire::ResizeStatus::Container& container,
+                                              std::map<std::string, Counted>& from,
+                                              std::map<std::string, Counted>& to) {
+  auto node = from.extract(pod.uid);
+  if (!node.empty() && node.mapped().source == pod.progress)
+    return to.insert(std::move(node)).position->second;
+  return to
+      .try_emplace(pod.uid, Counted{.told = Told(pod, container),
+                                    .source = pod.progress,
+                                    .meter = {},
+                                    .last = {},
+                                    .first_at = {}})
+      .first->second;
+}
+
 std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
   const Result<NodeBusy> busy = sources_.read_busy();
   std::string problem;
@@ -116,7 +161,7 @@ std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
     metrics_.CountError("gpu_busy_unreadable");
     problem = busy.error().message;
     if (problem != busy_problem_)
-      log_.Warn("nobody tells how busy the node's GPUs are", {{"error", problem}});
+      log_.Warn("no source says how busy the node's GPUs are", {{"error", problem}});
   }
   busy_problem_ = std::move(problem);
   if (!busy) return std::nullopt;
@@ -131,7 +176,7 @@ void ProgressKeeper::FollowLogs() {
   const std::vector<PodPointer> pods = pods_.All();
   const SharedStorage shared(pods);
   for (const PodPointer& pod : pods) {
-    const auto* const container = MeasuredContainer(*pod, false);
+    const auto* const container = Measured(*pod, Source::kLog);
     if (container == nullptr) continue;
     auto node = followed_.extract(pod->uid);
     if (node.empty() || node.mapped().pattern != pod->progress.pattern) {
@@ -152,6 +197,7 @@ void ProgressKeeper::FollowLogs() {
       LogTail tail(std::filesystem::path(sources_.log_folder) /
                    fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
                    container->name);
+      ReportUnreadFile(*pod, told);
       const auto made = followed.try_emplace(
           pod->uid, Followed{std::move(told), pod->progress.pattern, std::move(tail),
                              LogProgress(ContainerLog::Form::kCri, std::move(own))});
@@ -242,18 +288,13 @@ void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
   const SharedStorage shared(pods);
   const auto pages = ReadPages(pods, stop);
   for (const PodPointer& pod : pods) {
-    const auto* const container = MeasuredContainer(*pod, true);
+    const auto* const container = Measured(*pod, Source::kCounter);
     if (container == nullptr) continue;
-    auto node = counted_.extract(pod->uid);
-    const bool known = !node.empty() && node.mapped().source == pod->progress;
-    const auto kept =
-        known
-            ? all.insert(std::move(node)).position
-            : all.try_emplace(pod->uid, Counted{Told(*pod, *container), pod->progress, {}, {}, {}})
-                  .first;
+    Counted& counted = Keep(*pod, *container, counted_, all);
+    ReportUnreadFile(*pod, counted.told);
     const auto page = pages.find(pod->uid);
-    Count(*pod, *container, page == pages.end() ? nullptr : &page->second, kept->second);
-    ReadMemory(*pod, *container, shared, kept->second.told);
+    Count(*pod, *container, page == pages.end() ? nullptr : &page->second, counted);
+    ReadMemory(*pod, *container, shared, counted.told);
   }
   counted_ = std::move(all);
   Publish(counted_, by_counters_);
@@ -263,7 +304,7 @@ std::map<std::string, Result<std::string>> ProgressKeeper::ReadPages(
     const std::vector<PodPointer>& pods, const std::stop_token& stop) const {
   std::vector<PodPointer> asked;
   for (const PodPointer& pod : pods) {
-    if (MeasuredContainer(*pod, true) != nullptr && pod->progress.port && !pod->ip.empty())
+    if (Measured(*pod, Source::kCounter) != nullptr && pod->progress.port && !pod->ip.empty())
       asked.push_back(pod);
   }
   std::map<std::string, Result<std::string>> pages;
@@ -323,20 +364,50 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                         : value.error().message,
                   true);
   }
-  const WallTime now = clock_.WallNow();
-  PodProgress& progress = counted.told.progress;
-  if (!counted.last) counted.first_at = now;
   // A counter that falls was restarted at zero.
   const double before = counted.last.value_or(*value);
-  progress.iterations += *value >= before ? *value - before : *value;
-  counted.last = *value;
-  counted.meter.Add(now, ToNearest(progress.iterations));
-  progress.format = "counter";
-  progress.iteration = ToNearest(*value);
-  progress.rate = counted.meter.Rate();
-  const double counted_for = Seconds(now - counted.first_at).count();
-  if (counted_for > 0) progress.overall_rate = progress.iterations / counted_for;
-  progress.last = now;
+  counted.told.progress.format = "counter";
+  counted.Add(clock_.WallNow(), *value, *value >= before ? *value - before : *value);
+}
+
+void ProgressKeeper::ReadFiles() {
+  std::map<std::string, Counted> all;
+  const std::vector<PodPointer> pods = pods_.All();
+  const SharedStorage shared(pods);
+  for (const PodPointer& pod : pods) {
+    const auto* const container = Measured(*pod, Source::kFile);
+    if (container == nullptr) continue;
+    Counted& counted = Keep(*pod, *container, by_file_, all);
+    ReadFile(*pod, *container, counted);
+    ReadMemory(*pod, *container, shared, counted.told);
+  }
+  by_file_ = std::move(all);
+  Publish(by_file_, by_files_);
+}
+
+void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
+                              const wire::ResizeStatus::Container& container, Counted& counted) {
+  if (container.id.empty()) return;  // its volumes may not be there yet
+  const Result<FileCount> read = ReadProgressFile(sources_.pods_folder, pod.uid);
+  const bool ending = pod.deleting || pod.terminal;  // the kubelet removes its volumes
+  if (!read && read.error().code != ErrorCode::kNotFound && !ending) {
+    const bool pods_fault = read.error().code != ErrorCode::kUnavailable;
+    Report(pod, counted.told, pods_fault ? "bad_file" : "file_unreadable",
+           fmt::format("annotation {}: {}", annotations::kProgressFile, read.error().message),
+           pods_fault);
+  }
+  const bool news = read && counted.last != static_cast<double>(read->iteration);
+  if (news) {
+    // A count that falls is a training that resumes at its last checkpoint.
+    const auto value = static_cast<double>(read->iteration);
+    counted.Add(clock_.WallNow(), value, std::max(value - counted.last.value_or(value), 0.0));
+    PodProgress& progress = counted.told.progress;
+    progress.format = "file";
+    progress.total = read->total;
+    progress.remaining = Remaining(progress.iteration, progress.total, progress.rate);
+  }
+  if (news || clock_.Now() - counted.told.cpu_read >= kCpuInterval)
+    ReadCpu(pod, container, counted.told);
 }
 
 void ProgressKeeper::ReadCpu(const wire::ResizeStatus& pod,
@@ -395,7 +466,7 @@ NodeProgress ProgressKeeper::Report(std::string node,
                                     const std::map<std::string, ProbeReading>& probes) const {
   NodeProgress report{.node = std::move(node), .since = since_, .at = clock_.WallNow(), .pods = {}};
   const std::lock_guard lock(mutex_);
-  for (const auto* const known : {&by_logs_, &by_counters_}) {
+  for (const auto* const known : {&by_logs_, &by_files_, &by_counters_}) {
     for (const auto& [uid, progress] : *known) {
       PodProgress& pod = report.pods.emplace_back(progress);
       if (const auto probe = probes.find(uid); probe != probes.end()) pod.probe = probe->second;

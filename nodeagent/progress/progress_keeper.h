@@ -1,11 +1,12 @@
 #pragma once
 
 // Measures the progress of the node's managed trainings: from their containers' logs
-// (progress/log_progress.h), or from a counter that a pod serves and names in an annotation. If the
-// log contains no progress, estimates it from how busy the GPUs are. Also reads the CPU time they
-// used, together with the progress, and their memory use.
+// (progress/log_progress.h), from a counter that a pod serves and names in an annotation, or from a
+// file that it writes (progress_file.h). If the log contains no progress, estimates it from how
+// busy the GPUs are. Also reads the CPU time they used, together with the progress, and their
+// memory use.
 //
-// Threading: FollowLogs by one thread, ReadCounters by one other, Report by any.
+// Threading: FollowLogs and ReadFiles by one thread, ReadCounters by one other, Report by any.
 // Failures: what cannot be read is counted, logged if it is new, and retried; a problem that the
 // pod's author can mend becomes an event on the pod. A pod whose log takes more CPU time than
 // kMostCpu in one look is skipped until its share of later looks has made up for it, and what it
@@ -38,7 +39,8 @@ namespace synergy::nodeagent {
 struct ProgressSources {
   CpuGroups& cpu;
   DataUse& data;
-  std::string log_folder;  // where the kubelet keeps the logs of pods: "/var/log/pods"
+  std::string log_folder;   // where the kubelet keeps the logs of pods: "/var/log/pods"
+  std::string pods_folder;  // and their volumes: "/var/lib/kubelet/pods"; empty: not read
   // GETs a page of metrics, of at most a few MiB, within a few seconds.
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
@@ -62,8 +64,9 @@ class ProgressKeeper {
                  kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
   ~ProgressKeeper();
 
-  // Look once at each pod's log or counter.
+  // Look once at each pod's log, file or counter.
   void FollowLogs();
+  void ReadFiles();
   void ReadCounters(const std::stop_token& stop);
 
   // `probes`: those under way, by uid.
@@ -75,6 +78,19 @@ class ProgressKeeper {
   struct Followed;
   struct Counted;
 
+  // Where a pod's progress is read: one source for each pod.
+  enum class Source { kLog, kFile, kCounter };
+
+  // Returns the container whose progress is read from `source`; null if the pod has none.
+  const wire::ResizeStatus::Container* Measured(const wire::ResizeStatus& pod, Source source) const;
+  // Reports once that the pod's file is not read on this node.
+  void ReportUnreadFile(const wire::ResizeStatus& pod, Told& told);
+  // Moves what is known of the pod from `from` to `to`; begins from zero if its source has
+  // changed.
+  Counted& Keep(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+                std::map<std::string, Counted>& from, std::map<std::string, Counted>& to);
+  void ReadFile(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+                Counted& counted);
   // Reports that the pod's log could not be read.
   void ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
@@ -110,11 +126,13 @@ class ProgressKeeper {
 
   // Each used only by its thread, by uid.
   std::map<std::string, Followed> followed_;
+  std::map<std::string, Counted> by_file_;
   std::map<std::string, Counted> counted_;
   std::string busy_problem_;  // of the thread that follows logs
 
   mutable std::mutex mutex_;
   std::map<std::string, PodProgress> by_logs_;  // by uid
+  std::map<std::string, PodProgress> by_files_;
   std::map<std::string, PodProgress> by_counters_;
 };
 

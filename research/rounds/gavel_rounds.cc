@@ -43,9 +43,10 @@ GavelRounds::GavelRounds(TypedServers servers, TypeRounds rounds, const Options&
 Result<GavelRounds> GavelRounds::Create(TypedServers servers, std::span<const Job> jobs,
                                         std::span<const ProfilesOnTypes> profiles,
                                         const Options& options) {
-  auto by_types = TypeRounds::Create(
-      options.policy, servers.types,
-      {.round = options.round.count(), .restart_cost = options.restart_cost.count()});
+  auto by_types = TypeRounds::Create(options.policy, servers.types,
+                                     {.round = options.round.count(),
+                                      .restart_cost = options.restart_cost.count(),
+                                      .make = MakeGavelPolicy});
   if (!by_types) return Fail(by_types.error());
   GavelRounds rounds(std::move(servers), *std::move(by_types), options);
   for (size_t type = 0; type < rounds.servers_.types.size(); ++type) {

@@ -65,11 +65,13 @@ std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
 
 class Admission {
  public:
+  // `final`: the amounts cannot be changed later.
   Admission(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
-            const AdmissionSettings& settings)
+            const AdmissionSettings& settings, bool final)
       : pod_(pod),
         surroundings_(surroundings),
         settings_(settings),
+        final_(final),
         limits_(surroundings.Limits()) {}
 
   AdmissionDecision Decide() {
@@ -127,11 +129,11 @@ class Admission {
     const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
                              use.at_least_share_of_memory, use.at_least_written};
     // Amounts that are never changed later have to fit on any node that may come.
-    const bool least = pod_.long_unplaced || IsKueues();
+    const bool least = pod_.long_unplaced || final_;
     Sizes sizes = share ? Size(sizing, *share, use.profile.get(), trust)
                         : SizeUnplaced(sizing, UnplacedShare(use.gpu_product, least),
                                        use.profile.get(), trust, least);
-    if (sizes.placeholder && !IsKueues()) {
+    if (sizes.placeholder && !final_) {
       const std::string missing = fmt::format(
           "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
           gpus_.count(), settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ",
@@ -141,16 +143,19 @@ class Admission {
     }
     for (const std::string& warning : sizes.warnings) Warn(warning);
     const bool held_back = HoldBack(sizing, CertainlyTaken(container), sizes);
-    if (held_back && figures.placeholder.empty() && !IsKueues()) {
+    if (held_back && figures.placeholder.empty() && !final_) {
       figures.placeholder =
           "the namespace has a quota, so the amounts above it are requested after the pod is "
           "created";
     }
+    const bool may_grow =
+        !settings_.within_counted || !FindLabel(pod_.labels, annotations::kKueuePodSet);
+    if (!may_grow) KeepWithinCounted(container.written, sizing, sizes);
     figures.fair_share = sizes.fair_share;
     figures.demand = sizes.demand;
     figures.floor = sizes.floor;
     figures.memory_limit = sizes.memory_limit;
-    if (use.profile == nullptr && figures.placeholder.empty() && !IsKueues())
+    if (use.profile == nullptr && figures.placeholder.empty() && !final_ && may_grow)
       figures.most_cpu = MostCpu(sizing, sizes, use.gpu_product);
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
@@ -159,7 +164,21 @@ class Admission {
     figures.workload = WorkloadOf(pod_);
     figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
+    figures.progress_file = pod_.progress_file == "true";
+    if (!pod_.progress_file.empty() && !figures.progress_file)
+      Warn(fmt::format("annotation {}: must be \"true\"", annotations::kProgressFile));
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
+  }
+
+  // Kueue has counted what the pod's template requests, and counts no resize. What the template
+  // leaves out it has not counted; the pod has its floor of that all the same, and no more.
+  static void KeepWithinCounted(const WrittenAmounts& written, const SizingCase& sizing,
+                                Sizes& sizes) {
+    HoldBack(sizing,
+             {sizing.gpus, written.cpu_request.value_or(kUnlimited.cpu),
+              written.memory_request.value_or(kUnlimited.memory)},
+             sizes);
+    sizes.demand = sizes.floor;
   }
 
   // The share of nodes that do not exist yet: that of the nodes with the product which are there,
@@ -198,9 +217,6 @@ class Admission {
         std::min(sizing.bounds.most.cpu, sizing.written.cpu_limit.value_or(kUnlimited.cpu));
     return std::max(std::min(most, allowed), sizes.floor.cpu);
   }
-
-  // Nothing may change the containers of such a pod later.
-  bool IsKueues() const { return FindLabel(pod_.labels, annotations::kKueuePod) == "true"; }
 
   AmountBounds FindBounds(const GpuContainer& container, Enforcement enforcement) const {
     const WrittenAmounts& asks = container.asks;
@@ -344,6 +360,7 @@ class Admission {
   const PodToAdmit& pod_;
   const AdmissionSurroundings& surroundings_;
   const AdmissionSettings& settings_;
+  const bool final_;
   const std::shared_ptr<const NamespaceLimits> limits_;
   Gpus gpus_;
   std::vector<std::string> warnings_;
@@ -412,7 +429,25 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
 
 AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                         const AdmissionSettings& settings) {
-  return Admission(pod, surroundings, settings).Decide();
+  // Kueue deletes such a pod when its containers change.
+  const bool final = FindLabel(pod.labels, annotations::kKueuePod) == "true";
+  return Admission(pod, surroundings, settings, final).Decide();
+}
+
+TemplateRequests SizeTemplate(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
+                              const AdmissionSettings& settings) {
+  const AdmissionDecision decision = Admission(pod, surroundings, settings, true).Decide();
+  if (!decision.figures) return {};
+  const WrittenAmounts& asks = pod.gpu_containers.front().asks;
+  const std::shared_ptr<const NamespaceLimits> limits = surroundings.Limits();
+  const auto may_write = [&](const auto& written, auto member) {
+    return !written && !limits->HasQuota(pod.pod_namespace, member);
+  };
+  TemplateRequests requests{.container = decision.figures->container};
+  if (may_write(asks.cpu_request, &ResourceVector::cpu)) requests.cpu = decision.figures->floor.cpu;
+  if (may_write(asks.memory_request, &ResourceVector::memory))
+    requests.memory = decision.figures->floor.memory;
+  return requests;
 }
 
 }  // namespace synergy

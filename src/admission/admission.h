@@ -35,6 +35,8 @@ struct AdmissionSettings {
   Enforcement enforcement = Enforcement::kShared;
   double max_speed_up = kDefaultMaxSpeedUp;
   bool profiling = false;  // workloads without a profile are measured while they train
+  // Whether pods in Kueue's queues get no more than Kueue has counted of their quota.
+  bool within_counted = false;
   // The amounts that a node is taken to have for each of its GPUs before it exists.
   ResourceVector unplaced_per_gpu{Gpus(0), Cores(3), GiB(10)};
 };
@@ -120,6 +122,8 @@ struct AdmissionFigures {
   // The profile is of a workload that is alike only by this: a hint.
   std::optional<LooserIdentity> hint;
   SpreadCost spread;  // of its gang, by the profile
+  // Whether the pod gets a volume for the file in which the training reports its progress.
+  bool progress_file = false;
 };
 
 struct AdmissionDecision {
@@ -139,5 +143,17 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
 
 AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                         const AdmissionSettings& settings);
+
+// Amounts that a template of pods leaves out, to be written into it; absent: it stays as written.
+struct TemplateRequests {
+  size_t container = 0;  // in spec.containers
+  std::optional<MilliCpu> cpu;
+  std::optional<Bytes> memory;
+};
+
+// Returns what pods of a template are going to request, so that Kueue counts it. `pod`: the
+// template, as a pod. Amounts that a quota of the namespace might refuse are left out.
+TemplateRequests SizeTemplate(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
+                              const AdmissionSettings& settings);
 
 }  // namespace synergy

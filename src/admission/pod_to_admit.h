@@ -65,6 +65,7 @@ struct PodToAdmit {
   bool has_node = false;             // spec.nodeName is already set
   bool mirror = false;               // stands for a static pod
   bool pod_level_resources = false;  // spec.resources
+  std::string progress_file = {};    // the annotation's value; empty: none
 };
 
 // Returns the pod as it was created, as far as sizing needs it, so that admission can decide about

@@ -38,6 +38,11 @@ inline constexpr std::string_view kProgressPattern = "synergy.io/progress-patter
 inline constexpr std::string_view kProgressCounter = "synergy.io/progress-counter";
 inline constexpr std::string_view kProgressPort = "synergy.io/progress-port";
 inline constexpr std::string_view kProgressPath = "synergy.io/progress-path";
+inline constexpr std::string_view kProgressFile = "synergy.io/progress-file";  // "true"
+// With kProgressFile the webhook adds an emptyDir volume of this name to the pod. The training
+// writes this file in it.
+inline constexpr std::string_view kProgressVolume = "synergy-progress";
+inline constexpr std::string_view kProgressFileName = "progress";
 
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
 // container that has the GPUs.

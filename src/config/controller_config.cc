@@ -74,6 +74,12 @@ YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
                                                               .most = std::chrono::hours(24)})}});
 }
 
+Result<bool> ParseGrowth(std::string_view text) {
+  if (text != "allow" && text != "never")
+    return Fail(ErrorCode::kInvalid, "must be allow or never");
+  return text == "allow";
+}
+
 Fields FieldsOf(ControllerConfig& config) {
   return {
       {"listen", NotInChart(Address(config.listen))},
@@ -100,12 +106,15 @@ Fields FieldsOf(ControllerConfig& config) {
       {"progress", Progress(config.progress)},
       {"profiling", Profiling(config.profiling)},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
-      {"kueue", NotInChart(Section({{"enabled", Truth(config.kueue_enabled)},
-                                    {"elastic", Truth(config.kueue_elastic)},
-                                    {"trainJobProgress", Truth(config.kueue_train_job_progress)},
-                                    {"typePatience", Duration(config.type_patience,
-                                                              {.least = std::chrono::seconds(1),
-                                                               .most = std::chrono::hours(1)})}}))},
+      {"kueue",
+       NotInChart(Section(
+           {{"enabled", Truth(config.kueue_enabled)},
+            {"elastic", Truth(config.kueue_elastic)},
+            {"growthBeyondQuota",
+             Parsed(ParseGrowth, config.kueue_growth_beyond_quota, {"allow", "never"})},
+            {"trainJobProgress", Truth(config.kueue_train_job_progress)},
+            {"typePatience", Duration(config.type_patience, {.least = std::chrono::seconds(1),
+                                                             .most = std::chrono::hours(1)})}}))},
       {"leaseName", NotInChart(Text(config.lease_name))},
       {"stalenessLimit", StalenessLimit(config.staleness_limit)},
       {"shutdownGrace", Duration(config.shutdown_grace)},

@@ -132,6 +132,9 @@ struct ControllerConfig {
   // Whether the controller may change the number of workers of Jobs in those queues
   // (docs/optimus.md).
   bool kueue_elastic = false;
+  // Whether pods in those queues may have more CPU and memory than Kueue has counted
+  // (docs/queues.md).
+  bool kueue_growth_beyond_quota = true;
   // Whether TrainJobs are queried for their remaining time if their logs do not contain it
   // (docs/progress.md).
   bool kueue_train_job_progress = false;

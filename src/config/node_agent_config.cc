@@ -42,6 +42,7 @@ Fields FieldsOf(NodeAgentConfig& config) {
           {"keepCache", Truth(config.keep_cache)},
           {"measureProgress", Truth(config.measure_progress)},
           {"podLogFolder", NotInChart(Folder(config.pod_log_folder))},
+          {"podsFolder", NotInChart(Folder(config.pods_folder))},
           {"gpuBusyFile", NotInChart(Text(config.gpu_busy_file))},
           {"podResourcesSocket", NotInChart(Text(config.pod_resources_socket))},
           {"dcgm", NotInChart(Section({{"namespaces", Texts(config.dcgm.namespaces)},

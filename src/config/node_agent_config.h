@@ -49,6 +49,9 @@ struct NodeAgentConfig {
   // Whether to measure the progress of trainings, and where the kubelet keeps pods' logs.
   bool measure_progress = true;
   std::string pod_log_folder = "/var/log/pods";
+  // The kubelet's folder of pods, which contains the files in which trainings report their
+  // progress; empty: such files are not read.
+  std::string pods_folder;
   // File in which the node's device plugin reports how busy GPUs are (its gpuBusyFile); empty:
   // none.
   std::string gpu_busy_file;

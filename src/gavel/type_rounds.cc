@@ -4,8 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "gavel/policies/policies.h"
-
 namespace synergy {
 namespace {
 
@@ -121,7 +119,7 @@ Result<> TypeRounds::Solve(std::span<const TypedJob> jobs, const std::vector<dou
   if (!problem.jobs.empty()) {
     const std::string_view program = deadlines ? policy_.with_deadlines : policy_.program;
     if (!gavel_ || program != program_ || types != solved_types_) {
-      auto made = MakeGavelPolicy(program);
+      auto made = options_.make(program);
       if (!made) return Fail(made.error());
       gavel_ = *std::move(made);
       program_ = program;

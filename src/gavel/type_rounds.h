@@ -59,6 +59,7 @@ class TypeRounds {
   struct Options {
     double round = 360;
     double restart_cost = 0;
+    GavelPolicyMaker make = nullptr;  // REQUIRES: not null
   };
 
   // `types`: fastest first; rounds visit them in this order.

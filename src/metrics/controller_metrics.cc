@@ -79,6 +79,8 @@ class ControllerMetrics::Impl {
   prometheus::Registry registry;
   Counters& reviews = MakeCounters(registry, "synergy_controller_pod_reviews_total",
                                    "Reviews of created pods, by outcome.");
+  Counters& job_reviews = MakeCounters(registry, "synergy_controller_job_reviews_total",
+                                       "Reviews of created Jobs in Kueue's queues, by outcome.");
   Counters& profile_reviews = MakeCounters(registry, "synergy_controller_profile_reviews_total",
                                            "Reviews of TrainingProfiles by outcome.");
   Counters& bad_input = MakeCounters(registry, "synergy_controller_bad_input_total",
@@ -114,6 +116,10 @@ ControllerMetrics::~ControllerMetrics() = default;
 void ControllerMetrics::CountPodReview(std::string_view outcome, Duration duration) {
   Count(impl_->reviews, "outcome", outcome);
   impl_->duration.Observe(ToSeconds(duration));
+}
+
+void ControllerMetrics::CountJobReview(std::string_view outcome) {
+  Count(impl_->job_reviews, "outcome", outcome);
 }
 
 void ControllerMetrics::CountProfileReview(std::string_view outcome) {

@@ -59,6 +59,8 @@ class ControllerMetrics {
 
   // Counts a review answered after `duration`. `outcome` is one of few fixed words.
   void CountPodReview(std::string_view outcome, Duration duration);
+  // "sized", "left" or "unreadable".
+  void CountJobReview(std::string_view outcome);
   // "valid", "invalid" or "unreadable".
   void CountProfileReview(std::string_view outcome);
   // Counts malformed input: "json", "version", "object", "content_type", "too_large" ...

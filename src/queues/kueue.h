@@ -190,6 +190,9 @@ inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
 // spec.controllerName of AdmissionChecks that are ours.
 inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
 
+// The node label by which its answer selects the type.
+inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
+
 // The name of the check in the chart.
 inline constexpr std::string_view kTypeCheckName = "synergy-rounds";
 

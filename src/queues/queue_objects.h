@@ -43,9 +43,10 @@ class ObjectMap {
     entries->insert_or_assign(shared->Key(), shared);
     entries_ = std::move(entries);
   }
-  void Remove(const T& object) {
+  void Remove(const T& object) { RemoveKey(object.Key()); }
+  void RemoveKey(const std::string& key) {
     auto entries = std::make_shared<Entries>(*entries_);
-    entries->erase(object.Key());
+    entries->erase(key);
     entries_ = std::move(entries);
   }
 

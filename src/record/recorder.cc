@@ -12,6 +12,7 @@
 #include "core/version.h"
 #include "wire/journal/decisions.h"
 #include "wire/journal/journal.h"
+#include "wire/journal/queue_steps.h"
 
 namespace synergy::record {
 namespace {
@@ -48,6 +49,8 @@ Recorder::~Recorder() {
 void Recorder::Wrote(const ClusterChange& change) { Append(wire::WriteJournalLine(change)); }
 
 void Recorder::Wrote(const Decision& decision) { Append(wire::WriteDecisionLine(decision)); }
+
+void Recorder::Wrote(const QueueStep& step) { Append(wire::WriteQueueLine(step)); }
 
 void Recorder::Append(std::string line) {
   line.push_back('\n');

@@ -1,7 +1,7 @@
 #pragma once
 
-// Records a program in one file: every change of its ClusterState and every decision, one line of
-// JSON each (wire/journal/journal.h, wire/journal/decisions.h). replay.h replays it. Each run of
+// Records a program in one file: every change of its ClusterState, every decision and every step of
+// its queue planner, one line of JSON each (wire/journal). replay.h replays it. Each run of
 // the program begins with a line that names it.
 //
 // Threading: from any thread; lines never mix, and those of one thread, and of one ClusterState,
@@ -20,10 +20,11 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "engine/decisions.h"
+#include "queues/planner/queue_journal.h"
 
 namespace synergy::record {
 
-class Recorder final : public ClusterJournal, public DecisionJournal {
+class Recorder final : public ClusterJournal, public DecisionJournal, public QueueJournal {
  public:
   // Appends to `file`, which no other user may read, until it has `limit` bytes. `log` outlives
   // this.
@@ -35,6 +36,7 @@ class Recorder final : public ClusterJournal, public DecisionJournal {
 
   void Wrote(const ClusterChange& change) override;
   void Wrote(const Decision& decision) override;
+  void Wrote(const QueueStep& step) override;
 
  private:
   Recorder(int file, uint64_t size, uint64_t limit, Logger& log)

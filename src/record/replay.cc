@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "record/replayed_queues.h"
 #include "record/replayed_run.h"
 #include "wire/journal/decisions.h"
 #include "wire/journal/journal.h"
+#include "wire/journal/queue_steps.h"
 
 namespace synergy::record {
 namespace {
@@ -30,6 +32,7 @@ struct RecordedDecision {
 struct Run {
   std::vector<Line> changes;
   std::vector<RecordedDecision> decisions;
+  std::vector<Line> queues;  // the queue planner's steps, which read nothing of the cluster state
 };
 
 Error At(const Line& line, const Error& error) {
@@ -57,6 +60,10 @@ Result<Run> Sort(const std::vector<Line>& lines) {
   for (const Line& line : lines) {
     if (line.text.starts_with(R"({"call":)")) {
       run.changes.push_back(line);
+      continue;
+    }
+    if (line.text.starts_with(R"({"queues":)")) {
+      run.queues.push_back(line);
       continue;
     }
     Result<Decision> decision = wire::ReadDecisionLine(line.text);
@@ -89,6 +96,13 @@ class Replayer {
       Change(line, *change);
     }
     while (recorded != run.decisions.end()) Compare(*recorded++);
+    for (const Line& line : run.queues) {
+      const Result<QueueStep> step = wire::ReadQueueLine(line.text);
+      if (!step) return Fail(At(line, step.error()));
+      const QueueStep again = queues_.Again(*step);
+      if (std::holds_alternative<queue_step::Planned>(*step))
+        Count("QueuesPlanned", line, wire::WriteQueueLine(again));
+    }
     return {};
   }
 
@@ -119,12 +133,13 @@ class Replayer {
 
   ReplayReport& report_;
   ReplayedRun run_;
+  ReplayedQueues queues_;
 };
 
 Result<> ReplayRun(std::vector<Line>& lines, ReplayReport& report) {
   // Drop a line that a killed program did not finish.
   if (!lines.empty() && !wire::ReadDecisionLine(lines.back().text) &&
-      !wire::ReadJournalLine(lines.back().text)) {
+      !wire::ReadJournalLine(lines.back().text) && !wire::ReadQueueLine(lines.back().text)) {
     lines.pop_back();
   }
   const Result<Run> run = Sort(lines);

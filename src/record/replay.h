@@ -27,8 +27,9 @@ struct ReplayReport {
     uint64_t same = 0;
     uint64_t different = 0;
   };
-  // By kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", and "Change" for changes of
-  // the cluster, which must lead to the same version (and an Assume to the same outcome).
+  // By kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", "QueuesPlanned", and
+  // "Change" for changes of the cluster, which must lead to the same version (and an Assume to the
+  // same outcome).
   std::map<std::string, Count> counts;
   std::vector<Difference> differences;  // the first ones
   uint64_t runs = 0;

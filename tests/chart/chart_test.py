@@ -330,7 +330,20 @@ class RenderTest(unittest.TestCase):
             self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
             data = find(objects, "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
-                             {"enabled": enabled, "elastic": False, "trainJobProgress": False})
+                             {"enabled": enabled, "elastic": False, "trainJobProgress": False,
+                              "growthBeyondQuota": "allow"})
+
+    def test_templates_of_jobs_in_queues_are_sized_where_that_is_asked_for(self):
+        def hooks(values):
+            return {hook["name"]: hook for hook in
+                    find(helm.template(values), "MutatingWebhookConfiguration", "synergy")["webhooks"]}
+
+        self.assertNotIn("jobs.synergy.io", hooks({"kueue": {"enabled": True}}))
+        hook = hooks({"kueue": {"sizeTemplates": True}})["jobs.synergy.io"]
+        self.assertEqual(hook["failurePolicy"], "Ignore")
+        self.assertEqual(hook["clientConfig"]["service"]["path"], "/mutate-job")
+        data = find(helm.template({"kueue": {"growthBeyondQuota": "never"}}), "ConfigMap", "synergy-controller")["data"]
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"]["growthBeyondQuota"], "never")
 
     def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):
         def rules(objects):
@@ -352,7 +365,7 @@ class RenderTest(unittest.TestCase):
         self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
         data = find(elastic, "ConfigMap", "synergy-controller")["data"]
         self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
-                         {"enabled": True, "elastic": True, "trainJobProgress": False})
+                         {"enabled": True, "elastic": True, "trainJobProgress": False, "growthBeyondQuota": "allow"})
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})
@@ -530,6 +543,20 @@ class RenderTest(unittest.TestCase):
         self.assertEqual((config["podResourcesSocket"], mounts, volumes), ("", [], []))
         self.assertNotIn(9400, ports)
         self.assertNotIn(9400, asked({"nodeAgent": {"dcgm": {"namespaces": []}}})[3])
+
+    def test_the_node_agent_sees_volumes_only_where_files_of_progress_are_read(self):
+        def seen(values):
+            objects = helm.template(values)
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+            spec = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+            mounts = [mount for mount in spec["containers"][0]["volumeMounts"] if mount["name"] == "pods"]
+            return config.get("podsFolder"), mounts, [item for item in spec["volumes"] if item["name"] == "pods"]
+
+        self.assertEqual(seen({}), (None, [], []))
+        self.assertEqual(seen({"nodeAgent": {"progressFiles": True, "kubeletRootDir": "/k"}}), (
+            "/host/pods",
+            [{"name": "pods", "mountPath": "/host/pods", "readOnly": True, "mountPropagation": "HostToContainer"}],
+            [{"name": "pods", "hostPath": {"path": "/k/pods", "type": "Directory"}}]))
 
     def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
         objects = helm.template({"nodeAgent": {"hostPID": True}})

@@ -3,7 +3,8 @@
 // more than one of the gangs ever has bound pods, none of its pods is bound before the binds of all
 // of them wait at once, and one gang is complete in the end. Members of a running gang fail and are
 // replaced: no other pod gets their places meanwhile, and no place is held for a gang without
-// running members (support/histories.h has the number of histories).
+// running members. The gang that has no room counts as Unschedulable in the end
+// (support/histories.h has the number of histories).
 
 #include <algorithm>
 #include <chrono>
@@ -62,9 +63,26 @@ class History {
     EXPECT_TRUE(OneIsWhole()) << Describe();
     Pass(kReplacementHold);
     EXPECT_TRUE(state_->Reservations(ReservationKind::kReplacement).empty()) << Describe();
+    ExpectUnschedulable();
   }
 
  private:
+  // The other gang has no room. In the end kube-scheduler has to report its pods as Unschedulable,
+  // or an autoscaler never adds nodes for them: no answer is an error, and no pod has a place.
+  void ExpectUnschedulable() {
+    Replace();
+    for (int minute = 0; minute < 12; ++minute) {
+      for (const Pod& pod : std::vector(waiting_)) Schedule(pod);
+      for (const Pod& pod : std::vector(in_flight_)) Bind(pod);
+      Pass(std::chrono::minutes(1));
+    }
+    EXPECT_TRUE(in_flight_.empty()) << Describe();
+    for (const Pod& pod : waiting_) {
+      EXPECT_NE(extender_->Filter(Args(pod)).find(R"("Error":"")"), std::string::npos)
+          << pod.name << "; " << Describe();
+    }
+  }
+
   static Pod Single(int number) {
     Pod pod = synergy::testing::MakeGpuPod(fmt::format("single-{}", number), 1);
     pod.pod_namespace = "default";

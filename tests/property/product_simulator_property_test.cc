@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,12 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
     rounds.least_run = seconds(random.Below(300));
     rounds.restart_cost = options.restart_cost;
     rounds.sizes = {1000, 5000, 20'000};
+    if (random.Below(2) == 0) {
+      const char* const typed[] = {"fifo:Aware", "fifo:Ignore", "sjf:Aware", "sjf:Ignore"};
+      EXPECT_TRUE(ReadPolicy(typed[random.Below(4)], rounds));
+      options.gpu_speeds.of_products = {{"fast", 1.5}, {"slow", 0.5}};
+      options.gpu_speeds.of_models = {{{"a", "slow"}, 2}};
+    }
   }
   options.faults.seed = seed;
   if (random.Below(2) == 0) options.faults.resize_deferred = 0.5 * random.Uniform();
@@ -110,7 +117,9 @@ TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
     const ModelProfiles profiles = GeneratedModels(random);
     const std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
     const ProductOptions options = GeneratedOptions(random, seed);
-    const StartingCluster cluster = ClusterOf(3, kServer);
+    StartingCluster cluster = ClusterOf(3, kServer);
+    SetProduct("fast", std::span(cluster.nodes).first(1));
+    SetProduct("slow", std::span(cluster.nodes).subspan(1));
     AllocationObserver observer;
     const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
     ASSERT_TRUE(run) << run.error().message;

@@ -1,6 +1,6 @@
 // The queue planner against the model of Kueue: whatever jobs come, whichever writes fail, are late
 // or meet a changed object, every job ends, the quota is kept, and no priority stays changed once
-// no policy orders the queue.
+// no policy orders the queue. A recorded run is planned the same again.
 
 #include <chrono>
 #include <deque>
@@ -12,9 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "profile/pod_progress.h"
+#include "queues/planner/queue_journal.h"
 #include "queues/planner/queue_planner.h"
 #include "queues/planner/type_chooser.h"
+#include "record/replay.h"
 #include "sim/queue/kueue_model.h"
+#include "wire/journal/queue_steps.h"
 
 namespace synergy::testing {
 namespace {
@@ -23,6 +27,18 @@ using std::chrono::seconds;
 
 constexpr char kQueue[] = "train";
 constexpr Gpus kQuota{8};
+
+// A recording of the planner's steps alone.
+class Recording final : public QueueJournal {
+ public:
+  void Wrote(const QueueStep& step) override {
+    text_ += wire::WriteQueueLine(step) + "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "{\"recording\":\"test\"}\n";
+};
 
 // A queue of 8 GPUs, its jobs, and a controller that may see old objects and whose writes may fail.
 class Cluster {
@@ -35,6 +51,7 @@ class Cluster {
     policy_.settings.round = policy_.settings.least_run = seconds(30);
     policy_.settings.restart_cost = seconds(5);
     kueue_.Put(policy_);
+    planner_.SetJournal(recording_);
     planner_.StartOver();
   }
 
@@ -48,7 +65,9 @@ class Cluster {
     workload.priority = random_.Below(4) == 0 ? 100 : 0;
     workload.may_lose_turn = random_.Below(4) != 0;
     jobs_.emplace(workload.uid,
-                  Job{.own = workload.priority, .left = seconds(10 + random_.Below(120))});
+                  Job{.own = workload.priority,
+                      .left = seconds(10 + random_.Below(120)),
+                      .is_silent = random_.Below(4) == 0});
     kueue_.Create(workload, Now());
   }
 
@@ -68,6 +87,8 @@ class Cluster {
 
   void EndPolicy() { kueue_.Remove(policy_); }
   void StopFailing() { fails_ = false; }
+  const Recording& recording() const { return recording_; }
+  uint64_t plans() const { return plans_; }
   bool AllFinished() const { return kueue_.size() == 0; }
   std::string Unfinished() const {
     std::string text;
@@ -86,6 +107,7 @@ class Cluster {
   struct Job {
     int64_t own = 0;
     Duration left{};
+    bool is_silent = false;
     std::optional<Instant> since = std::nullopt;  // its pod runs since then
   };
 
@@ -136,6 +158,7 @@ class Cluster {
     if (views_.size() > 1 + random_.Below(3)) views_.pop_front();
     if (random_.Below(50) == 0) planner_.StartOver();  // another leader
     const QueuePlan plan = planner_.Plan(views_.front(), Now());
+    ++plans_;
     QueueOutcome outcome;
     outcome.writes = WriteInOrder(plan, writer_);
     planner_.OnResult(plan, outcome);
@@ -155,6 +178,19 @@ class Cluster {
     Cluster& cluster_;
   };
 
+  // Most jobs report how long they still need.
+  std::optional<PodProgress> ProgressOfPod(const std::string& uid) const {
+    const auto job = jobs_.find(uid.substr(0, uid.find('-')));
+    if (job == jobs_.end() || !job->second.since || job->second.is_silent) return std::nullopt;
+    PodProgress progress;
+    const Duration ran = now_ - *job->second.since;
+    progress.remaining = std::max(job->second.left - ran, Duration::zero());
+    progress.iteration = ran / seconds(1);
+    progress.iterations = Seconds(ran).count();
+    progress.rate = 1;
+    return progress;
+  }
+
   // A priority differs from its own by no more than the bands, and the note restores it.
   void CheckPriority(const std::string& uid, const Job& job) {
     const auto workload = kueue_.Find(uid);
@@ -171,8 +207,10 @@ class Cluster {
   std::deque<QueueObjects> views_;  // that the watches have reported, oldest first
   std::map<std::string, Job> jobs_;
   bool fails_ = true;
+  uint64_t plans_ = 0;
+  Recording recording_;
   NoTypeChooser types_;
-  QueuePlanner planner_{[](const std::string&) { return std::nullopt; },
+  QueuePlanner planner_{[this](const std::string& uid) { return ProgressOfPod(uid); },
                         [](const std::string&, const std::string&) { return false; }, types_};
   Writer writer_{*this};
 };
@@ -204,6 +242,56 @@ TEST(QueuePlannerProperty, WithoutAPolicyEveryPriorityIsItsOwn) {
     cluster.ExpectOwnPriorities();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
+}
+
+TEST(QueuePlannerProperty, ARecordedRunIsPlannedTheSameAgain) {
+  for (const PolicyName& policy : PolicyNames()) {
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      Cluster cluster(seed, std::string(policy.name));
+      for (int tick = 0; tick < 200; ++tick) {
+        if (tick % 10 == 0) cluster.AddJob();
+        cluster.Tick();
+      }
+      const auto report = record::Replay(cluster.recording().text());
+      ASSERT_TRUE(report) << report.error().message;
+      EXPECT_EQ(report->counts.at("QueuesPlanned").same, cluster.plans());
+      for (const record::Difference& each : report->differences) {
+        ADD_FAILURE() << policy.name << ", seed " << seed << ", line " << each.line << ":\n"
+                      << each.recorded << "\n"
+                      << each.replayed;
+      }
+    }
+  }
+}
+
+TEST(QueuePlannerProperty, WithoutAStepARecordedRunIsPlannedDifferently) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    Cluster cluster(seed, "las");
+    for (int tick = 0; tick < 100; ++tick) {
+      if (tick % 5 == 0) cluster.AddJob();
+      cluster.Tick();
+    }
+    std::string text = cluster.recording().text();
+    const size_t begin = text.rfind('\n', text.find("\"workloads\":{\"put\"")) + 1;
+    text.erase(begin, text.find('\n', begin) + 1 - begin);
+    const auto report = record::Replay(text);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_GT(report->counts.at("QueuesPlanned").different, 0U) << "seed " << seed;
+  }
+}
+
+TEST(QueuePlannerProperty, StepsWithoutChangesAreRecordedShortly) {
+  Cluster cluster(1, "fifo");
+  for (int tick = 0; tick < 3000 && !(tick > 20 && cluster.AllFinished()); ++tick) {
+    if (tick < 20) cluster.AddJob();
+    cluster.Tick();
+  }
+  ASSERT_TRUE(cluster.AllFinished());
+  // The planner sees the last objects a few seconds late.
+  for (int tick = 0; tick < 5; ++tick) cluster.Tick();
+  const size_t before = cluster.recording().text().size();
+  for (int tick = 0; tick < 100; ++tick) cluster.Tick();
+  EXPECT_LT(cluster.recording().text().size() - before, 100 * 200U);
 }
 
 }  // namespace

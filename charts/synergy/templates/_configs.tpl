@@ -101,7 +101,8 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "progress" $progress
-    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress)
+    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress
+      "growthBeyondQuota" .Values.kueue.growthBeyondQuota)
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}
@@ -129,6 +130,9 @@ extenders:
 {{- if include "synergy.agentSecret" . -}}
 {{- $progress = dict "progressListen" "0.0.0.0:9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
     "clientCaFile" "/clients/ca.crt" "clientName" (include "synergy.serverName" (list . "controller")) -}}
+{{- end -}}
+{{- if .Values.nodeAgent.progressFiles -}}
+{{- $_ := set $progress "podsFolder" "/host/pods" -}}
 {{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/annotations.h"
 #include "cluster/device_safety.h"
 #include "core/quantity_text.h"
 #include "engine/tuner/gang_shares.h"
@@ -84,6 +85,12 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
   return share;
 }
 
+// Returns the amounts that Kueue has counted of the pod's quota, by admission; it counts no resize.
+ResourceVector MostCounted(const Pod& pod, const ShareRules& rules) {
+  if (!rules.within_counted || !FindLabel(pod.labels, annotations::kKueuePodSet)) return kUnlimited;
+  return pod.fungible->floor;
+}
+
 // Whether the node agent has reported the pod's devices, or its time to do so is over.
 bool IsReported(const ManagedContainer& fungible, WallTime now) {
   return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
@@ -100,14 +107,17 @@ bool KeepWithin(const ResourceVector& allowed, PodShare& share) {
 }  // namespace
 
 ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules) {
-  if (rules.limits == nullptr || rules.limits->empty()) return kUnlimited;
-  return rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory));
+  const ResourceVector counted = MostCounted(pod, rules);
+  if (rules.limits == nullptr || rules.limits->empty()) return counted;
+  return LesserOf(rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory)), counted);
 }
 
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                                   const ShareRules& rules) {
-  if (rules.limits == nullptr || rules.limits->empty()) return wanted;
-  return rules.limits->MostForEach(pod, wanted, count, BeingGiven(pod.pod_namespace, rules.memory));
+  const ResourceVector counted = LesserOf(wanted, MostCounted(pod, rules));
+  if (rules.limits == nullptr || rules.limits->empty()) return counted;
+  return rules.limits->MostForEach(pod, counted, count,
+                                   BeingGiven(pod.pod_namespace, rules.memory));
 }
 
 NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules) {

@@ -43,10 +43,11 @@ struct ShareRules {
   double max_speed_up = kDefaultMaxSpeedUp;
   const NamespaceLimits* limits = nullptr;   // null: no limits
   const ClusterSnapshot* cluster = nullptr;  // for other members of gangs; null: leave gangs out
+  bool within_counted = false;               // pods in Kueue's queues keep to their floors
 };
 
-// Returns the most that the namespace allows for the pod now, given what its other pods are being
-// given.
+// Returns the most that the namespace and the pod's queue allow for the pod now, given what other
+// pods of the namespace are being given.
 ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules);
 
 // The same for each of `count` pods like this one, if each wants `wanted`.

@@ -47,6 +47,8 @@ struct TunerSettings {
   double least_gain = 0.05;
   // Caps the throughput that a profile may claim, in multiples of the throughput at its fair share.
   double max_speed_up = kDefaultMaxSpeedUp;
+  // Whether pods in Kueue's queues get no more than their floors.
+  bool within_counted = false;
   // How long a place is kept for a waiting pod.
   Duration keep = kDefaultHold;
   // Time between two attempts for the same pod. Doubles with each attempt, up to a round.

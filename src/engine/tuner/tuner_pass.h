@@ -24,8 +24,14 @@ struct TunerPass {
   TunerPlan& plan;
 
   ShareRules rules() const {
-    return {profiles,          memory,  at, settings.round, settings.max_speed_up,
-            &cluster.limits(), &cluster};
+    return {.profiles = profiles,
+            .memory = memory,
+            .at = at,
+            .round = settings.round,
+            .max_speed_up = settings.max_speed_up,
+            .limits = &cluster.limits(),
+            .cluster = &cluster,
+            .within_counted = settings.within_counted};
   }
   void Do(TunerAction action) { plan.actions.push_back(std::move(action)); }
   void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }

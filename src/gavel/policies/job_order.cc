@@ -1,9 +1,13 @@
 #include "gavel/policies/job_order.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace synergy {
 namespace {
@@ -123,6 +127,38 @@ Result<GavelAnswer> ShortestFirst::Allocate(const GavelProblem& problem) {
     }
   }
   return answer;
+}
+
+namespace {
+
+using MadeOrder = std::unique_ptr<GavelPolicy>;
+
+template <class Order, GavelView kView>
+MadeOrder MakeOrder() {
+  return std::make_unique<Order>(kView);
+}
+
+constexpr std::array<std::pair<std::string_view, MadeOrder (*)()>, 5> kOrders = {
+    {{"fifo", MakeOrder<GavelFifo, GavelView::kAgnostic>},
+     {"fifo_perf", MakeOrder<GavelFifo, GavelView::kAware>},
+     {"fifo_packed", MakeOrder<GavelFifo, GavelView::kPacked>},
+     {"shortest_job_first", MakeOrder<ShortestFirst, GavelView::kAgnostic>},
+     {"shortest_job_first_perf", MakeOrder<ShortestFirst, GavelView::kAware>}}};
+
+}  // namespace
+
+std::vector<std::string_view> JobOrderNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, make] : kOrders) names.push_back(name);
+  return names;
+}
+
+Result<std::unique_ptr<GavelPolicy>> MakeJobOrder(std::string_view name) {
+  for (const auto& [known, make] : kOrders) {
+    if (known == name) return make();
+  }
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("policy '{}' needs a solver, which this program does not have", name));
 }
 
 }  // namespace synergy

@@ -1,10 +1,15 @@
 #pragma once
 
 // Policies that serve jobs in an order and give each one type for all of its time (Gavel, OSDI'20,
-// section 4.2).
+// section 4.2). They need no solver.
 //
 // Threading: any; no state.
 
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
 #include "gavel/policies/policies.h"
 
 namespace synergy {
@@ -45,5 +50,9 @@ class ShortestFirst final : public GavelPolicy {
  private:
   GavelView view_;
 };
+
+// Makes a policy of this file. kInvalid for a policy that needs a solver.
+Result<std::unique_ptr<GavelPolicy>> MakeJobOrder(std::string_view name);
+std::vector<std::string_view> JobOrderNames();
 
 }  // namespace synergy

@@ -38,10 +38,8 @@ constexpr GavelView kAgnostic = GavelView::kAgnostic;
 constexpr GavelView kAware = GavelView::kAware;
 constexpr GavelView kPacked = GavelView::kPacked;
 
+// The policies that need a solver; job_order.h has the others.
 constexpr std::array kEntries = {
-    Entry{"fifo", kAgnostic, Make<GavelFifo>},
-    Entry{"fifo_perf", kAware, Make<GavelFifo>},
-    Entry{"fifo_packed", kPacked, Make<GavelFifo>},
     Entry{"finish_time_fairness", kAgnostic, Make<FinishTimeFairness>},
     Entry{"finish_time_fairness_perf", kAware, Make<FinishTimeFairness>},
     Entry{"finish_time_fairness_packed", kPacked, Make<FinishTimeFairness>},
@@ -67,14 +65,12 @@ constexpr std::array kEntries = {
     Entry{"min_total_duration", kAgnostic, Make<Makespan>},
     Entry{"min_total_duration_perf", kAware, Make<Makespan>},
     Entry{"min_total_duration_packed", kPacked, Make<Makespan>},
-    Entry{"shortest_job_first", kAgnostic, Make<ShortestFirst>},
-    Entry{"shortest_job_first_perf", kAware, Make<ShortestFirst>},
 };
 
 }  // namespace
 
 std::vector<std::string_view> GavelPolicyNames() {
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> names = JobOrderNames();
   for (const Entry& entry : kEntries) names.push_back(entry.name);
   return names;
 }
@@ -83,6 +79,7 @@ Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name) {
   const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
                                          [&](const Entry& each) { return each.name == name; });
   if (entry != kEntries.end()) return entry->make(entry->view);
+  if (auto made = MakeJobOrder(name)) return made;
   return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known policies: {}", name,
                                                fmt::join(GavelPolicyNames(), ", ")));
 }

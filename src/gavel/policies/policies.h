@@ -29,6 +29,10 @@ class GavelPolicy {
   virtual Result<GavelAnswer> Allocate(const GavelProblem& problem) = 0;
 };
 
+// Makes policies by the authors' names: MakeGavelPolicy(), or MakeJobOrder() (job_order.h) in
+// programs without the solvers.
+using GavelPolicyMaker = Result<std::unique_ptr<GavelPolicy>> (*)(std::string_view name);
+
 std::vector<std::string_view> GavelPolicyNames();
 
 // kInvalid lists all names.

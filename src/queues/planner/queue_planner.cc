@@ -19,7 +19,6 @@ namespace {
 // Most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
-constexpr size_t kMostFailedWrites = 3;
 // A round that could not be written begins again for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
@@ -86,45 +85,21 @@ struct QueuePlanner::Pass {
   std::set<std::string> elastic_jobs;  // UIDs
 };
 
-bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes) {
-  for (size_t index = 0; index < plan.writes.size(); ++index) {
-    if (plan.writes[index].kind == WorkloadWrite::Kind::kNote) continue;
-    if (writes[index] != WriteOutcome::kWritten && writes[index] != WriteOutcome::kUnseen)
-      return false;
-  }
-  return true;
-}
-
-std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer) {
-  const std::vector<WorkloadWrite>& writes = plan.writes;
-  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
-  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
-  size_t failed = 0;
-  for (size_t index = 0; index < writes.size(); ++index) {
-    const WorkloadWrite& write = writes[index];
-    if (writer.IsUnseen(write)) {
-      outcomes[index] = WriteOutcome::kUnseen;
-      continue;
-    }
-    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
-    if (failed == kMostFailedWrites || !writer.MayWrite()) continue;
-    const WriteOutcome outcome = outcomes[index] = writer.Write(write);
-    if (outcome == WriteOutcome::kWritten) continue;
-    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
-    // The watch delivers an outdated workload again.
-    if (outcome != WriteOutcome::kOutdated) ++failed;
-  }
-  return outcomes;
-}
-
 QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types)
     : progress_(std::move(progress)), checkpoints_(std::move(checkpoints)), types_(types) {}
+
+void QueuePlanner::SetJournal(QueueJournal& journal) {
+  recording_ = std::make_unique<QueueRecording>(journal);
+  progress_ = recording_->Noting(std::move(progress_));
+  checkpoints_ = recording_->Noting(std::move(checkpoints_));
+}
 
 void QueuePlanner::StartOver() {
   ledger_.StartOver();
   elastic_.StartOver();
   rounds_.clear();
   types_.StartOver();
+  if (recording_) recording_->StartedOver();
 }
 
 QueuePlan QueuePlanner::Plan(const QueueObjects& objects, Moment at) {
@@ -147,6 +122,7 @@ QueuePlan QueuePlanner::Plan(const QueueObjects& objects, Moment at) {
   PlanWorkers(pass);
   std::stable_sort(pass.plan.writes.begin(), pass.plan.writes.end(),
                    [](const WorkloadWrite& a, const WorkloadWrite& b) { return a.kind < b.kind; });
+  if (recording_) recording_->Planned(objects, at, pass.plan);
   return std::move(pass.plan);
 }
 
@@ -256,6 +232,7 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
   }
   const Result<> decided =
       types_.Decide(*policy.policy, *policy.rounds, workloads, ours, begins, pass.at);
+  if (recording_) recording_->Chose(policy.policy->uid, decided, workloads, types_);
   if (!decided) {
     for (auto& [name, queue] : policy.queues) {
       if (queue.problem.empty()) queue.problem = "spec." + decided.error().message;
@@ -395,6 +372,7 @@ void QueuePlanner::PlanWorkers(Pass& pass) {
 }
 
 void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) {
+  if (recording_) recording_->Learned(outcome);
   for (size_t index = 0; index < plan.writes.size(); ++index) {
     const WorkloadWrite& write = plan.writes[index];
     if (outcome.writes[index] == WriteOutcome::kWritten && write.note &&

@@ -1,8 +1,8 @@
 #pragma once
 
-// The seam between the queue planner and the choice of GPU types, so that a program without
-// policies of GPU types links no solver. queues/types/gpu_type_planner.h chooses by Gavel's
-// policies.
+// The seam between the queue planner and the choice of GPU types, for programs without policies of
+// GPU types. queues/types/gpu_type_planner.h chooses by Gavel's policies, as far as it is given a
+// maker of them.
 //
 // Threading: one owner.
 

@@ -24,6 +24,7 @@
 
 #include "core/clock.h"
 #include "core/result.h"
+#include "gavel/policies/policies.h"
 #include "gavel/type_rounds.h"
 #include "queues/planner/type_chooser.h"
 #include "queues/round_policy.h"
@@ -34,8 +35,8 @@ namespace synergy {
 
 class GpuTypePlanner final : public TypeChooser {
  public:
-  // `speeds` outlives this.
-  explicit GpuTypePlanner(GpuTypeSpeeds& speeds) : speeds_(speeds) {}
+  // `speeds` outlives this. `make`: the policies that this program has.
+  GpuTypePlanner(GpuTypeSpeeds& speeds, GavelPolicyMaker make) : speeds_(speeds), make_(make) {}
 
   void StartOver() override;
   void Keep(const std::set<std::string>& policies) override;
@@ -68,6 +69,7 @@ class GpuTypePlanner final : public TypeChooser {
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;
 
   GpuTypeSpeeds& speeds_;
+  const GavelPolicyMaker make_;
   std::map<std::string, Divided> policies_;  // by UID
   std::unordered_map<std::string, Kept> kept_;
   std::map<std::string, ProductGpus> gpus_;

@@ -12,13 +12,10 @@ namespace {
 // Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
 
-// Jobs get their GPU type by a node selector for this label, so nodes whose product is known
-// otherwise cannot be chosen.
-constexpr std::string_view kSelectedLabel = "nvidia.com/gpu.product";
-
-// REQUIRES: the node has one product.
+// Jobs get their GPU type by a node selector, so nodes whose product is known otherwise cannot be
+// chosen. REQUIRES: the node has one product.
 bool IsSelectable(const NodeDetail& node) {
-  return FindLabel(node.labels, kSelectedLabel) == node.gpu_kinds.products.front();
+  return FindLabel(node.labels, kGpuProductLabel) == node.gpu_kinds.products.front();
 }
 
 // Returns `progress`, completed with the profiles' speeds on other products, scaled to its unit.

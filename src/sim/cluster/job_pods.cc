@@ -10,6 +10,7 @@
 #include "cluster/annotations.h"
 #include "cluster/gang.h"
 #include "profile/measured/measured_profile.h"
+#include "queues/kueue.h"
 
 namespace synergy {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
 Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
-                const std::string& pod_namespace, const std::string& scheduler, WallTime now) {
+                const std::string& pod_namespace, const std::string& scheduler,
+                const NodeSelection& selection, WallTime now) {
   ManagedContainer fungible;
   fungible.container = figures.container_name;
   fungible.profile = figures.profile;
@@ -43,7 +45,7 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
   auto waiting = std::make_shared<Waiting>();
   waiting->scheduler = scheduler;
   waiting->since = now;
-  waiting->selection = std::make_shared<const NodeSelection>();
+  waiting->selection = std::make_shared<const NodeSelection>(selection);
   pod.waiting = std::move(waiting);
   return pod;
 }
@@ -69,6 +71,8 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     const Gpus gpus(job.gpus.count() / count + (larger ? 1 : 0));
     PodToAdmit facts;
     facts.pod_namespace = job.pod_namespace;
+    if (!job.gpu_product.empty())
+      facts.selection.node_selector = {{std::string(kGpuProductLabel), job.gpu_product}};
     if (!job.measured) {
       facts.labels = {{std::string(annotations::kProfile), job.model}};
     } else {
@@ -89,7 +93,7 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                                         : decision.warnings.front()));
     }
     Pod pod = AdmittedPod(*decision.figures, job.measured ? job.model : std::string(),
-                          job.pod_namespace, settings.scheduler_name, now);
+                          job.pod_namespace, settings.scheduler_name, facts.selection, now);
     pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
     if (job.run > 1) pod.uid += fmt::format("-run-{}", job.run);
     if (count > 1) {

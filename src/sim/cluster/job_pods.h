@@ -25,6 +25,7 @@ struct JobOfPods {
   std::string pod_namespace;
   std::string model;  // name of the TrainingProfile in the namespace
   Gpus gpus;
+  std::string gpu_product = {};  // which its pods select; empty: any
   // The job uses the measured profile of the workload `model`; until one exists, it has no profile.
   bool measured = false;
 };

@@ -154,6 +154,7 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
     if (pod.job == kNoJob) continue;
     double throughput = pod.profile ? pod.profile->ThroughputAt(cpu[i], pod.in_force.memory)
                                     : jobs_.at(pod.job).work.fair_throughput;
+    throughput *= pod.speed;
     if (IsCold(pod)) throughput = std::min(throughput, pod.cold_epoch->most);
     SetSpeed(pod.job, pod.ordinal, throughput / jobs_.at(pod.job).work.fair_throughput, now);
   }

@@ -62,6 +62,7 @@ class JobProgress {
     ResourceVector in_force;
     std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: the pod uses its requests
     Enforcement enforcement = Enforcement::kShared;
+    double speed = 1;  // of its GPUs: a factor on the profile's throughput
     // The remaining work, in the profile's unit, during which the data come from storage, and the
     // throughput that storage allows. None: the cache is warm.
     struct ColdEpoch {

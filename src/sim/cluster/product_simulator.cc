@@ -15,6 +15,10 @@
 
 #include <fmt/format.h>
 
+#include "allocation/fair_share.h"
+#include "gavel/policies/job_order.h"
+#include "queues/types/gpu_type_planner.h"
+#include "queues/types/gpu_type_speeds.h"
 #include "sim/cluster/job_pods.h"
 #include "sim/cluster/job_progress.h"
 #include "sim/cluster/profiling_driver.h"
@@ -120,6 +124,7 @@ class ProductSimulation {
 
   Result<SimulationRun> Run() {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
+    if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -165,6 +170,7 @@ class ProductSimulation {
  private:
   struct JobState {
     std::vector<std::string> pods;
+    std::string gpu_product = {};                      // which its pods select; empty: any
     uint32_t runs = 0;                                 // that began, the present one included
     uint32_t started = 0;                              // number of pods
     bool goes = false;                                 // all of its pods run
@@ -187,6 +193,8 @@ class ProductSimulation {
     for (const Node& node : cluster.nodes) {
       total_ += node.allocatable.main;
       largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
+      if (node.allocatable.main.gpus > Gpus(0))
+        gpus_of_[ProductOf(node)] += node.allocatable.main.gpus;
       nodes_.emplace(node.name, node);
       if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, node.name);
       running_.SetNode(
@@ -210,11 +218,10 @@ class ProductSimulation {
     if (options_.queue) {
       Gpus quota = total_.gpus;
       for (const Pod& pod : cluster.pods) quota -= pod.requests.main.gpus;
+      if (ChoosesTypes()) SetUpTypes();
       queue_.emplace(
           *options_.queue, options_.pod_namespace, quota,
-          [this](const std::string& uid) {
-            return running_.RemainingOf(owners_.at(uid).job, now_);
-          },
+          [this](const std::string& uid) { return LogOf(uid); }, types_ ? &*types_ : nullptr,
           present());
       queue_->SetFaults(faults_);
     }
@@ -227,6 +234,68 @@ class ProductSimulation {
           faults_, present());
     }
     Settle();
+  }
+
+  bool ChoosesTypes() const {
+    return options_.queue && options_.queue->rounds.gpu_types != GpuTypes::kNone;
+  }
+
+  // Returns the product of the node's GPUs; empty if it has several or is not known.
+  static std::string ProductOf(const Node& node) {
+    return node.gpu_kinds.products.size() == 1 ? node.gpu_kinds.products.front() : std::string();
+  }
+
+  void SetUpTypes() {
+    std::set<std::string> models;
+    for (const ProductJob& job : trace_) models.insert(job.model);
+    std::vector<std::string> products;
+    for (const auto& [product, gpus] : gpus_of_) products.push_back(product);
+    on_products_.emplace(profiles_, options_.pod_namespace,
+                         std::vector<std::string>(models.begin(), models.end()), products,
+                         options_.gpu_speeds);
+    type_speeds_.emplace(state_, *on_products_, [this](Gpus gpus, const std::string& product) {
+      return LeastFairShare(*state_.Snapshot(), nullptr, gpus, product, {});
+    });
+    types_.emplace(*type_speeds_, MakeJobOrder);
+  }
+
+  // Returns what the pod's training logs.
+  PodProgress LogOf(const std::string& uid) const {
+    const Owner& owner = owners_.at(uid);
+    PodProgress progress;
+    progress.remaining = running_.RemainingOf(owner.job, now_);
+    if (progress.remaining) {
+      progress.rate =
+          running_.SpeedOf(owner.job) / static_cast<double>(jobs_[owner.job].pods.size());
+    }
+    return progress;
+  }
+
+  Result<> CheckTypes() const {
+    const bool differ = std::any_of(trace_.begin(), trace_.end(), [&](const ProductJob& job) {
+      return std::any_of(gpus_of_.begin(), gpus_of_.end(), [&](const auto& entry) {
+        return options_.gpu_speeds.Of(job.model, entry.first) != 1;
+      });
+    });
+    if (differ && (options_.live_profiles || options_.profiles_after)) {
+      return Fail(ErrorCode::kInvalid,
+                  "models whose speeds differ by GPU product have profiles from the beginning: the "
+                  "profiler measures them on one product alone");
+    }
+    if (!ChoosesTypes()) return {};
+    if (gpus_of_.contains("")) {
+      return Fail(ErrorCode::kInvalid,
+                  "gpuTypes: some nodes have no GPU product, or several: give each node one");
+    }
+    Gpus most;
+    for (const auto& [product, gpus] : gpus_of_) most = std::max(most, gpus);
+    for (const ProductJob& job : trace_) {
+      if (job.gpus <= most) continue;
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("gpuTypes: job {} asks for {} GPUs, but no product has more than {}",
+                              job.id, job.gpus.count(), most.count()));
+    }
+    return {};
   }
 
   Result<> CheckGpus() const {
@@ -325,7 +394,8 @@ class ProductSimulation {
       if (queue_) {
         queue_->Add({.name = NameOf(job),
                      .gpus = trace_[job].gpus,
-                     .pods = PodCount(trace_[job].gpus, MostPodGpus())},
+                     .pods = PodCount(trace_[job].gpus, MostPodGpus()),
+                     .model = trace_[job].model},
                     present());
       } else if (auto made = MakePods(job); !made) {
         return made;
@@ -366,9 +436,10 @@ class ProductSimulation {
       const size_t job = by_name_.at(action.uid);
       if (action.kind == KueueAction::Kind::kStop) {
         Suspend(job);
-      } else if (auto made = MakePods(job); !made) {
-        return made;
+        continue;
       }
+      jobs_[job].gpu_product = action.product;
+      if (auto made = MakePods(job); !made) return made;
     }
     return {};
   }
@@ -400,6 +471,7 @@ class ProductSimulation {
     Node node = nodes_.at(name);
     node.unschedulable = true;
     state_.UpsertNode(node);
+    if (types_) queue_->NodesChanged(present());
     for (size_t index = 0; index < trace_.size(); ++index) {
       if (!HasPodOn(jobs_[index], name)) continue;
       jobs_[index].broken = true;
@@ -423,6 +495,7 @@ class ProductSimulation {
     lost_.erase(name);
     state_.UpsertNode(nodes_.at(name));
     scheduler_.NodeReturned();
+    if (types_) queue_->NodesChanged(present());
     more_gpus_ = true;  // its GPUs are known again
     if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, name);
   }
@@ -442,6 +515,7 @@ class ProductSimulation {
                         .pod_namespace = options_.pod_namespace,
                         .model = job.model,
                         .gpus = job.gpus,
+                        .gpu_product = jobs_[index].gpu_product,
                         .measured = !KnowsModels()},
                        MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
@@ -634,6 +708,10 @@ class ProductSimulation {
     }
     if (const auto owner = owners_.find(pod.uid()); owner != owners_.end()) {
       running.job = owner->second.job;
+      if (InTrace(running.job)) {
+        running.speed =
+            options_.gpu_speeds.Of(trace_[running.job].model, ProductOf(nodes_.at(pod.node)));
+      }
       running.ordinal = owner->second.ordinal;
       if (options_.cold_epochs && InTrace(running.job) && running.profile) {
         const SimulatedData data = DataOf(*running.profile);
@@ -802,10 +880,14 @@ class ProductSimulation {
   JobProgress running_;
   std::optional<TunerDriver> tuner_;
   std::optional<ProfilingDriver> profiling_;
+  std::optional<ProfilesOnProducts> on_products_;  // these three: under a policy of GPU types
+  std::optional<GpuTypeSpeeds> type_speeds_;
+  std::optional<GpuTypePlanner> types_;
   std::optional<QueueDriver> queue_;
 
   ResourceVector total_;
-  Gpus largest_gpus_;  // of one node
+  Gpus largest_gpus_;                    // of one node
+  std::map<std::string, Gpus> gpus_of_;  // by product
   std::unordered_map<std::string, Node> nodes_;
   std::set<std::string> lost_;                       // nodes
   std::vector<size_t> arrivals_;                     // indexes of the trace's jobs by arrival
@@ -853,6 +935,16 @@ StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t p
     cluster.nodes.push_back(std::move(node));
   }
   return cluster;
+}
+
+void SetProduct(std::string_view product, std::span<Node> nodes) {
+  for (Node& node : nodes) {
+    const auto label =
+        std::lower_bound(node.labels.begin(), node.labels.end(), kGpuProductLabel,
+                         [](const auto& entry, std::string_view key) { return entry.first < key; });
+    node.labels.emplace(label, kGpuProductLabel, product);
+    node.gpu_kinds.products = {std::string(product)};
+  }
 }
 
 std::span<const MechanismName> ProductMechanisms() { return kMechanisms; }

@@ -23,6 +23,7 @@
 #include "sim/cluster/model_profiles.h"
 #include "sim/faults.h"
 #include "sim/node_order.h"
+#include "sim/queue/gpu_speeds.h"
 #include "sim/queue/queue_driver.h"
 #include "sim/simulation_run.h"
 
@@ -91,6 +92,8 @@ struct ProductOptions {
   // The jobs wait in a queue of Kueue that a RoundPolicy orders, whose quota is all GPUs but those
   // of the starting pods. None: every job's pods are created as it arrives.
   std::optional<QueueSetup> queue;
+  // How fast the models are on the GPU products of the nodes. The product knows it by profiles.
+  GpuSpeeds gpu_speeds;
   FaultRates faults;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
@@ -102,6 +105,9 @@ struct ProductOptions {
   // Gives up after this much simulated time, because some job can never run.
   Seconds limit{10.0 * 365 * 24 * 3600};
 };
+
+// Has the nodes' GPUs be of that product. REQUIRES: their labels are sorted by key.
+void SetProduct(std::string_view product, std::span<Node> nodes);
 
 // Returns "synergy" and "synergy-strict".
 std::span<const MechanismName> ProductMechanisms();
@@ -118,9 +124,10 @@ class ProductObserver {
   virtual void Look(Seconds at, const ClusterSnapshot& cluster) = 0;
 };
 
-// Takes `jobs` in any order. kInvalid for a job that asks for more GPUs than the cluster has, or
-// whose model is unknown. Jobs that never run, because starting pods without an end have their
-// GPUs, are in the run without a start.
+// Takes `jobs` in any order. kInvalid for a job that asks for more GPUs than the cluster has, or,
+// under a policy of GPU types, than any product has; for a job whose model is unknown; and for
+// options that exclude each other. Jobs that never run, because starting pods without an end have
+// their GPUs, are in the run without a start.
 Result<SimulationRun> SimulateProduct(const StartingCluster& cluster,
                                       std::span<const ProductJob> jobs,
                                       const ModelProfiles& profiles, const ProductOptions& options,

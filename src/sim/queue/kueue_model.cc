@@ -1,10 +1,18 @@
 #include "sim/queue/kueue_model.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/check.h"
 
 namespace synergy {
+namespace {
+
+// Until Kueue considers a workload again whose check was answered with Retry
+// (status.requeueState).
+constexpr Duration kAfterRetry = std::chrono::seconds(1);
+
+}  // namespace
 
 void KueueModel::AddQueue(const KueueQueue& queue) {
   ClusterQueue object;
@@ -15,6 +23,13 @@ void KueueModel::AddQueue(const KueueQueue& queue) {
     objects_.flavors.Upsert({.name = flavor});
   }
   object.preemption = queue.preemption;
+  if (queue.checks_types) {
+    object.checks = {std::string(kTypeCheckName)};
+    objects_.checks.Upsert({.name = std::string(kTypeCheckName),
+                            .uid = std::string(kTypeCheckName),
+                            .controller = std::string(kTypeCheckController),
+                            .active = true});
+  }
   objects_.cluster_queues.Upsert(object);
   const size_t slash = queue.local_queue.find('/');
   objects_.local_queues.Upsert({.queue_namespace = queue.local_queue.substr(0, slash),
@@ -99,7 +114,9 @@ std::vector<KueueAction> KueueModel::Run(Moment at) {
     } else if (timer == Timer::kStop) {
       if (!entry.done) actions.push_back({KueueAction::Kind::kStop, name});
     } else if (!entry.object->evicted) {
-      actions.push_back({KueueAction::Kind::kStart, name});
+      const std::vector<CheckState>& checks = entry.object->checks;
+      actions.push_back(
+          {KueueAction::Kind::kStart, name, checks.empty() ? "" : checks.front().product});
     }
   }
   return actions;
@@ -109,7 +126,8 @@ void KueueModel::Schedule(Queue& queue, Moment at) {
   std::vector<Entry*> waiting;
   for (auto& [uid, entry] : entries_) {
     const Workload& workload = *entry.object;
-    if (entry.queue == queue.spec.name && !workload.has_quota && workload.active)
+    if (entry.queue == queue.spec.name && !workload.has_quota && workload.active &&
+        workload.requeue_at <= at.wall)
       waiting.push_back(&entry);
   }
   std::sort(waiting.begin(), waiting.end(), [](const Entry* a, const Entry* b) {
@@ -134,9 +152,16 @@ bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
     Workload admitted = *entry.object;
     admitted.has_quota = true;
     admitted.quota_since = at.wall;
-    const std::string uid = admitted.uid;
+    if (queue.spec.checks_types) {
+      admitted.checks = {{.name = std::string(kTypeCheckName),
+                          .state = std::string(ToString(CheckWord::kPending)),
+                          .product = {},
+                          .message = {},
+                          .since = at.wall}};
+    } else {
+      SetTimer(delays_.start, Timer::kStart, admitted.uid, entry.admissions, at);
+    }
     Store(entry, std::move(admitted));
-    SetTimer(delays_.start, Timer::kStart, uid, entry.admissions, at);
     return true;
   }
   return false;
@@ -210,17 +235,46 @@ void KueueModel::Release(const std::string& uid, Moment at) {
     Workload requeued = *entry.object;
     requeued.has_quota = requeued.evicted = false;
     requeued.quota_since = at.wall;
+    requeued.checks.clear();
+    if (std::exchange(entry.retries, false)) {
+      requeued.requeue_at = at.wall + kAfterRetry;
+      SetTimer(kAfterRetry, Timer::kSchedule, queue, 0, at);
+    }
     Store(entry, std::move(requeued));
   }
   WakeScheduler(queue, at);
 }
 
+KueueModel::Entry* KueueModel::FindAsRead(const Workload& workload) {
+  const auto found = entries_.find(workload.uid);
+  const bool is_current = found != entries_.end() &&
+                          found->second.object->resource_version == workload.resource_version;
+  return is_current ? &found->second : nullptr;
+}
+
+WriteOutcome KueueModel::Answer(const TypeAnswer& answer, Moment at) {
+  Entry* const entry = FindAsRead(*answer.workload);
+  if (entry == nullptr) return WriteOutcome::kOutdated;
+  Workload changed = *entry->object;
+  changed.checks.at(answer.check) = {.name = changed.checks.at(answer.check).name,
+                                     .state = std::string(ToString(answer.answer.word)),
+                                     .product = answer.answer.product,
+                                     .message = answer.answer.message,
+                                     .since = at.wall};
+  Store(*entry, std::move(changed));
+  if (answer.answer.word == CheckWord::kReady) {
+    SetTimer(delays_.start, Timer::kStart, entry->object->uid, entry->admissions, at);
+  } else if (answer.answer.word == CheckWord::kRetry && !entry->object->evicted) {
+    entry->retries = true;
+    Evict(*entry, at);
+  }
+  return WriteOutcome::kWritten;
+}
+
 WriteOutcome KueueModel::Write(const WorkloadWrite& write, Moment at) {
-  const auto found = entries_.find(write.workload->uid);
-  if (found == entries_.end()) return WriteOutcome::kOutdated;
-  Entry& entry = found->second;
-  if (entry.object->resource_version != write.workload->resource_version)
-    return WriteOutcome::kOutdated;
+  Entry* const found = FindAsRead(*write.workload);
+  if (found == nullptr) return WriteOutcome::kOutdated;
+  Entry& entry = *found;
   Workload changed = *entry.object;
   const bool moves = changed.priority != write.priority;
   changed.priority = write.priority;

@@ -8,6 +8,9 @@
 //                  ^                     | evicted, kStop, PodsGone()
 //                  +---------------------+
 //
+// In a queue with our admission check, a workload that has its quota starts once the check is
+// answered with Ready, and is evicted once it is answered with Retry (queues/kueue.h).
+//
 // As Kueue does it (docs/queues.md, "How it is done"):
 //   * The scheduler acts when a workload comes, a waiting workload's priority changes, or quota
 //     becomes free. It does not act when the priority of a running workload changes.
@@ -35,6 +38,7 @@
 
 #include "core/clock.h"
 #include "core/units.h"
+#include "queues/planner/gpu_type_answers.h"
 #include "queues/planner/queue_planner.h"
 #include "queues/queue_objects.h"
 
@@ -58,6 +62,7 @@ struct KueueQueue {
   std::vector<std::pair<std::string, Gpus>> quotas;
   std::string preemption = "LowerPriority";  // withinClusterQueue
   bool strict = false;                       // queueingStrategy: StrictFIFO
+  bool checks_types = false;                 // it has the admission check of GPU types
 };
 
 struct KueueAction {
@@ -68,6 +73,8 @@ struct KueueAction {
 
   Kind kind = Kind::kStart;
   std::string uid;  // of the workload
+  // kStart: the GPU product that the admission check selects for the pods; empty: any.
+  std::string product = {};
 };
 
 class KueueModel {
@@ -97,6 +104,8 @@ class KueueModel {
   // Makes the write as the API server would: kOutdated if the workload has changed since it was
   // read, or is gone.
   WriteOutcome Write(const WorkloadWrite& write, Moment at);
+  // Answers the admission check. Its outcomes are those of Write().
+  WriteOutcome Answer(const TypeAnswer& answer, Moment at);
 
   QueueObjects Objects() const;
   // Returns the workload; null once it has left.
@@ -118,6 +127,7 @@ class KueueModel {
     std::string flavor;       // in which it has its quota
     uint64_t admissions = 0;  // so far
     bool done = false;
+    bool retries = false;  // evicted by the answer Retry
   };
   enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };
 
@@ -132,6 +142,8 @@ class KueueModel {
   std::vector<Entry*> VictimsFor(const Queue& queue, const std::string& flavor, Gpus quota,
                                  const Workload& workload);
   void Evict(Entry& entry, Moment at);
+  // Returns the workload's entry; null if it has changed since it was read, or is gone.
+  Entry* FindAsRead(const Workload& workload);
   void Release(const std::string& uid, Moment at);
   void Store(Entry& entry, Workload changed);
 

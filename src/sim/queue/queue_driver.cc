@@ -5,7 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/check.h"
+#include "gavel/policies/job_order.h"
+#include "gavel/type_policies.h"
+#include "queues/planner/gpu_type_answers.h"
 #include "queues/planner/policy_forms.h"
 #include "queues/round_workload.h"
 
@@ -18,6 +23,8 @@ constexpr char kFlavor[] = "gpus";
 constexpr Duration kStepInterval = std::chrono::seconds(1);
 // As the controller writes (QueueController::kWritesPerSecond).
 constexpr size_t kWritesPerStep = 20;
+// As the controller's typePatience by default. Not reached, because the planner always decides.
+constexpr Duration kTypePatience = std::chrono::seconds(30);
 // The planner raises a workload again that Kueue has passed over for five seconds.
 constexpr uint32_t kMostWaited = 10;
 
@@ -25,7 +32,8 @@ KueueQueue QueueOf(const QueueSetup& setup, const std::string& job_namespace, Gp
   return {.name = kClusterQueue,
           .local_queue = job_namespace + "/" + kLocalQueue,
           .quotas = {{kFlavor, quota}},
-          .strict = setup.strict};
+          .strict = setup.strict,
+          .checks_types = setup.rounds.gpu_types != GpuTypes::kNone};
 }
 
 RoundPolicy PolicyOf(const RoundSettings& settings) {
@@ -61,27 +69,49 @@ class ModelWriter final : public WorkloadWriter {
 }  // namespace
 
 Result<> CheckQueue(const QueueSetup& setup) {
-  if (setup.rounds.gpu_types != GpuTypes::kNone || setup.rounds.elastic) {
+  if (setup.rounds.elastic) {
     return Fail(ErrorCode::kInvalid,
-                "gpuTypes and workers: Elastic are not simulated; synergy-lab rounds has both");
+                "workers: Elastic is not simulated; synergy-lab rounds --elastic has it");
   }
   if (auto form = CheckForm(setup.rounds); !form) return form;
+  if (setup.rounds.gpu_types != GpuTypes::kNone) {
+    const auto policy = ParseTypePolicy(
+        TypePolicyOf(setup.rounds.policy, setup.rounds.gpu_types == GpuTypes::kAware));
+    if (!policy) return Fail(policy.error());
+    if (!MakeJobOrder(policy->program)) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("policy: {} with gpuTypes needs a solver, which the simulator does "
+                              "not have: use fifo or sjf; synergy-lab rounds --types has all",
+                              setup.rounds.policy));
+    }
+  }
   if (const auto rounds = Rounds::Make(setup.rounds); !rounds) return Fail(rounds.error());
   return {};
 }
 
+Result<> ReadPolicy(std::string_view text, RoundSettings& settings) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  settings.policy = text.substr(0, colon);
+  settings.gpu_types = GpuTypes::kNone;
+  if (colon == text.size()) return {};
+  const std::string_view types = text.substr(colon + 1);
+  for (const GpuTypes known : {GpuTypes::kIgnore, GpuTypes::kAware}) {
+    if (ToString(known) == types) settings.gpu_types = known;
+  }
+  if (settings.gpu_types != GpuTypes::kNone) return {};
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("{}: write POLICY, POLICY:Ignore or POLICY:Aware", text));
+}
+
 QueueDriver::QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
-                         RemainingOf remaining, Moment at)
+                         ProgressOf progress, TypeChooser* types, Moment at)
     : job_namespace_(job_namespace),
       rounds_(*Rounds::Make(setup.rounds)),
       kueue_(setup.delays),
+      types_(types == nullptr ? no_types_ : *types),
       planner_(
-          [remaining = std::move(remaining)](const std::string& uid) -> std::optional<PodProgress> {
-            PodProgress progress;
-            progress.remaining = remaining(uid);
-            return progress;
-          },
-          [](const std::string&, const std::string&) { return false; }, types_),
+          std::move(progress), [](const std::string&, const std::string&) { return false; },
+          types_),
       began_(at),
       stepped_(at.now - kStepInterval) {
   kueue_.AddQueue(QueueOf(setup, job_namespace, quota));
@@ -97,6 +127,9 @@ void QueueDriver::Add(const QueueJob& job, Moment at) {
   workload.local_queue = kLocalQueue;
   workload.pods = job.pods;
   workload.gpus = job.gpus;
+  workload.gpu_sets = {"main"};
+  workload.alike = job.model;
+  workload.pod_gpus = Gpus((job.gpus.count() + job.pods - 1) / job.pods);
   workload.priority = job.priority;
   workload.may_lose_turn = job.may_lose_turn;
   kueue_.Create(std::move(workload), at);
@@ -217,6 +250,17 @@ void QueueDriver::Write(Moment at) {
   outcome.waiting_jobs.resize(plan_.waiting_jobs.size());
   outcome.running_jobs.resize(plan_.running_jobs.size());
   planner_.OnResult(plan_, outcome);
+  AnswerChecks(at);
+}
+
+void QueueDriver::AnswerChecks(Moment at) {
+  if (rounds_.settings().gpu_types == GpuTypes::kNone) return;
+  const std::vector<TypeAnswer> answers =
+      PlanTypeAnswers(kueue_.Objects(), &types_, false, kTypePatience, at.wall);
+  for (const TypeAnswer& answer : answers) {
+    if (faults_ == nullptr || !faults_->CallFails()) kueue_.Answer(answer, at);
+  }
+  changed_ |= !answers.empty();
 }
 
 bool QueueDriver::WaitsForRoom(const QueueObjects& objects) const {

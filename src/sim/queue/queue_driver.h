@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.h"
@@ -37,8 +38,12 @@ struct QueueSetup {
 };
 
 // Returns kInvalid, naming the field, for settings that a RoundPolicy may not have or that are not
-// simulated: GPU types and elastic jobs.
+// simulated: policies of GPU types that need a solver, and elastic jobs.
 Result<> CheckQueue(const QueueSetup& setup);
+
+// Sets policy and gpuTypes as "las" or "sjf:Aware" says them. kInvalid for another word after the
+// colon.
+Result<> ReadPolicy(std::string_view text, RoundSettings& settings);
 
 // A job of the queue. All of its pods have GPUs.
 struct QueueJob {
@@ -46,17 +51,17 @@ struct QueueJob {
   std::string job_namespace;
   Gpus gpus;
   int64_t pods = 1;
+  std::string model;     // the workload of its profiles
   int64_t priority = 0;  // of its class
   bool may_lose_turn = true;
 };
 
 class QueueDriver {
  public:
-  // REQUIRES: CheckQueue(setup). All jobs are of `job_namespace`. `remaining` returns how long the
-  // training of the pod with that UID still needs by its own log; nullopt: it does not report that.
-  using RemainingOf = std::function<std::optional<Duration>(const std::string& uid)>;
+  // REQUIRES: CheckQueue(setup). All jobs are of `job_namespace`. `progress` returns what the
+  // training of a pod logs. `types` outlives this; it may be null if the policy chooses no types.
   QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
-              RemainingOf remaining, Moment at);
+              ProgressOf progress, TypeChooser* types, Moment at);
   QueueDriver(const QueueDriver&) = delete;
   QueueDriver& operator=(const QueueDriver&) = delete;
 
@@ -69,6 +74,8 @@ class QueueDriver {
   void BindPod(const std::string& uid, const std::string& node, Moment at);
   void RunPod(const std::string& uid, Moment at);
   void RemovePod(const std::string& uid, Moment at);
+  // Nodes have come or gone, so that GPU types may have more room than before.
+  void NodesChanged(Moment at) { BeforeChange(at); }
   // All pods of a job that was to stop have ended.
   void PodsGone(const std::string& job, Moment at);
   void Finish(const std::string& job, Moment at);
@@ -90,6 +97,8 @@ class QueueDriver {
   void Step(Moment at);
   // Makes the writes of the last plan.
   void Write(Moment at);
+  // Answers the admission checks of GPU types, by the last plan.
+  void AnswerChecks(Moment at);
   // Whether Kueue may have to be asked again to make room for a workload that has its turn.
   bool WaitsForRoom(const QueueObjects& objects) const;
   void ChangePod(const std::string& uid, Moment at, const std::function<void(QueuedPod&)>& change);
@@ -97,7 +106,8 @@ class QueueDriver {
   const std::string job_namespace_;
   Rounds rounds_;
   KueueModel kueue_;
-  NoTypeChooser types_;
+  NoTypeChooser no_types_;
+  TypeChooser& types_;
   QueuePlanner planner_;
   Faults* faults_ = nullptr;
   std::map<std::string, QueuedPod> pods_;  // by UID

@@ -6,9 +6,11 @@
 
 #include "cluster/annotations.h"
 #include "cluster/gang_name.h"
+#include "core/quantity_text.h"
 #include "json/text.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"
+#include "wire/kueue/kueue.h"
 #include "wire/objects/object_readers.h"
 #include "wire/objects/objects.h"
 
@@ -71,6 +73,16 @@ Result<Envelope> ReadEnvelope(std::string_view text) {
   return envelope;
 }
 
+// `what`: "a pod".
+void ExpectCreation(Envelope& envelope, std::string_view what) {
+  const Value request = envelope.request;
+  if (!envelope.problem.empty()) return;
+  if (request["operation"].text() == "CREATE" && request["subResource"].text().empty()) return;
+  envelope.problem_kind = "operation";
+  envelope.problem = fmt::format("operation {} is not the creation of {}",
+                                 Quoted(request["operation"].text()), what);
+}
+
 void Describe(const FieldReader& fields, Envelope& envelope) {
   if (fields.ok()) return;
   envelope.problem_kind = "object";
@@ -91,14 +103,8 @@ Result<PodReview> PodReview::Read(std::string_view text, std::string_view gpu_re
   if (!envelope) return Fail(envelope.error());
   auto state = std::make_shared<State>();
   state->envelope = std::move(*envelope);
-  const Value request = state->envelope.request;
-  if (state->envelope.problem.empty() &&
-      (request["operation"].text() != "CREATE" || !request["subResource"].text().empty())) {
-    // The amounts of a running pod are not set here.
-    state->envelope.problem_kind = "operation";
-    state->envelope.problem = fmt::format("operation {} is not the creation of a pod",
-                                          Quoted(request["operation"].text()));
-  }
+  // The amounts of a running pod are not set here.
+  ExpectCreation(state->envelope, "a pod");
   if (state->envelope.problem.empty()) {
     FieldReader fields(state->envelope.object);
     state->to_admit =
@@ -136,6 +142,55 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
     set(annotations::kGang, decision.gang_name);
     set(kGangWithinLabel, decision.gang_within);
   }
+  return patch.Write();
+}
+
+struct JobReview::State {
+  Envelope envelope;
+  bool counted = false;
+  PodToAdmit pod;
+};
+
+JobReview::JobReview(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Result<JobReview> JobReview::Read(std::string_view text, std::string_view gpu_resource) {
+  Result<Envelope> envelope = ReadEnvelope(text);
+  if (!envelope) return Fail(envelope.error());
+  auto state = std::make_shared<State>();
+  state->envelope = std::move(*envelope);
+  ExpectCreation(state->envelope, "a Job");
+  if (state->envelope.problem.empty()) {
+    FieldReader fields(state->envelope.object);
+    const Value metadata = fields.Object(state->envelope.object["metadata"]);
+    const Value spec = fields.Object(state->envelope.object["spec"]);
+    state->counted = !fields.Text(fields.Object(metadata["labels"])[kQueueLabel]).empty();
+    fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+      if (fields.Truth(fields.Object(reference)["controller"])) state->counted = false;
+    });
+    state->pod =
+        ReadPodToAdmit(fields, fields.Object(spec["template"]),
+                       std::string(state->envelope.request["namespace"].text()), gpu_resource);
+    Describe(fields, state->envelope);
+  }
+  return JobReview(std::move(state));
+}
+
+const ReviewHead& JobReview::head() const { return state_->envelope.head; }
+const std::string& JobReview::problem() const { return state_->envelope.problem; }
+std::string_view JobReview::problem_kind() const { return state_->envelope.problem_kind; }
+bool JobReview::counted() const { return state_->counted; }
+const PodToAdmit& JobReview::pod() const { return state_->pod; }
+
+std::string JobReview::WritePatch(const TemplateRequests& requests) const {
+  JsonPatch patch(state_->envelope.object);
+  const auto set = [&](const char* name, const auto& amount) {
+    if (!amount) return;
+    patch.SetText({"spec", "template", "spec", "containers", fmt::format("{}", requests.container),
+                   "resources", "requests", name},
+                  ToQuantityText(*amount));
+  };
+  set("cpu", requests.cpu);
+  set("memory", requests.memory);
   return patch.Write();
 }
 

@@ -49,6 +49,27 @@ class PodReview {
   std::shared_ptr<const State> state_;
 };
 
+// The creation of a Job (batch/v1), whose template is sized.
+class JobReview {
+ public:
+  static Result<JobReview> Read(std::string_view text, std::string_view gpu_resource);
+
+  const ReviewHead& head() const;
+  const std::string& problem() const;  // as PodReview's
+  std::string_view problem_kind() const;
+  // Whether Kueue counts the Job by itself: it has a queue, and no controller.
+  bool counted() const;
+  // The template as a pod. REQUIRES: no problem.
+  const PodToAdmit& pod() const;
+  // Returns the JSON Patch, "[]" if nothing has to change.
+  std::string WritePatch(const TemplateRequests& requests) const;
+
+ private:
+  struct State;
+  explicit JobReview(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
 struct ProfileReview {
   ReviewHead head;
   std::string problem;  // as PodReview's

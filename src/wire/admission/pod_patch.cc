@@ -20,6 +20,8 @@ namespace {
 
 // Longest copy of the container's original resources; a longer one is cut down to CPU and memory.
 constexpr size_t kMostOriginalBytes = 4096;
+// Where the training container finds the volume for its progress.
+constexpr std::string_view kProgressFolder = "/run/synergy-progress";
 
 JsonPatch::Path Annotation(std::string_view key) {
   return {"metadata", "annotations", std::string(key)};
@@ -102,22 +104,24 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
   }
 }
 
+// Returns whether an element of the array has this text as that member.
+bool HasElement(Value array, std::string_view member, std::string_view text) {
+  bool found = false;
+  array.ForEachElement([&](Value element) { found |= element[member].text() == text; });
+  return found;
+}
+
 // Adds variables by which data loaders can be sized. They hold what the container has. If its speed
 // is still to be measured, they hold the most that it may get, because a loader sized by its first
 // cores would gain nothing from more. They come before the user's own variables, which may refer to
 // these.
 void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
                   std::optional<MilliCpu> most_cpu) {
-  const auto has = [env](std::string_view name) {
-    bool found = false;
-    env.ForEachElement([&](Value variable) { found |= variable["name"].text() == name; });
-    return found;
-  };
   JsonPatch::Path path = container;
   path.emplace_back("env");
   for (const auto& [name, resource] : {std::pair("SYNERGY_CPUS", "requests.cpu"),
                                        std::pair("SYNERGY_MEMORY", "requests.memory")}) {
-    if (has(name)) continue;
+    if (HasElement(env, "name", name)) continue;
     if (most_cpu && resource == std::string_view("requests.cpu")) {
       const int64_t cores = (most_cpu->count() + 999) / 1000;
       patch.Prepend(path, fmt::format(R"({{"name":"{}","value":"{}"}})", name, cores));
@@ -129,6 +133,33 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
             R"({{"name":"{}","valueFrom":{{"resourceFieldRef":{{"resource":"{}","divisor":"1"}}}}}})",
             name, resource));
   }
+}
+
+// Adds a volume for the file in which the training reports its progress. It is in memory: a disk
+// could be filled by it, and cluster-autoscaler keeps a node whose pods have volumes on its disk.
+// Whatever the author has written under the same names stays.
+void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const JsonPatch::Path& path) {
+  using annotations::kProgressVolume;
+  const Value mounts = container["volumeMounts"];
+  if (!HasElement(mounts, "name", kProgressVolume)) {
+    // The API server refuses two mounts at one path.
+    if (HasElement(mounts, "mountPath", kProgressFolder)) return;
+    JsonPatch::Path mounts_path = path;
+    mounts_path.emplace_back("volumeMounts");
+    patch.Prepend(mounts_path, fmt::format(R"({{"name":"{}","mountPath":"{}"}})", kProgressVolume,
+                                           kProgressFolder));
+    if (!HasElement(container["env"], "name", "SYNERGY_PROGRESS_FILE")) {
+      JsonPatch::Path env_path = path;
+      env_path.emplace_back("env");
+      patch.Prepend(env_path, fmt::format(R"({{"name":"SYNERGY_PROGRESS_FILE","value":"{}/{}"}})",
+                                          kProgressFolder, annotations::kProgressFileName));
+    }
+  }
+  if (HasElement(spec["volumes"], "name", kProgressVolume)) return;
+  patch.Prepend(
+      {"spec", "volumes"},
+      fmt::format(R"({{"name":"{}","emptyDir":{{"medium":"Memory","sizeLimit":"64Ki"}}}})",
+                  kProgressVolume));
 }
 
 // Makes CPU and memory change without a restart. Otherwise a pod that is never restarted could not
@@ -172,6 +203,7 @@ void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
   if (figures.memory_limit) amounts.Set("limits", *figures.memory_limit);
   AddVariables(patch, container["env"], path, figures.most_cpu);
   SetResizePolicy(patch, container["resizePolicy"], path);
+  if (figures.progress_file) AddProgressVolume(patch, pod["spec"], container, path);
   if (!figures.gpu_product.empty()) SetProductAffinity(patch, pod["spec"], figures.gpu_product);
 }
 

@@ -101,6 +101,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
   fields.Object(metadata["annotations"]).ForEachMember([&](std::string_view key, Value value) {
     to_admit.annotation_bytes += key.size() + fields.Text(value).size();
     if (key == "kubernetes.io/config.mirror") to_admit.mirror = true;
+    if (key == annotations::kProgressFile) to_admit.progress_file = ReadText(fields, value);
   });
   size_t index = 0;
   fields.Array(spec["containers"]).ForEachElement([&](Value container) {

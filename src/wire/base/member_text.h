@@ -2,7 +2,8 @@
 
 // Writes and reads values as JSON objects, member by member. Members(each, value), declared beside
 // the types of a folder, calls each(name, member) for every member of `value`. A member that is
-// empty, zero or false is left out, and reads as that. Times are whole nanoseconds. Private to this
+// empty, zero or false is left out, and reads as that. Times are
+// whole nanoseconds, Seconds are fractions. Private to this
 // folder.
 //
 // Threading: one owner.
@@ -14,6 +15,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +73,7 @@ class MemberWriter {
   }
 
   void Write(const std::string& text) { out_.Text(text); }
+  void Write(std::string_view text) { out_.Text(text); }
   void Write(bool truth) { out_.Truth(truth); }
   void Write(int32_t number) { out_.Integer(number); }
   void Write(uint32_t number) { out_.Integer(number); }
@@ -80,6 +83,7 @@ class MemberWriter {
   void Write(uint64_t number) { out_.Text(fmt::to_string(number)); }
   void Write(double number) { out_.Number(number); }
   void Write(Duration duration) { out_.Integer(duration.count()); }
+  void Write(Seconds seconds) { out_.Number(seconds.count()); }
   void Write(FitFailures failures) { out_.Integer(failures.bits()); }
   template <class Tag>
   void Write(Quantity<Tag> amount) {
@@ -102,6 +106,15 @@ class MemberWriter {
     for (const auto& [name, amount] : amounts.entries()) {
       out_.Key(name);
       out_.Integer(amount);
+    }
+    out_.EndObject();
+  }
+  template <class T>
+  void Write(const std::map<std::string, T>& values) {
+    out_.BeginObject();
+    for (const auto& [key, value] : values) {
+      out_.Key(key);
+      Write(value);
     }
     out_.EndObject();
   }
@@ -167,6 +180,11 @@ class MemberReader {
     }
   }
   void Read(Value value, Duration& duration) { duration = Duration(Whole<int64_t>(value)); }
+  void Read(Value value, Seconds& seconds) {
+    double number = 0;
+    Read(value, number);
+    seconds = Seconds(number);
+  }
   void Read(Value value, FitFailures& failures) {
     failures = FitFailures::FromBits(Whole<uint16_t>(value));
   }
@@ -182,6 +200,11 @@ class MemberReader {
   void Read(Value value, ScalarResources& amounts) {
     fields_.Object(value).ForEachMember(
         [&](std::string_view name, Value amount) { amounts.Set(name, Whole<int64_t>(amount)); });
+  }
+  template <class T>
+  void Read(Value value, std::map<std::string, T>& read) {
+    fields_.Object(value).ForEachMember(
+        [&](std::string_view key, Value member) { Read(member, read[std::string(key)]); });
   }
   template <class T>
   void Read(Value value, std::optional<T>& read) {

@@ -147,13 +147,14 @@ void Members(auto& each, TunerAction& action) {
 }
 
 void Members(auto& each, Like<TunerSettings> auto& settings) {
-  auto& [scheduler_name, round, least_gain, max_speed_up, keep, retry, look_again, remind, settle,
-         patience, remind_kubelet, unshrinkable, infeasible, unnamed, refused, most_refused,
-         headroom] = settings;
+  auto& [scheduler_name, round, least_gain, max_speed_up, within_counted, keep, retry, look_again,
+         remind, settle, patience, remind_kubelet, unshrinkable, infeasible, unnamed, refused,
+         most_refused, headroom] = settings;
   each("schedulerName", scheduler_name);
   each("round", round);
   each("leastGain", least_gain);
   each("maxSpeedUp", max_speed_up);
+  each("withinCounted", within_counted);
   each("keep", keep);
   each("retry", retry);
   each("lookAgain", look_again);

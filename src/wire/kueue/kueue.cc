@@ -15,30 +15,13 @@
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
 #include "wire/base/resource_list.h"
+#include "wire/kueue/kueue_members.h"
 #include "wire/kueue/kueue_readers.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
 #include "wire/objects/product_affinity.h"
 
 namespace synergy::wire {
-
-void Members(auto& each, Like<RoundNote> auto& note) {
-  auto& [own, written, served, queue, queue_served, queue_waited, queue_entered, remaining,
-         fair_share_delay, fragmentation_delay, lost_turns, left_at, at] = note;
-  each("own", own);
-  each("written", written);
-  each("served", served);
-  each("queue", queue);
-  each("queueServed", queue_served);
-  each("queueWaited", queue_waited);
-  each("queueEntered", queue_entered);
-  each("remaining", remaining);
-  each("fairShareDelay", fair_share_delay);
-  each("fragmentationDelay", fragmentation_delay);
-  each("lostTurns", lost_turns);
-  each("leftAt", left_at);
-  each("at", at);
-}
 
 namespace {
 

@@ -8,23 +8,11 @@
 #include "wire/base/json_words.h"
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
+#include "wire/kueue/kueue_members.h"
 #include "wire/kueue/kueue_readers.h"
 #include "wire/objects/kind.h"
 
 namespace synergy::wire {
-
-void Members(auto& each, Like<RoundPolicyStatus::Queue> auto& queue) {
-  auto& [name, ready, message, gpus, runs, next, waits, left_alone, up_next] = queue;
-  each("name", name);
-  each("ready", ready);
-  each("message", message);
-  each("gpus", gpus);
-  each("runs", runs);
-  each("next", next);
-  each("waits", waits);
-  each("leftAlone", left_alone);
-  each("upNext", up_next);
-}
 
 namespace {
 

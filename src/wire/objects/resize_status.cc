@@ -108,6 +108,7 @@ ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annot
   if (error == std::errc() && end == port.data() + port.size() && number > 0) source.port = number;
   const std::string_view path = fields.Text(annotations[annotations::kProgressPath]);
   if (!path.empty()) source.path = path;
+  source.file = fields.Text(annotations[annotations::kProgressFile]) == "true";
   return source;
 }
 

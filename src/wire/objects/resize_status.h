@@ -31,6 +31,7 @@ struct ResizeStatus {
     std::string counter;           // of a Prometheus endpoint; empty: none
     std::optional<uint16_t> port;  // of that endpoint; none: not given or invalid
     std::string path = "/metrics";
+    bool file = false;  // the pod has a volume in which the training writes a file
 
     bool operator==(const ProgressSource&) const = default;
   };

@@ -10,6 +10,7 @@ import time
 
 import failures
 import fungible
+import helm
 import queues
 import tiers
 import turns
@@ -145,6 +146,46 @@ class KueueTest(queues.QueueTest):
         job = self.cluster.get("job", "train")
         self.assertFalse(job["spec"]["suspend"])
         self.assertEqual(self.counted(job), {GPU: "1"})
+
+    def test_what_the_pods_of_a_job_will_request_is_in_its_template_before_kueue_counts(self):
+        shipped = self.cluster.get("mutatingwebhookconfiguration", "synergy")["webhooks"][0]["clientConfig"]
+        hooks = next(item for item in helm.template({"kueue": {"sizeTemplates": True}})
+                     if item["kind"] == "MutatingWebhookConfiguration")["webhooks"]
+        hook = next(entry for entry in hooks if entry["name"] == "jobs.synergy.io")
+        hook["clientConfig"] = shipped | {"url": shipped["url"].rsplit("/", 1)[0] + "/mutate-job"}
+        hook["timeoutSeconds"] = 20
+        # Room for one pod of the share.
+        self.create({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+                     "metadata": {"name": "templates"}, "webhooks": [hook]}, *queues.queue("narrow", {"cpu": "5"}))
+
+        def job(name):
+            spec = fungible.pod(name, "")["spec"]
+            return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+                           "spec": {"template": {"spec": spec}}}, "narrow")
+
+        def requests(name):
+            template = self.cluster.get("job", name)["spec"]["template"]
+            return template["spec"]["containers"][0]["resources"]["requests"]
+
+        def is_sized():
+            self.cluster.create(job("first"))
+            if "cpu" in requests("first"):
+                return True
+            self.cluster.kubectl("delete", "job", "first")
+            return False
+
+        wait_for("the API server to know the webhook", is_sized)
+        self.assertEqual(requests("first")["cpu"], SHARE)
+        wait_for("Kueue to start it", lambda: not self.cluster.get("job", "first")["spec"]["suspend"])
+        self.assertEqual(self.counted(self.cluster.get("job", "first"))["cpu"], SHARE)
+        self.create(job("second"))
+        wait_for("the quota to be used up", lambda: any(
+            "insufficient unused quota for cpu" in condition["message"]
+            for item in self.cluster.get("workloads")["items"]
+            if item["metadata"]["ownerReferences"][0]["name"] == "second"
+            for condition in item.get("status", {}).get("conditions", [])))
+        self.assertTrue(self.cluster.get("job", "second")["spec"]["suspend"])
+        self.cluster.kubectl("delete", "job", "first")
 
     def on_turn(self, queue="turns"):
         """Returns the Jobs that are not suspended."""

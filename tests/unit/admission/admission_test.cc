@@ -142,6 +142,17 @@ ResourceVector Amounts(int64_t gpus, MilliCpu cpu, Bytes memory) {
   return {Gpus(gpus), cpu, memory};
 }
 
+TEST_F(AdmissionTest, AVolumeForProgressIsTheAuthorsToAskFor) {
+  EXPECT_FALSE(Managed().progress_file);
+  pod.progress_file = "true";
+  EXPECT_TRUE(Managed().progress_file);
+  const size_t without = warnings.size();
+  pod.progress_file = "/progress";
+  EXPECT_FALSE(Managed().progress_file);
+  ASSERT_EQ(warnings.size(), without + 1);
+  EXPECT_THAT(warnings.back(), HasSubstr("synergy.io/progress-file: must be \"true\""));
+}
+
 TEST_F(AdmissionTest, TheFloorIsTheFairShareWhereTheDemandIsHigher) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
@@ -303,6 +314,41 @@ TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
   const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.placeholder, "");
   EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GiB(10))) << "for good";
+}
+
+TEST_F(AdmissionTest, WhereGrowthBeyondAQuotaIsRefusedAPodInAQueueKeepsToWhatWasCounted) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  settings.within_counted = true;
+  EXPECT_EQ(Managed().demand, Amounts(1, Cores(9), GB(80))) << "it is in no queue";
+  Label(annotations::kKueuePodSet, "main");
+  AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GB(60)));
+  EXPECT_EQ(figures.demand, figures.floor);
+  pod.gpu_containers[0].written.cpu_request = Cores(2);
+  figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(2), GB(60))) << "Kueue has counted 2";
+  EXPECT_EQ(figures.demand, figures.floor);
+  settings.within_counted = false;
+  EXPECT_EQ(Managed().demand, Amounts(1, Cores(9), GB(80)));
+}
+
+TEST_F(AdmissionTest, ATemplateRequestsTheFloorOfItsPods) {
+  const TemplateRequests both = SizeTemplate(pod, surroundings, settings);
+  EXPECT_EQ(both.container, 1U);
+  EXPECT_EQ(both.cpu, Cores(3));
+  EXPECT_EQ(both.memory, GB(60));
+
+  pod.gpu_containers[0].asks.cpu_request = Cores(5);
+  const TemplateRequests one = SizeTemplate(pod, surroundings, settings);
+  EXPECT_EQ(one.cpu, std::nullopt) << "written";
+  EXPECT_EQ(one.memory, GB(60));
+
+  surroundings.shares_per_gpu.clear();
+  EXPECT_EQ(SizeTemplate(pod, surroundings, settings).memory, GiB(10)) << "no node is there yet";
+  settings.scheduler_name = "another";
+  settings.managed_schedulers.clear();
+  EXPECT_EQ(SizeTemplate(pod, surroundings, settings).memory, std::nullopt) << "not managed";
 }
 
 TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {

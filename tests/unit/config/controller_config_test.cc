@@ -54,7 +54,7 @@ leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
-kueue: {enabled: true, elastic: true, trainJobProgress: true, typePatience: 45s}
+kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
 stalenessLimit: 1m
@@ -84,6 +84,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->max_speed_up, 2.5);
   EXPECT_EQ(config->least_pool_per_gpu, (ResourceVector{Gpus(0), Cores(6), GiB(48)}));
   EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
+  EXPECT_FALSE(config->kueue_growth_beyond_quota);
   EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));
   EXPECT_EQ(config->tuner.hold, std::chrono::seconds(90));
   EXPECT_TRUE(config->progress.enabled);

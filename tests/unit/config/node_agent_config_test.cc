@@ -37,6 +37,7 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
   EXPECT_TRUE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/var/log/pods");
+  EXPECT_EQ(config.pods_folder, "");
   EXPECT_EQ(config.state_folder, "/run/synergy-node-agent");
   EXPECT_EQ(config.transient_unit_folder, "/run/systemd/transient");
   EXPECT_EQ(config.margin_percent, 10);
@@ -62,6 +63,7 @@ kubeletCgroupRoot: /pods
 margin: {percent: 5, most: 16Mi}
 measureProgress: false
 podLogFolder: /logs/
+podsFolder: /pods/
 gpuBusyFile: /busy.json
 podResourcesSocket: /kubelet.sock
 dcgm: {namespaces: [a, b], daemonSet: "x-*", port: 9500, path: /m}
@@ -89,6 +91,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.margin_most, MiB(16));
   EXPECT_FALSE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/logs");
+  EXPECT_EQ(config.pods_folder, "/pods");
   EXPECT_EQ(config.transient_unit_folder, "/units");
   EXPECT_EQ(config.pod_resources_socket, "/kubelet.sock");
   EXPECT_THAT(config.dcgm.namespaces, ElementsAre("a", "b"));

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gavel/policies/policies.h"
 #include "unit/controller/rounds_fixture.h"
 
 namespace synergy::controller {
@@ -67,7 +68,7 @@ class GpuTypePlannerTest : public RoundsFixture {
   }
 
   std::vector<TypedWorkload> workloads;
-  GpuTypePlanner turns{speeds};
+  GpuTypePlanner turns{speeds, MakeGavelPolicy};
 };
 
 TEST_F(GpuTypePlannerTest, AHigherClassGoesFirst) {

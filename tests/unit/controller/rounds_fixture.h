@@ -17,6 +17,7 @@
 
 #include "controller/cluster/profile_store.h"
 #include "controller/queues/queue_controller.h"
+#include "gavel/policies/policies.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
 #include "support/cluster_vocabulary.h"
@@ -142,7 +143,7 @@ class RoundsFixture : public ::testing::Test {
   GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
                          return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
                        }};
-  GpuTypePlanner types{speeds};
+  GpuTypePlanner types{speeds, MakeGavelPolicy};
   QueuePlanner planner{[this](const std::string& uid) -> std::optional<PodProgress> {
                          const auto found = progress.find(uid);
                          if (found == progress.end()) return std::nullopt;

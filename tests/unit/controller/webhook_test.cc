@@ -38,6 +38,9 @@ class WebhookTest : public ::testing::Test {
   http::Response Pod(std::string_view body, std::string_view type = "application/json") {
     return webhook.ReviewPod({"POST", "/mutate-pod", "", type, body});
   }
+  http::Response Job(std::string_view body) {
+    return webhook.ReviewJob({"POST", "/mutate-job", "", "application/json", body});
+  }
   http::Response Profile(std::string_view body) {
     return webhook.ReviewProfile(
         {"POST", "/validate-trainingprofile", "", "application/json; charset=utf-8", body});
@@ -107,6 +110,21 @@ TEST_F(WebhookTest, WhereTheOwnerCannotBeReadThePodIsLetThroughAndItsCreatorTold
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
   EXPECT_THAT(response.body, HasSubstr("the pod belongs to no gang, because Job team/bert"));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
+}
+
+TEST_F(WebhookTest, TheTemplateOfAJobInAQueueIsSized) {
+  const auto job = [](std::string_view metadata) {
+    return fmt::format(R"({{"metadata":{},"spec":{{"template":{}}}}})", metadata, kGpuPod);
+  };
+  const http::Response sized =
+      Job(Review(job(R"({"labels":{"kueue.x-k8s.io/queue-name":"queue"}})")));
+  EXPECT_EQ(sized.status, 200);
+  EXPECT_THAT(sized.body, HasSubstr("JSONPatch"));
+  EXPECT_THAT(Job(Review(job("{}"))).body, Not(HasSubstr("JSONPatch"))) << "it is in no queue";
+  EXPECT_THAT(Job(Review(R"({"spec":7})")).body, HasSubstr("the Job stays as written"));
+  ExpectCount("synergy_controller_job_reviews_total{outcome=\"sized\"} 1");
+  ExpectCount("synergy_controller_job_reviews_total{outcome=\"left\"} 1");
+  ExpectCount("synergy_controller_job_reviews_total{outcome=\"unreadable\"} 1");
 }
 
 TEST_F(WebhookTest, OtherPodsAreLetThroughAsTheyAre) {

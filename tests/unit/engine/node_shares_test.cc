@@ -1,9 +1,11 @@
 #include "engine/tuner/node_shares.h"
 
 #include <chrono>
+#include <string>
 
 #include <gmock/gmock.h>
 
+#include "cluster/annotations.h"
 #include "unit/engine/engine_fixture.h"
 
 namespace synergy::testing {
@@ -17,9 +19,16 @@ class NodeSharesTest : public EngineTest {
     snapshot_ = state.Snapshot();
     return SharesOn(NodeOf(*snapshot_, "n1"), use, Rules());
   }
-  ShareRules Rules() { return {profiles, memory, at, std::chrono::minutes(5)}; }
+  ShareRules Rules() {
+    return {.profiles = profiles,
+            .memory = memory,
+            .at = at,
+            .round = std::chrono::minutes(5),
+            .within_counted = within_counted};
+  }
 
   TunerMemory memory;
+  bool within_counted = false;
 
  private:
   std::shared_ptr<const ClusterSnapshot> snapshot_;
@@ -40,6 +49,20 @@ TEST_F(NodeSharesTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
   EXPECT_EQ(share.least.cpu, Cores(3));
   EXPECT_EQ(share.most.cpu, Cores(9));
   EXPECT_EQ(share.fair.cpu, Cores(3));
+}
+
+TEST_F(NodeSharesTest, WhereGrowthBeyondAQuotaIsRefusedAPodInAQueueGrowsNoFurtherThanItsFloor) {
+  Pod pod = ManagedPod("a", "n1", 3);
+  pod.labels = {{std::string(annotations::kKueuePodSet), "main"}};
+  state.UpsertPod(pod);
+  state.UpsertPod(ManagedPod("b", "n1", 3));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares[0].most.cpu, Cores(9));
+  within_counted = true;
+  const NodeShares node_shares = Of(SharePurpose::kDivide);
+  EXPECT_EQ(node_shares.shares[0].most.cpu, Cores(3));
+  EXPECT_EQ(node_shares.shares[1].most.cpu, Cores(9)) << "it is in no queue";
+  EXPECT_EQ(MostAllowed(pod, Rules()).cpu, Cores(3));
+  EXPECT_EQ(MostAllowedForEach(pod, OneGpu(9), 2, Rules()).cpu, Cores(3));
 }
 
 TEST_F(NodeSharesTest, MemoryOfAShortNodeIsNotTaken) {

@@ -28,8 +28,9 @@ TypedJob Job(const std::string& name, std::vector<double> throughput) {
 class TypeRoundsTest : public ::testing::Test {
  protected:
   void Use(const char* policy, double restart_cost = 0) {
-    rounds_.emplace(*TypeRounds::Create(policy, {"fast", "slow"},
-                                        {.round = 300, .restart_cost = restart_cost}));
+    rounds_.emplace(
+        *TypeRounds::Create(policy, {"fast", "slow"},
+                            {.round = 300, .restart_cost = restart_cost, .make = MakeGavelPolicy}));
   }
   std::vector<GavelPick> Decide(const std::vector<TypedJob>& jobs, bool begins = true) {
     const auto picks = rounds_->Decide(jobs, gpus_, prices_, begins, now_);

@@ -30,6 +30,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_certificate_expiry_timestamp_seconds",
     "synergy_controller_pod_review_duration_seconds",
     "synergy_controller_pod_reviews_total",
+    "synergy_controller_job_reviews_total",
     "synergy_controller_profile_reviews_total",
     "synergy_controller_profile_status_writes_total",
     "synergy_controller_evicted_pods_total",

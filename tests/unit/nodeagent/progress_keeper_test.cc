@@ -97,7 +97,7 @@ class ProgressKeeperTest : public ::testing::Test {
   std::mutex mutex;  // of the requests for pages
   std::string asked;
   ProgressKeeper keeper{pods,
-                        {cpu, data, folder.Path(""),
+                        {cpu, data, folder.Path(""), folder.Path("pods"),
                          [this](const std::string& ip, uint16_t port, const std::string& path,
                                 const std::stop_token&) -> Result<std::string> {
                            const std::lock_guard lock(mutex);
@@ -317,6 +317,121 @@ TEST_F(ProgressKeeperTest, MeasuresByACounter) {
   page = "steps_total 20\n";
   keeper.ReadCounters({});
   EXPECT_EQ(Of("a").iterations, 520);
+}
+
+TEST_F(ProgressKeeperTest, MeasuresByAFile) {
+  wire::ResizeStatus pod = Pod("a");
+  pod.progress.file = true;
+  pod.progress.counter = "steps_total";
+  pods.Replace({pod});
+  PrintBar("a", 1, 50);
+  const std::filesystem::path volume =
+      folder.Path("pods/uid-a/volumes/kubernetes.io~empty-dir/synergy-progress");
+  std::filesystem::create_directories(volume);
+  const auto look = [&] {
+    keeper.FollowLogs();
+    keeper.ReadFiles();
+    keeper.ReadCounters({});
+    clock.Advance(seconds(1));
+  };
+  look();
+  EXPECT_EQ(Of("a").format, "") << "neither its log nor its counter is used";
+  for (int i = 0; i <= 60; ++i) {
+    std::ofstream(volume / "progress") << fmt::format("{}/2000", 1000 + 5 * i);
+    look();
+  }
+  const WallTime last = Of("a").last;
+  EXPECT_EQ(Of("a").format, "file");
+  EXPECT_EQ(Of("a").iteration, 1300);
+  EXPECT_EQ(Of("a").total, 2000);
+  EXPECT_EQ(Of("a").iterations, 300);
+  EXPECT_THAT(Of("a").rate, Optional(DoubleNear(5, 0.01)));
+  EXPECT_THAT(Of("a").remaining, Optional(seconds(140)));
+  look();
+  EXPECT_EQ(Of("a").last, last) << "the same count is no progress";
+  // Resumes at a checkpoint.
+  std::ofstream(volume / "progress") << "1200/2000";
+  look();
+  EXPECT_EQ(Of("a").iteration, 1200);
+  EXPECT_EQ(Of("a").iterations, 300);
+  EXPECT_THAT(keeper.Report("n1").pods, SizeIs(1));
+  EXPECT_THAT(events.lines(), IsEmpty());
+}
+
+TEST_F(ProgressKeeperTest, ABadFileIsReportedOnceAndHarmsNoOtherPod) {
+  for (const std::string name : {"a", "b"}) {
+    const std::filesystem::path volume =
+        folder.Path("pods/uid-" + name + "/volumes/kubernetes.io~empty-dir/synergy-progress");
+    std::filesystem::create_directories(volume);
+    std::ofstream(volume / "progress") << (name == "a" ? "lies" : "7");
+  }
+  std::vector<wire::ResizeStatus> both{Pod("a"), Pod("b")};
+  for (wire::ResizeStatus& pod : both) pod.progress.file = true;
+  pods.Replace(both);
+  for (int i = 0; i < 3; ++i) keeper.ReadFiles();
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_THAT(events.all[0].message, HasSubstr("synergy.io/progress-file"));
+  EXPECT_EQ(Of("a").format, "");
+  EXPECT_EQ(Of("b").iteration, 7);
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_node_agent_errors_total{reason=\"bad_file\"} 3"));
+}
+
+TEST_F(ProgressKeeperTest, AMissingVolumeIsReportedUnlessThePodIsEnding) {
+  wire::ResizeStatus pod = Pod("a");
+  pod.progress.file = true;
+  pod.deleting = true;
+  pods.Replace({pod});
+  keeper.ReadFiles();
+  EXPECT_THAT(events.lines(), IsEmpty());
+  pod.deleting = false;
+  pods.Replace({pod});
+  keeper.ReadFiles();
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_THAT(events.all[0].message, HasSubstr("no emptyDir volume synergy-progress"));
+}
+
+// A tenant may count up and down for ever.
+TEST_F(ProgressKeeperTest, HugeCountsStayWithinWhatCanBeHeld) {
+  wire::ResizeStatus pod = Pod("a");
+  pod.progress.file = true;
+  pods.Replace({pod});
+  const std::filesystem::path volume =
+      folder.Path("pods/uid-a/volumes/kubernetes.io~empty-dir/synergy-progress");
+  std::filesystem::create_directories(volume);
+  for (int i = 0; i < 20; ++i) {
+    std::ofstream(volume / "progress") << (i % 2 == 0 ? "0" : "999999999999999");
+    keeper.ReadFiles();
+    clock.Advance(seconds(1));
+  }
+  EXPECT_GT(Of("a").iterations, 9e14);
+  EXPECT_LE(Of("a").iterations, 1e15);
+}
+
+TEST_F(ProgressKeeperTest, WithoutTheRightToReadFilesTheLogIsUsedAndTheCureNamed) {
+  ProgressKeeper without{pods,
+                         {cpu, data, folder.Path(""), "",
+                          [](const std::string&, uint16_t, const std::string&,
+                             const std::stop_token&) -> Result<std::string> {
+                            return Fail(ErrorCode::kNotFound, "none");
+                          },
+                          [this] { return busy; }, [this] { return used; }},
+                         clock,
+                         log,
+                         events,
+                         metrics};
+  wire::ResizeStatus pod = Pod("a");
+  pod.progress.file = true;
+  pods.Replace({pod});
+  PrintBar("a", 5, 50);
+  for (int i = 0; i < 3; ++i) {
+    without.FollowLogs();
+    without.ReadFiles();
+  }
+  ASSERT_THAT(without.Report("n1").pods, SizeIs(1));
+  EXPECT_EQ(without.Report("n1").pods[0].format, "tqdm");
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_THAT(events.all[0].message, HasSubstr("nodeAgent.progressFiles"));
 }
 
 TEST_F(ProgressKeeperTest, SaysWhatACounterLacks) {

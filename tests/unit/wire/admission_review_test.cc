@@ -429,6 +429,35 @@ TEST(PodPatchTest, TheMostThatItMayGetIsToldInWholeCores) {
   EXPECT_EQ(pod.At("spec/containers/1/env/1/name").text, "SYNERGY_MEMORY");
 }
 
+TEST(PodPatchTest, AVolumeForProgressIsAddedBesideThoseOfTheAuthor) {
+  AdmissionDecision decision = Managed();
+  JsonTree pod = Patched(PodWith(kPlain), decision);
+  EXPECT_FALSE(pod.At("spec").members.contains("volumes"));
+  decision.figures->progress_file = true;
+  pod = Patched(PodWith(kPlain, R"(,"volumeMounts":[{"name":"d","mountPath":"/d"}])"), decision);
+  EXPECT_EQ(pod.At("spec/volumes").Write(),
+            R"([{"emptyDir":{"medium":"Memory","sizeLimit":"64Ki"},"name":"synergy-progress"}])");
+  EXPECT_EQ(
+      pod.At("spec/containers/1/volumeMounts").Write(),
+      R"([{"mountPath":"/run/synergy-progress","name":"synergy-progress"},{"mountPath":"/d","name":"d"}])");
+  EXPECT_FALSE(pod.At("spec/containers/0").members.contains("volumeMounts"));
+  ASSERT_EQ(pod.At("spec/containers/1/env").elements.size(), 3U);
+  EXPECT_EQ(Patched(pod.Write(), decision).Write(), pod.Write()) << "once is enough";
+}
+
+TEST(PodPatchTest, AVolumeForProgressReplacesNothing) {
+  AdmissionDecision decision = Managed();
+  decision.figures->progress_file = true;
+  const std::string taken = R"([{"mountPath":"/run/synergy-progress","name":"own"}])";
+  JsonTree pod = Patched(PodWith(kPlain, R"(,"volumeMounts":)" + taken), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/volumeMounts").Write(), taken);
+  EXPECT_FALSE(pod.At("spec").members.contains("volumes"));
+  const std::string own = R"([{"mountPath":"/p","name":"synergy-progress"}])";
+  pod = Patched(PodWith(kPlain, R"(,"volumeMounts":)" + own), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/volumeMounts").Write(), own);
+  EXPECT_EQ(pod.At("spec/volumes").elements.size(), 1U);
+}
+
 TEST(PodPatchTest, ARestartOnResizeIsNotWhatWeNeed) {
   const JsonTree pod = Patched(
       PodWith(kPlain,
@@ -555,6 +584,52 @@ TEST(ReviewAnswerTest, PatchesOfEveryLengthAreWholeBase64) {
     EXPECT_THAT(WriteReviewAnswer({"v", "u"}, {.patch = patch}),
                 HasSubstr(fmt::format(R"("patch":"{}")", base64)));
   }
+}
+
+// Returns a Job whose template is that pod.
+std::string JobWith(std::string_view metadata, const std::string& pod) {
+  return fmt::format(R"({{"metadata":{{"name":"j"{}}},"spec":{{"template":{}}}}})", metadata, pod);
+}
+
+constexpr std::string_view kQueued = R"(,"labels":{"kueue.x-k8s.io/queue-name":"queue"})";
+
+JobReview ReadJob(std::string_view job) {
+  Result<JobReview> review = JobReview::Read(ReviewOf(job), kGpu);
+  EXPECT_TRUE(review) << review.error().message;
+  return *review;
+}
+
+TEST(JobReviewTest, ATemplateIsReadAsAPodAndGetsItsRequests) {
+  const std::string job = JobWith(kQueued, PodWith(kPlain));
+  const JobReview review = ReadJob(job);
+  EXPECT_EQ(review.problem(), "");
+  EXPECT_TRUE(review.counted());
+  EXPECT_EQ(review.pod().pod_namespace, "team");
+  ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
+  EXPECT_EQ(review.pod().gpu_containers[0].gpus, Gpus(2));
+  const JsonTree sized =
+      ApplyPatch(*ParseJsonTree(job),
+                 review.WritePatch({.container = 1, .cpu = MilliCpu(2900), .memory = GiB(20)}));
+  const std::string requests = "spec/template/spec/containers/1/resources/requests/";
+  EXPECT_EQ(sized.At(requests + "cpu").text, "2900m");
+  EXPECT_EQ(sized.At(requests + "memory").text, "20Gi");
+  EXPECT_EQ(review.WritePatch({}), "[]");
+}
+
+TEST(JobReviewTest, AJobIsCountedByItselfInAQueueAndWithoutAController) {
+  EXPECT_FALSE(ReadJob(JobWith("", PodWith(kPlain))).counted());
+  const std::string owned =
+      std::string(kQueued) +
+      R"(,"ownerReferences":[{"kind":"JobSet","name":"s","controller":true}])";
+  EXPECT_FALSE(ReadJob(JobWith(owned, PodWith(kPlain))).counted());
+}
+
+TEST(JobReviewTest, ProblemsAreNamed) {
+  EXPECT_THAT(ReadJob(R"({"spec":{"template":[]}})").problem(), HasSubstr("template"));
+  const Result<JobReview> update =
+      JobReview::Read(ReviewOf(JobWith(kQueued, PodWith(kPlain)), "v1", "UPDATE"), kGpu);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->problem_kind(), "operation");
 }
 
 }  // namespace

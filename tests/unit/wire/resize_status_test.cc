@@ -125,6 +125,8 @@ TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
       read(R"({"synergy.io/progress-pattern":"step (?P<iteration>[0-9]+) done"})").progress.pattern,
       "step (?P<iteration>[0-9]+) done");
   EXPECT_EQ(read("{}").progress, ResizeStatus::ProgressSource{});
+  EXPECT_TRUE(read(R"({"synergy.io/progress-file":"true"})").progress.file);
+  EXPECT_FALSE(read(R"({"synergy.io/progress-file":"/etc/shadow"})").progress.file);
   EXPECT_FALSE(read(R"({"synergy.io/progress-port":"eighty"})").progress.port);
   EXPECT_FALSE(read(R"({"synergy.io/progress-port":"80800"})").progress.port);
   EXPECT_EQ(read("{}", R"(,"hostNetwork":true)").ip, "");

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/cluster/product_simulator.h"
@@ -100,6 +102,87 @@ TEST(QueuedJobsTest, AGangIsSuspendedAndGoesOnAsAWhole) {
               NodesOf(2, 2));
   EXPECT_GE(run.jobs[0].restarts, 1U);
   for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0);
+}
+
+// A node with a fast GPU and one with a slow one, under a policy of GPU types.
+class TypedJobsTest : public ::testing::Test {
+ protected:
+  static StartingCluster FastAndSlow(int64_t gpus) {
+    StartingCluster cluster = NodesOf(2, gpus);
+    SetProduct("fast", std::span(cluster.nodes).first(1));
+    SetProduct("slow", std::span(cluster.nodes).subspan(1));
+    return cluster;
+  }
+  static ProductOptions Under(const std::string& policy) {
+    ProductOptions options = QueueUnder("fifo");
+    EXPECT_TRUE(ReadPolicy(policy, options.queue->rounds));
+    options.gpu_speeds.of_products = {{"fast", 1}, {"slow", 0.5}};
+    return options;
+  }
+};
+
+TEST_F(TypedJobsTest, AnAwarePolicyGivesTheFirstJobTheFastType) {
+  const SimulationRun run =
+      RunWith(Under("fifo:Aware"),
+              {JobOfModel(0, "frugal", 0, 600), JobOfModel(1, "frugal", 5, 600)}, FastAndSlow(1));
+  EXPECT_EQ(run.places[0].nodes, "node-0001");
+  EXPECT_NEAR(run.jobs[0].finish.count(), 610, 10);
+  // The second job is on the slow type until the fast one is free, and moves as a round begins.
+  EXPECT_EQ(run.places[1].nodes, "node-0001");
+  EXPECT_EQ(run.jobs[1].restarts, 1U);
+  EXPECT_LT(run.jobs[1].finish.count(), 1210);
+}
+
+TEST_F(TypedJobsTest, AModelsOwnSpeedsDecideWhereItGoes) {
+  ProductOptions options = Under("fifo:Aware");
+  options.gpu_speeds.of_models[{"hungry", "slow"}] = 2;
+  const SimulationRun run = RunWith(
+      options, {JobOfModel(0, "hungry", 0, 600), JobOfModel(1, "frugal", 5, 600)}, FastAndSlow(1));
+  EXPECT_EQ(run.places[0].nodes, "node-0002");
+  EXPECT_EQ(run.places[1].nodes, "node-0001");
+}
+
+TEST_F(TypedJobsTest, UnderSjfTheShorterOfTwoGoesFirst) {
+  const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 3000, 2),
+                                        JobOfModel(1, "frugal", 1, 3000, 2),
+                                        JobOfModel(2, "frugal", 700, 300, 2)};
+  for (const char* policy : {"sjf:Aware", "sjf:Ignore"}) {
+    const SimulationRun run = RunWith(Under(policy), jobs, FastAndSlow(2));
+    for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0) << policy;
+  }
+}
+
+TEST_F(TypedJobsTest, AGangIsOnOneTypeAlone) {
+  ProductOptions options = Under("fifo:Ignore");
+  options.pod_gpus = Gpus(1);
+  options.keep_changes = true;
+  std::vector<ProductJob> jobs;
+  for (uint64_t id = 0; id < 8; ++id)
+    jobs.push_back(JobOfModel(id, "hungry", 50.0 * static_cast<double>(id), 400, 1 + id % 3));
+  const SimulationRun run = RunWith(options, jobs, FastAndSlow(3));
+  for (const JobPlace& place : run.places)
+    EXPECT_TRUE(place.nodes.find("0001") == std::string::npos ||
+                place.nodes.find("0002") == std::string::npos)
+        << place.nodes;
+}
+
+TEST_F(TypedJobsTest, NodesOfUnknownProductsAndLargerJobsAreRefused) {
+  const ModelProfiles profiles = TwoModels();
+  const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 600, 2)};
+  for (const StartingCluster& cluster : {NodesOf(2, 2), FastAndSlow(1)}) {
+    const auto run = SimulateProduct(cluster, jobs, profiles, Under("fifo:Aware"));
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().code, ErrorCode::kInvalid);
+  }
+}
+
+TEST_F(TypedJobsTest, APolicyThatNeedsASolverIsRefusedByItsName) {
+  QueueSetup setup;
+  ASSERT_TRUE(ReadPolicy("las:Aware", setup.rounds));
+  const auto checked = CheckQueue(setup);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, ::testing::HasSubstr("las with gpuTypes needs a solver"));
+  EXPECT_FALSE(ReadPolicy("las:Fast", setup.rounds));
 }
 
 TEST(QueuedJobsTest, ANodeThatIsLostCostsTimeAndNoWork) {

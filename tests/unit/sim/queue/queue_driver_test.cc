@@ -30,11 +30,13 @@ class QueueDriverTest : public ::testing::Test {
     ASSERT_TRUE(CheckQueue(setup));
     driver_.emplace(
         setup, "team", Gpus(2),
-        [this](const std::string& uid) -> std::optional<Duration> {
+        [this](const std::string& uid) -> std::optional<PodProgress> {
+          PodProgress progress;
           const auto found = remaining_.find(uid);
-          return found == remaining_.end() ? std::nullopt : std::optional(found->second);
+          if (found != remaining_.end()) progress.remaining = found->second;
+          return progress;
         },
-        at_);
+        nullptr, at_);
     RunFor(seconds(1));
   }
   void Add(const std::string& name, int64_t gpus) {

@@ -1,0 +1,39 @@
+#pragma once
+
+// Reads the file in which a training reports its progress: "ITERATION" or "ITERATION/TOTAL", in a
+// volume that the webhook has added to its pod (annotation synergy.io/progress-file).
+//
+// The pod may put anything there. No symbolic link is followed, at any step. Nothing but a regular
+// file is opened, so that no device, pipe or socket notices the reader, and no read blocks. At most
+// kMostProgressBytes are accepted.
+//
+// Threading: from any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace synergy::nodeagent {
+
+struct FileCount {
+  int64_t iteration = 0;
+  std::optional<int64_t> total;
+
+  bool operator==(const FileCount&) const = default;
+};
+
+inline constexpr size_t kMostProgressBytes = 64;
+
+// Numbers have at most 15 digits; white space around them is ignored. Returns none for other text.
+std::optional<FileCount> ParseProgressFile(std::string_view text);
+
+// `pods_folder`: the kubelet's ("/var/lib/kubelet/pods"). kNotFound: no file yet, or an empty one;
+// kInvalid: not such a file, or the pod has no such volume; kDenied: it is not readable for all;
+// kUnavailable: other failures of the node.
+Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid);
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,98 @@
+#pragma once
+
+// A plan of the queue planner (queue_planner.h): the writes, their outcomes, and the order in which
+// Workloads are written.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "queues/planner/elastic_jobs.h"
+#include "queues/planner/queued_workload.h"
+#include "queues/round_policy.h"
+#include "queues/rounds.h"
+
+namespace synergy {
+
+// A change of a Workload.
+struct WorkloadWrite {
+  // In the order in which they are made, so that no workload that is to go on running is ever
+  // behind one that waits.
+  enum class Kind : uint8_t {
+    kRestoreWaiting,
+    kProtect,  // a running workload gets the upper band
+    kRestoreRunning,
+    kWithdraw,  // a waiting workload loses the upper band
+    kLower,     // a running workload loses the upper band
+    // A waiting workload gets the upper band. Kueue looks at it now, and does not when a running
+    // workload's priority falls later: so never before kLower.
+    kRaise,
+    kSort,  // a workload moves between the two lower bands
+    kNote,  // only the note changes
+  };
+
+  Kind kind = Kind::kNote;
+  std::shared_ptr<const Workload> workload;
+  int64_t priority = 0;
+  std::optional<RoundNote> note;  // nullopt: the note is removed
+  std::string_view why;           // for people
+  std::string queue = {};         // the ClusterQueue that is ordered
+  // The event that the workload loses its turn, to record once this is written.
+  std::optional<JobNotice> lost_turn = {};
+};
+
+struct PolicyStatusWrite {
+  std::shared_ptr<const RoundPolicy> policy;
+  RoundPolicyStatus status;  // without `since`
+};
+
+struct QueuePlan {
+  std::vector<JobNotice> notices;             // to record even if writes fail
+  std::vector<WorkersWrite> waiting_jobs;     // written first
+  std::vector<WorkloadWrite> writes;          // second, in this order
+  std::vector<WorkersWrite> running_jobs;     // last, and only if every band was written
+  std::vector<PolicyStatusWrite> statuses;    // at any time
+  std::map<std::string, RoundDelays> delays;  // by ClusterQueue, since the last plan
+};
+
+enum class WriteOutcome : uint8_t {
+  kNotTried,
+  kWritten,
+  kUnseen,    // an earlier write of the same object has not been observed yet
+  kOutdated,  // the object has changed or is gone
+  kRefused,   // by the API server, for good
+  kFailed,
+};
+
+// One outcome for each write of the plan, in the same order.
+struct QueueOutcome {
+  std::vector<WriteOutcome> waiting_jobs;
+  std::vector<WriteOutcome> writes;
+  std::vector<WriteOutcome> running_jobs;
+};
+
+// Returns whether every write except the notes has reached the API server.
+bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
+
+// Carries out single writes for WriteInOrder().
+class WorkloadWriter {
+ public:
+  virtual ~WorkloadWriter() = default;
+  // Whether an earlier write of the same object has not been observed yet.
+  virtual bool IsUnseen(const WorkloadWrite& write) = 0;
+  // Whether another write may be made now.
+  virtual bool MayWrite() = 0;
+  virtual WriteOutcome Write(const WorkloadWrite& write) = 0;
+};
+// Makes the plan's writes of workloads, and returns the outcome of each. Raises no workload of a
+// queue in which a running one could not be lowered: Kueue would make room in other places. Stops
+// after three failures: with the API server down, each write takes seconds to fail.
+std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer);
+
+}  // namespace synergy

@@ -1,0 +1,68 @@
+#pragma once
+
+// Reports the queue planner's steps to a journal: notes the answers of the planner's sources, and
+// finds what has changed since the last step.
+//
+// Threading: one owner.
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "queues/planner/queue_journal.h"
+#include "queues/planner/queue_plan.h"
+#include "queues/planner/type_chooser.h"
+#include "queues/planner/workload_ledger.h"
+#include "queues/queue_objects.h"
+
+namespace synergy {
+
+class QueueRecording {
+ public:
+  // `journal` outlives this.
+  explicit QueueRecording(QueueJournal& journal) : journal_(journal) {}
+  QueueRecording(const QueueRecording&) = delete;
+  QueueRecording& operator=(const QueueRecording&) = delete;
+
+  // Return the same source, whose answers are noted. They must not outlive this.
+  ProgressOf Noting(ProgressOf progress);
+  ProfileCheckpoints Noting(ProfileCheckpoints checkpoints);
+  // Notes the decision of `types` about the workloads of a policy.
+  void Chose(const std::string& policy, const Result<>& decided,
+             std::span<const TypedWorkload> workloads, const TypeChooser& types);
+
+  void StartedOver() { journal_.Wrote(queue_step::StartedOver{}); }
+  // Reports a plan with the answers that were noted since the last one.
+  void Planned(const QueueObjects& objects, Moment at, QueuePlan plan);
+  void Learned(const QueueOutcome& outcome) { journal_.Wrote(queue_step::Learned{outcome}); }
+
+ private:
+  // Objects of a kind as of the last plan, and how they differed from those of the plan before.
+  template <class T>
+  struct Known {
+    ObjectMap<T> objects;
+    ObjectChanges<T> changes;
+
+    void Take(const ObjectMap<T>& now);
+  };
+
+  ObjectMap<ProgressReport> TakeReports();
+
+  QueueJournal& journal_;
+  // Noted since the last plan.
+  std::map<std::string, ProgressReport> reports_;  // by UID
+  std::set<std::string> checkpoints_;              // "team/resnet50"
+  std::vector<TypeDecision> types_;
+  // As of the last plan.
+  QueueKinds<Known> known_;
+  Known<ProgressReport> progress_;
+  std::set<std::string> known_checkpoints_;
+  std::vector<TypeDecision> known_types_;
+  std::map<std::string, RoundPolicyStatus> statuses_;  // by the policy's UID
+};
+
+}  // namespace synergy

@@ -1,0 +1,22 @@
+#pragma once
+
+// The queue planner's steps as lines of a recording: {"queues":"Planned", ...}.
+//
+// Threading: pure.
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "queues/planner/queue_journal.h"
+
+namespace synergy::wire {
+
+std::string_view NameOf(const QueueStep& step);  // "Planned"
+
+// Returns one line, without its end.
+std::string WriteQueueLine(const QueueStep& step);
+// Leaves out the plan, which a replay makes again. Fails with kInvalid, naming what is wrong.
+Result<QueueStep> ReadQueueLine(std::string_view line);
+
+}  // namespace synergy::wire
