@@ -50,6 +50,17 @@ def render_templates(helm, kubernetes, settings):
     return {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
 
 
+def only_component(component, files):
+    """Returns the files with the objects of one component; files without any are left out."""
+    label = re.compile(rf"^ +app\.kubernetes\.io/component: {component}\n", re.MULTILINE)
+    kept = {}
+    for name, text in files.items():
+        objects = [body for body in text.removeprefix(HEADER).split("---\n") if label.search(body)]
+        if objects:
+            kept[name] = HEADER + "---\n".join(objects)
+    return kept
+
+
 def kustomization(folder, resources):
     """Returns the kustomization.yaml of a folder."""
     objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
@@ -66,8 +77,7 @@ def render(helm, kubernetes):
     configs = next(document
                    for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
-    plugin = render_templates(helm, kubernetes, [*SETTINGS, "devicePlugin.enabled=true"])
-    plugin = {name: text for name, text in plugin.items() if name.startswith(PLUGIN)}
+    plugin = only_component(PLUGIN, render_templates(helm, kubernetes, [*SETTINGS, "devicePlugin.enabled=true"]))
     plugin["kustomization.yaml"] = kustomization(f"manifests/{PLUGIN}", sorted(plugin))
     files |= {f"{PLUGIN}/{name}": text for name, text in plugin.items()}
     return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}

@@ -133,7 +133,7 @@ struct ControllerConfig {
   // (docs/optimus.md).
   bool kueue_elastic = false;
   // Whether pods in those queues may have more CPU and memory than Kueue has counted
-  // (docs/queues.md).
+  // (docs/kueue-quotas.md).
   bool kueue_growth_beyond_quota = true;
   // Whether TrainJobs are queried for their remaining time if their logs do not contain it
   // (docs/progress.md).

@@ -70,24 +70,20 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   std::optional<std::vector<TypeDecision>> types;  // nullopt: the same as before
 };
 
-namespace queue_step {
+struct StartedOverStep {};
 
-struct StartedOver {};
-
-struct Planned {
+struct PlannedStep {
   Moment at;
   QueueChanges changes;
   // Without the statuses that are the same as in the last step. Not read from a recording.
   QueuePlan plan;
 };
 
-struct Learned {
+struct LearnedStep {
   QueueOutcome outcome;  // of the last plan
 };
 
-}  // namespace queue_step
-
-using QueueStep = std::variant<queue_step::StartedOver, queue_step::Planned, queue_step::Learned>;
+using QueueStep = std::variant<StartedOverStep, PlannedStep, LearnedStep>;
 
 class QueueJournal {
  public:

@@ -607,12 +607,13 @@ TEST(JobReviewTest, ATemplateIsReadAsAPodAndGetsItsRequests) {
   EXPECT_EQ(review.pod().pod_namespace, "team");
   ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
   EXPECT_EQ(review.pod().gpu_containers[0].gpus, Gpus(2));
-  const JsonTree sized =
+  const auto sized =
       ApplyPatch(*ParseJsonTree(job),
                  review.WritePatch({.container = 1, .cpu = MilliCpu(2900), .memory = GiB(20)}));
   const std::string requests = "spec/template/spec/containers/1/resources/requests/";
-  EXPECT_EQ(sized.At(requests + "cpu").text, "2900m");
-  EXPECT_EQ(sized.At(requests + "memory").text, "20Gi");
+  ASSERT_TRUE(sized);
+  EXPECT_EQ(sized->At(requests + "cpu").text, "2900m");
+  EXPECT_EQ(sized->At(requests + "memory").text, "20Gi");
   EXPECT_EQ(review.WritePatch({}), "[]");
 }
 
