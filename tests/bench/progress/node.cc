@@ -80,9 +80,14 @@ double PartOfACoreToFollowLogs() {
   pods.Replace(std::move(all));
   nodeagent::ProgressKeeper keeper(
       pods,
-      {cpu, data, folder.Path(""),
-       [](const auto&...) -> Result<std::string> { return Fail(ErrorCode::kNotFound, "no page"); },
-       []() -> Result<NodeBusy> { return Fail(ErrorCode::kNotFound, "no file"); }},
+      {.cpu = cpu,
+       .data = data,
+       .log_folder = folder.Path(""),
+       .pods_folder = "",
+       .read_page = [](const auto&...) -> Result<std::string> {
+         return Fail(ErrorCode::kNotFound, "no page");
+       },
+       .read_busy = []() -> Result<NodeBusy> { return Fail(ErrorCode::kNotFound, "no file"); }},
       clock, log, events, metrics);
   double used = 0;
   for (int second = 0; second < kSeconds; ++second) {

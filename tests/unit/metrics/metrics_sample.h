@@ -53,6 +53,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
 
 inline void RecordSamples(metrics::ControllerMetrics& metrics) {
   metrics.CountPodReview("managed", std::chrono::microseconds(300));
+  metrics.CountJobReview("sized");
   metrics.CountProfileReview("invalid");
   metrics.CountBadInput("json");
   metrics.CountStatusWrite("written");

@@ -378,6 +378,7 @@ TEST_F(ProgressKeeperTest, ABadFileIsReportedOnceAndHarmsNoOtherPod) {
 }
 
 TEST_F(ProgressKeeperTest, AMissingVolumeIsReportedUnlessThePodIsEnding) {
+  std::filesystem::create_directories(folder.Path("pods"));
   wire::ResizeStatus pod = Pod("a");
   pod.progress.file = true;
   pod.deleting = true;
