@@ -66,8 +66,9 @@ TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   SimulateArguments arguments;
   arguments.with = {"luck=1"};
-  EXPECT_EQ(ProductErrorOf(arguments),
-            "--with: \"luck=1\": write NAME=SETTINGS, with a name of: faults");
+  EXPECT_EQ(
+      ProductErrorOf(arguments),
+      "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, faults");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
