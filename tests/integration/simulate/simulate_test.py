@@ -135,7 +135,7 @@ class SimulateTest(unittest.TestCase):
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
                                 (["--generate", "jobs=10", "--policy", "luck"],
                                  "unknown policy 'luck': use one of fifo"),
-                                (["--generate", "jobs=10", "--with", "luck=1"], "with a name of: faults"),
+                                (["--generate", "jobs=10", "--with", "luck=1"], "with a name of: gpu-types, gpu-speeds, faults"),
                                 (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],
