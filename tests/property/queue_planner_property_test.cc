@@ -31,9 +31,7 @@ constexpr Gpus kQuota{8};
 // A recording of the planner's steps alone.
 class Recording final : public QueueJournal {
  public:
-  void Wrote(const QueueStep& step) override {
-    text_ += wire::WriteQueueLine(step) + "\n";
-  }
+  void Wrote(const QueueStep& step) override { text_ += wire::WriteQueueLine(step) + "\n"; }
   const std::string& text() const { return text_; }
 
  private:
@@ -64,10 +62,9 @@ class Cluster {
     workload.gpus = Gpus(static_cast<int64_t>(1 + random_.Below(4)));
     workload.priority = random_.Below(4) == 0 ? 100 : 0;
     workload.may_lose_turn = random_.Below(4) != 0;
-    jobs_.emplace(workload.uid,
-                  Job{.own = workload.priority,
-                      .left = seconds(10 + random_.Below(120)),
-                      .is_silent = random_.Below(4) == 0});
+    jobs_.emplace(workload.uid, Job{.own = workload.priority,
+                                    .left = seconds(10 + random_.Below(120)),
+                                    .is_silent = random_.Below(4) == 0});
     kueue_.Create(workload, Now());
   }
 

@@ -340,7 +340,7 @@ TEST_F(ProgressKeeperTest, MeasuresByAFile) {
     std::ofstream(volume / "progress") << fmt::format("{}/2000", 1000 + 5 * i);
     look();
   }
-  const WallTime last = Of("a").last;
+  const std::optional<WallTime> last = Of("a").last;
   EXPECT_EQ(Of("a").format, "file");
   EXPECT_EQ(Of("a").iteration, 1300);
   EXPECT_EQ(Of("a").total, 2000);
