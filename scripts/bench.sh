@@ -11,7 +11,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh profiling [--rounds N] [--ways WAY,...] [--seconds N] [--kinds [NAME,...]] [--json FILE]
        scripts/bench.sh objective | round | rounds | simulate [--json FILE]
-       scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
+       scripts/bench.sh replay [--part decisions|queues|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
@@ -70,7 +70,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   simulate    CPU time and memory of whole simulations; a minute
   replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
               long (scripts/setup.sh installs what it needs); about an hour
-      --part WHAT       decisions: those recorded, made again; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed (all)
+      --part WHAT       decisions: those recorded, made again; queues: likewise, of a queue of Kueue; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed (all)
       --pods N          pods one by one (30)
       --runs N          free runs (5)
       --jobs N          jobs of a free run (100)

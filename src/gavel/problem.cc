@@ -40,7 +40,9 @@ GavelProblem Seen(const GavelProblem& problem, GavelView view, GavelUniform unif
   if (view == GavelView::kAware) return seen;
   const size_t reference = ReferenceType(problem);
   for (GavelJob& job : seen.jobs) {
-    const double all = uniform == GavelUniform::kOne ? 1 : job.throughput[reference];
+    double all = uniform == GavelUniform::kOne ? 1 : job.throughput[reference];
+    // One that cannot run on the reference type counts as on its best type.
+    if (all <= 0) all = BestThroughput(job);
     std::fill(job.throughput.begin(), job.throughput.end(), all);
   }
   return seen;

@@ -31,9 +31,7 @@ constexpr Gpus kQuota{8};
 // A recording of the planner's steps alone.
 class Recording final : public QueueJournal {
  public:
-  void Wrote(const QueueStep& step) override {
-    text_ += wire::WriteQueueLine(step) + "\n";
-  }
+  void Wrote(const QueueStep& step) override { text_ += wire::WriteQueueLine(step) + "\n"; }
   const std::string& text() const { return text_; }
 
  private:
@@ -64,10 +62,9 @@ class Cluster {
     workload.gpus = Gpus(static_cast<int64_t>(1 + random_.Below(4)));
     workload.priority = random_.Below(4) == 0 ? 100 : 0;
     workload.may_lose_turn = random_.Below(4) != 0;
-    jobs_.emplace(workload.uid,
-                  Job{.own = workload.priority,
-                      .left = seconds(10 + random_.Below(120)),
-                      .is_silent = random_.Below(4) == 0});
+    jobs_.emplace(workload.uid, Job{.own = workload.priority,
+                                    .left = seconds(10 + random_.Below(120)),
+                                    .is_silent = random_.Below(4) == 0});
     kueue_.Create(workload, Now());
   }
 
@@ -124,13 +121,13 @@ class Cluster {
   }
 
   void Do(const KueueAction& action) {
-    Job& job = jobs_.at(action.uid);
+    Job& job = jobs_.at(action.name);
     if (action.kind == KueueAction::Kind::kStart) {
       job.since = now_;
-      kueue_.PutPod({.uid = action.uid + "-0",
+      kueue_.PutPod({.uid = action.name + "-0",
                      .pod_namespace = "team",
-                     .name = action.uid + "-0",
-                     .workload = action.uid,
+                     .name = action.name + "-0",
+                     .workload = action.name,
                      .has_gpus = true,
                      .has_node = true,
                      .node = "n",
@@ -140,8 +137,8 @@ class Cluster {
     }
     if (job.since) job.left -= now_ - *job.since;
     job.since.reset();
-    kueue_.RemovePod(action.uid + "-0");
-    kueue_.PodsGone(action.uid, Now());
+    kueue_.RemovePod(action.name + "-0");
+    kueue_.PodsGone(action.name, Now());
   }
 
   void FinishJobs() {

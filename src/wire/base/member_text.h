@@ -2,9 +2,8 @@
 
 // Writes and reads values as JSON objects, member by member. Members(each, value), declared beside
 // the types of a folder, calls each(name, member) for every member of `value`. A member that is
-// empty, zero or false is left out, and reads as that. Times are
-// whole nanoseconds, Seconds are fractions. Private to this
-// folder.
+// empty, zero or false is left out, and reads as that. Times are whole nanoseconds, Seconds are
+// fractions. Private to this folder.
 //
 // Threading: one owner.
 
@@ -198,11 +197,13 @@ class MemberReader {
   }
   void Read(Value value, Labels& labels) { labels = ReadLabels(fields_, value); }
   void Read(Value value, ScalarResources& amounts) {
+    amounts = {};
     fields_.Object(value).ForEachMember(
         [&](std::string_view name, Value amount) { amounts.Set(name, Whole<int64_t>(amount)); });
   }
   template <class T>
   void Read(Value value, std::map<std::string, T>& read) {
+    read.clear();
     fields_.Object(value).ForEachMember(
         [&](std::string_view key, Value member) { Read(member, read[std::string(key)]); });
   }
@@ -218,6 +219,7 @@ class MemberReader {
   }
   template <class T>
   void Read(Value value, std::vector<T>& read) {
+    read.clear();
     fields_.Array(value).ForEachElement([&](Value element) { Read(element, read.emplace_back()); });
   }
   template <class T>

@@ -1,12 +1,13 @@
 """Compares the simulator with a real control plane: the same jobs on simulated nodes and in
 `synergy simulate`, from the same cluster. scripts/bench.sh replay builds what it needs.
 
-  replay_bench.py [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
+  replay_bench.py [--part decisions|queues|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
                   [--nodes N] [--seed N] [--instance N] [--state DIR] [--json FILE]
 
-The exit status is 1 if they differ: in a decision that is made again from the programs' recordings;
-for pods one by one, in the node, the CPU or the memory of a pod; for free runs, if the simulated
-mean is not within 2 % of the mean of the real runs, or outside of their range.
+The exit status is 1 if they differ: in a decision that is made again from the programs' recordings,
+those of a queue of Kueue included; for pods one by one, in the node, the CPU or the memory of a
+pod; for free runs, if the simulated mean is not within 2 % of the mean of the real runs, or outside
+of their range. It is also 1 if a second without changes takes 250 bytes of the queues' recording.
 """
 
 import argparse
@@ -15,12 +16,17 @@ import json
 import pathlib
 import statistics
 import sys
+import time
 
+import queues
 import replay
-from cluster import Extender, own_cluster
+import rounds_chaos
+from cluster import Extender, own_cluster, wait_for
 
 CLOSE = 0.02
 DECISIONS_COMPRESSION = 2400
+QUIET_BYTES = 250  # docs/replay.md
+QUIET_SECONDS = 30
 
 
 @contextlib.contextmanager
@@ -41,13 +47,58 @@ def decisions(cluster, folder, options):
     jobs = replay.recorded_jobs(options.jobs, DECISIONS_COMPRESSION)
     with running_extender(cluster, recordings[0]), replay.prepared(cluster, options.nodes, recordings[1]):
         replay.FreeRun(cluster, jobs, replay.fair_share(cluster)).run()
+    return {"jobs": len(jobs)} | made_again(f"decisions made again, {len(jobs)} jobs", recordings)
+
+
+def made_again(what, recordings):
     reports = replay.made_again(*recordings)
     differences = [each for report in reports for each in report["differences"]]
     counts = {kind: count for report in reports for kind, count in report["counts"].items() if kind != "Change"}
     same = sum(count["same"] for count in counts.values())
     made = same + sum(count["different"] for count in counts.values())
-    print(f"decisions made again, {len(jobs)} jobs: {same} of {made} the same ({counts})")
-    return {"jobs": len(jobs), "counts": counts, "differences": differences, "met": not differences and made > 0}
+    print(f"{what}: {same} of {made} the same ({counts})")
+    return {"counts": counts, "differences": differences, "met": not differences and made > 0}
+
+
+def queue_lines(recording):
+    """Returns the lines of the queue planner's steps."""
+    return [line for line in recording.read_text(encoding="utf-8").splitlines() if line.startswith('{"queues":')]
+
+
+def recorded_queues(cluster, folder, options):
+    """Jobs take turns in a queue of Kueue, under a policy, while the controller records and is
+    killed twice. Then nothing changes for a while: first with jobs that run and wait, then with an
+    empty queue."""
+    recording = folder / "queues.recording"
+    course = rounds_chaos.options_of((
+        "--jobs 20 --gpus 4 --work 5 14 --seconds 34 --kill-every 16 --round 4 --least 3 "
+        f"--seed {options.seed}").split())
+    cluster.create(queues.FLAVOR, *queues.of_turns("chaos", course.gpus))
+    quiet = {}
+
+    def measure(what):
+        time.sleep(10)
+        before = len(queue_lines(recording))
+        time.sleep(QUIET_SECONDS)
+        lines = queue_lines(recording)[before:]
+        plans = sum(line.startswith('{"queues":"Planned"') for line in lines)
+        quiet[what] = sum(len(line) + 1 for line in lines) / plans
+        print(f"a second with {what}: {quiet[what]:.0f} bytes, of {plans}")
+
+    with running_extender(cluster), cluster.controller(recordFile=recording):
+        result = rounds_chaos.run(cluster, course)
+        cluster.delete("jobs")
+        wait_for("the queue to be empty", lambda: not cluster.get("workloads")["items"])
+        measure("an empty queue")
+        # No round begins meanwhile.
+        cluster.patch("roundpolicy", "chaos", {"spec": {"roundSeconds": queues.FOR_EVER}})
+        cluster.create(*(rounds_chaos.job(f"quiet-{number}", 2) for number in range(4)))
+        wait_for("half of the jobs to run", lambda: 2 == sum(
+            pod["status"].get("phase") == "Running" for pod in cluster.pods().values()))
+        measure("jobs that run and wait")
+    report = made_again(f"plans made again, {result['jobs']} jobs, {result['kills']} kills", [recording])
+    met = report["met"] and not result["violations"] and max(quiet.values()) < QUIET_BYTES
+    return report | {"course": result, "quiet_bytes": quiet, "met": met}
 
 
 def one_by_one(cluster, folder, options):
@@ -94,11 +145,12 @@ def free(cluster, folder, options):
 
 
 PARTS = {"decisions": decisions, "one-by-one": one_by_one, "free": free}
+WITH_KUEUE = {"queues": recorded_queues}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
+    parser.add_argument("--part", choices=(*PARTS, *WITH_KUEUE, "all"), default="all")
     parser.add_argument("--pods", type=int, default=30, help="one by one")
     parser.add_argument("--runs", type=int, default=5, help="running free")
     parser.add_argument("--jobs", type=int, default=100, help="running free")
@@ -111,11 +163,14 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     results = {}
-    with own_cluster(options.state, options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes),
-                     "--controller", str(options.programs)) as cluster:
-        for name, part in PARTS.items():
-            if options.part in (name, "all"):
-                results[name] = part(cluster, options.state, options)
+    for folder, parts, more in ((options.state, PARTS, ()), (options.state / "queues", WITH_KUEUE, ("--kueue",))):
+        asked = {name: part for name, part in parts.items() if options.part in (name, "all")}
+        if not asked:
+            continue
+        with own_cluster(folder, options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes),
+                         "--controller", str(options.programs), *more) as cluster:
+            for name, part in asked.items():
+                results[name] = part(cluster, folder, options)
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     return 0 if all(result["met"] for result in results.values()) else 1

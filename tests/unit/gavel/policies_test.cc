@@ -251,6 +251,15 @@ TEST(GavelProblems, TheReferenceTypeIsV100OrTheFastest) {
   EXPECT_THAT(seen.jobs[0].throughput, ElementsAre(9, 9));
 }
 
+TEST(GavelProblems, AJobThatDoesNotRunOnTheReferenceTypeIsSeenAsOnItsBest) {
+  GavelProblem problem = SlowAndFast();
+  problem.jobs[0].throughput = {9, 0};
+  const GavelProblem seen = Seen(problem, GavelView::kAgnostic, GavelUniform::kReference);
+  EXPECT_THAT(seen.jobs[0].throughput, ElementsAre(9, 9));
+  for (GavelJob& job : problem.jobs) job.steps_left = 10;
+  EXPECT_EQ(ErrorOf("shortest_job_first", problem), "no error");
+}
+
 TEST(GavelMaxMin, PricesSayWhoIsStuck) {
   const GavelProblem problem = {
       .types = {"a"}, .gpus = {2}, .jobs = {JobOf("0", {1}), JobOf("1", {1})}};
