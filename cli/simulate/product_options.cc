@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/settings.h"
+#include "cli/text/amounts.h"
 #include "config/text_file.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
@@ -32,6 +33,49 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"call-fails", ReadNumber(rates.call_fails, 0, kMost)},
                        {"call-late", ReadDuration(rates.call_late)},
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
+}
+
+Result<> ReadCpuPods(std::string_view text, CpuPodLoad& load) {
+  constexpr std::string_view kUsage = "per-hour:60,cpu:4,memory:16GB,lasts:30m";
+  double cores = 0;
+  auto read = ReadSettings(text, ':', kUsage,
+                           {{"per-hour", ReadNumber(load.per_hour, 1e-3, 1e6)},
+                            {"cpu", ReadNumber(cores, 0.001, 1e6)},
+                            {"memory",
+                             [&load](std::string_view size) -> Result<> {
+                               const auto bytes = ParseSize(size);
+                               if (!bytes) return Fail(bytes.error());
+                               load.requests.memory = *bytes;
+                               return {};
+                             }},
+                            {"lasts", ReadDuration(load.lasts)}});
+  if (!read) return read;
+  load.requests.cpu = MilliCpu(std::llround(cores * 1000));
+  if (load.per_hour > 0 && cores > 0 && load.requests.memory > Bytes(0) &&
+      load.lasts > Duration::zero())
+    return {};
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("cpu-pods: write all of {}, each more than 0", kUsage));
+}
+
+Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
+  constexpr std::string_view kUsage = "least:1,most:16,serial:0.05";
+  constexpr double kMost = 1000;
+  double least = 1;
+  double most = 0;
+  ElasticWorkers& workers = elastic.emplace();
+  auto read = ReadSettings(text, ':', kUsage,
+                           {{"least", ReadNumber(least, 1, kMost)},
+                            {"most", ReadNumber(most, 1, kMost)},
+                            {"serial", ReadNumber(workers.serial, 0, 1)}});
+  if (!read) return read;
+  if (most < least || std::floor(least) != least || std::floor(most) != most) {
+    return Fail(ErrorCode::kInvalid,
+                "elastic: least and most are whole numbers, and most is given and not below least");
+  }
+  workers.least = static_cast<int64_t>(least);
+  workers.most = static_cast<int64_t>(most);
+  return {};
 }
 
 // Reads the servers of each GPU product, and the speed there of models that have no other.
@@ -80,7 +124,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 3> kFeatures = {
+constexpr std::array<Feature, 5> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -92,6 +136,19 @@ constexpr std::array<Feature, 3> kFeatures = {
       "are at most; nodes lost, per node and day",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadFaults(settings, options.faults);
+      }},
+     {"cpu-pods", "per-hour:N,cpu:N,memory:SIZE,lasts:T",
+      "pods without GPUs that come and go: how many an hour, what each requests, and how long they "
+      "run on average",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadCpuPods(settings, options.cpu_pods);
+      }},
+     {"elastic", "least:N,most:N,serial:P",
+      "under --policy fifo:Elastic, jobs run with so many pods at least and at most; P of their "
+      "work "
+      "is not shared by pods (Amdahl)",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadElastic(settings, options.elastic);
       }}}};
 
 std::string FeaturesText() {
@@ -161,7 +218,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       ->description(
           "the order of jobs in a queue of Kueue; fifo without --kueue: no queue, kube-scheduler "
           "places pods as they arrive. fifo and sjf with :Aware or :Ignore have gpuTypes, for "
-          "servers of --with gpu-types" +
+          "servers of --with gpu-types. fifo:Elastic has workers: Elastic, for jobs of --with "
+          "elastic" +
           LinesOf(PolicyNames()))
       ->group("Scheduling");
   command.option_defaults()->group("Scheduling");
@@ -174,7 +232,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       .add_option("--with", arguments.with,
                   "what else there is in the cluster; may be given several times:" + FeaturesText())
       ->take_all();
-  command.add_option("--seed", arguments.seed, "of the faults")->capture_default_str();
+  command.add_option("--seed", arguments.seed, "of the faults and of cpu-pods")
+      ->capture_default_str();
 }
 
 Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptions& options) {
@@ -198,11 +257,19 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     }
   }
   options.queue = *std::move(setup);
-  options.faults.seed = arguments.seed;
+  options.faults.seed = options.cpu_pods.seed = arguments.seed;
   for (const std::string& feature : arguments.with) {
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
   }
+  const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
+                                    "fifo:Elastic") != arguments.policies.end();
+  if (is_elastic && !options.elastic)
+    return WrongOption("--policy", "fifo:Elastic needs elastic jobs: --with elastic");
+  if (!is_elastic && options.elastic)
+    return WrongOption("--with", "elastic: needs --policy fifo:Elastic");
+  if (is_elastic && arguments.live_profiles)
+    return WrongOption("--policy", "fifo:Elastic excludes --live-profiles");
   if (!options.gpu_types.empty() && options.starts_from_cluster)
     return WrongOption("--with", "gpu-types: not with a cluster, whose servers are known");
   return {};

@@ -69,6 +69,8 @@ enum class EventKind : uint8_t {
   kNodeLost,
   kPodsDeleted,  // those of a lost node
   kNodeBack,
+  kCpuPodComes,
+  kCpuPodEnds,
 };
 
 struct Event {
@@ -125,6 +127,7 @@ class ProductSimulation {
   Result<SimulationRun> Run() {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
     if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
+    if (auto possible = CheckElastic(); !possible) return Fail(possible.error());
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -175,6 +178,7 @@ class ProductSimulation {
     uint32_t started = 0;                              // number of pods
     bool goes = false;                                 // all of its pods run
     bool broken = false;                               // a node with a pod of it is lost
+    int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
   };
   struct Owner {
@@ -211,6 +215,10 @@ class ProductSimulation {
       } else {
         GoOn(*pods_.Find(pod.uid));
       }
+    }
+    if (options_.cpu_pods.per_hour > 0) {
+      cpu_pods_.emplace(options_.cpu_pods);
+      Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
     }
     if (options_.live_profiles) {
       profiling_.emplace(published_, state_, pods_, running_, profiles_);
@@ -265,10 +273,45 @@ class ProductSimulation {
     PodProgress progress;
     progress.remaining = running_.RemainingOf(owner.job, now_);
     if (progress.remaining) {
-      progress.rate =
-          running_.SpeedOf(owner.job) / static_cast<double>(jobs_[owner.job].pods.size());
+      const double speed = running_.SpeedOf(owner.job);
+      progress.rate = speed / static_cast<double>(jobs_[owner.job].pods.size());
+      if (IsElastic(owner.job)) {
+        // Each pod logs the iterations of the job, here milliseconds at the fair share.
+        const double left = Seconds(*progress.remaining).count() * speed;
+        progress.rate = speed * 1000;
+        progress.total = std::llround(trace_[owner.job].ideal.count() * 1000);
+        progress.iteration = std::max<int64_t>(*progress.total - std::llround(left * 1000), 0);
+      }
     }
     return progress;
+  }
+
+  // Whether the job's number of pods may change.
+  bool IsElastic(size_t job) const {
+    return options_.elastic && trace_[job].gpus.count() % PodCountOf(job) == 0;
+  }
+
+  // Returns its pods as the trace has it.
+  int64_t PodCountOf(size_t job) const { return PodCount(trace_[job].gpus, MostPodGpus()); }
+
+  // Returns how much faster the job is with `workers` pods than with its own number.
+  double FactorOf(size_t job, int64_t workers) const {
+    const auto speed = [this](int64_t pods) {
+      const auto n = static_cast<double>(pods);
+      return n / (1 + options_.elastic->serial * (n - 1));
+    };
+    return speed(workers) / speed(PodCountOf(job));
+  }
+
+  Result<> CheckElastic() const {
+    if (!options_.elastic) return {};
+    if (!options_.queue || !options_.queue->rounds.elastic)
+      return Fail(ErrorCode::kInvalid, "elastic jobs need a queue with workers: Elastic");
+    if (options_.live_profiles) {
+      return Fail(ErrorCode::kInvalid,
+                  "elastic jobs have profiles from the beginning: they are not measured live");
+    }
+    return {};
   }
 
   Result<> CheckTypes() const {
@@ -392,11 +435,15 @@ class ProductSimulation {
       ++arrived_;
       const size_t job = arrivals_[next_arrival_++];
       if (queue_) {
-        queue_->Add({.name = NameOf(job),
-                     .gpus = trace_[job].gpus,
-                     .pods = PodCount(trace_[job].gpus, MostPodGpus()),
-                     .model = trace_[job].model},
-                    present());
+        QueueJob queued{.name = NameOf(job),
+                        .gpus = trace_[job].gpus,
+                        .pods = PodCountOf(job),
+                        .model = trace_[job].model};
+        if (IsElastic(job)) {
+          queued.least = std::min(options_.elastic->least, queued.pods);
+          queued.most = std::max(options_.elastic->most, queued.pods);
+        }
+        queue_->Add(queued, present());
       } else if (auto made = MakePods(job); !made) {
         return made;
       }
@@ -433,12 +480,13 @@ class ProductSimulation {
   Result<> RunQueue() {
     if (!queue_ || now_ < queue_->wake()) return {};
     for (const KueueAction& action : queue_->Run(present())) {
-      const size_t job = by_name_.at(action.uid);
+      const size_t job = by_name_.at(action.name);
       if (action.kind == KueueAction::Kind::kStop) {
         Suspend(job);
         continue;
       }
       jobs_[job].gpu_product = action.product;
+      if (IsElastic(job)) jobs_[job].workers = action.pods;
       if (auto made = MakePods(job); !made) return made;
     }
     return {};
@@ -489,6 +537,31 @@ class ProductSimulation {
       Interrupt(index);
       again_.push_back(index);
     }
+    if (!cpu_pods_) return;
+    const std::set<std::string> uids = cpu_pods_->uids();
+    for (const std::string& uid : uids) {
+      if (pods_.Find(uid)->node != node) continue;
+      RemoveCpuPod(uid);
+      CreateCpuPod();
+    }
+  }
+
+  bool IsCpuPod(const std::string& uid) const {
+    return cpu_pods_ && cpu_pods_->uids().contains(uid);
+  }
+
+  void CreateCpuPod() {
+    const Pod pod = cpu_pods_->Come(options_.pod_namespace, present().wall);
+    pods_.Create(pod);
+    scheduler_.Add(pod, now_);
+  }
+
+  // REQUIRES: it has a node.
+  void RemoveCpuPod(const std::string& uid) {
+    running_.Stop(pods_.Find(uid)->node, uid, now_);
+    pods_.Remove(uid);
+    cpu_pods_->Go(uid);
+    Draw();
   }
 
   void ReturnNode(const std::string& name) {
@@ -510,14 +583,17 @@ class ProductSimulation {
   // Makes the job's pods, or defers that while no GPUs are known to be free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
-    auto pods = PodsOf({.name = NameOf(index),
-                        .run = jobs_[index].runs + 1,
-                        .pod_namespace = options_.pod_namespace,
-                        .model = job.model,
-                        .gpus = job.gpus,
-                        .gpu_product = jobs_[index].gpu_product,
-                        .measured = !KnowsModels()},
-                       MostPodGpus(), surroundings_, admission_, present().wall);
+    const int64_t workers = jobs_[index].workers;
+    const Gpus worker(job.gpus.count() / PodCountOf(index));  // if `workers` is set
+    auto pods =
+        PodsOf({.name = NameOf(index),
+                .run = jobs_[index].runs + 1,
+                .pod_namespace = options_.pod_namespace,
+                .model = job.model,
+                .gpus = workers > 0 ? worker * workers : job.gpus,
+                .gpu_product = jobs_[index].gpu_product,
+                .measured = !KnowsModels()},
+               workers > 0 ? worker : MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
       return {};
@@ -531,6 +607,9 @@ class ProductSimulation {
                              .pods = static_cast<uint32_t>(pods->size()),
                              .first_part = job.first_part,
                              .spread = SpreadOf(job.model)});
+    }
+    if (workers > 0) {
+      running_.SetWorkers(index, static_cast<uint32_t>(pods->size()), FactorOf(index, workers));
     }
     for (Pod& pod : *pods) {
       if (options_.baseline) GiveFairShare(pod);
@@ -572,6 +651,13 @@ class ProductSimulation {
         return DeletePodsOf(event.uid);
       case EventKind::kNodeBack:
         return ReturnNode(event.uid);
+      case EventKind::kCpuPodComes:
+        Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
+        return CreateCpuPod();
+      case EventKind::kCpuPodEnds:
+        if (IsCpuPod(event.uid) && !lost_.contains(pods_.Find(event.uid)->node))
+          RemoveCpuPod(event.uid);
+        return;
       case EventKind::kStarted:
         if (const SimulatedPod* pod = pods_.Find(event.uid); pod && lost_.contains(pod->node))
           return;
@@ -733,7 +819,11 @@ class ProductSimulation {
         }
       }
     }
-    progressed_ = now_;
+    if (IsCpuPod(pod.uid())) {
+      Plan(cpu_pods_->Lasts(), EventKind::kCpuPodEnds, pod.uid());
+    } else {
+      progressed_ = now_;
+    }
     if (queue_) queue_->RunPod(pod.uid(), present());
     running_.Start(pod.node, std::move(running), now_);
     if (profiling_) profiling_->Heard(now_);
@@ -817,7 +907,7 @@ class ProductSimulation {
   }
 
   void Note(PlaceChange::Kind kind, const SimulatedPod& pod, const ResourceVector& amounts) {
-    if (!options_.keep_changes) return;
+    if (!options_.keep_changes || IsCpuPod(pod.uid())) return;
     std::optional<uint64_t> job;
     if (IsMeasured(pod.uid())) job = trace_[owners_.at(pod.uid()).job].id;
     run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
@@ -874,6 +964,7 @@ class ProductSimulation {
   const WallTime clocks_;  // wall time at the beginning
   AdmissionSettings admission_;
   Faults faults_;
+  std::optional<CpuPods> cpu_pods_;
   SimulatedScheduler scheduler_;
   SimulatedPods pods_;
   SimulatedKubelet kubelet_;

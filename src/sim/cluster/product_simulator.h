@@ -21,6 +21,7 @@
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/cpu_pods.h"
 #include "sim/faults.h"
 #include "sim/node_order.h"
 #include "sim/queue/gpu_speeds.h"
@@ -67,6 +68,14 @@ struct ProductJob {
   Seconds first_part{};        // as Job::first_part
 };
 
+// Jobs that run with more or fewer pods than the trace gives them. With n pods a job is
+// n / (1 + serial (n - 1)) times as fast as with one (Amdahl).
+struct ElasticWorkers {
+  int64_t least = 1;
+  int64_t most = 16;
+  double serial = 0;  // the part of its work that pods do not share
+};
+
 struct ProductOptions {
   Enforcement enforcement = Enforcement::kShared;
   Latencies latencies;
@@ -95,6 +104,10 @@ struct ProductOptions {
   // How fast the models are on the GPU products of the nodes. The product knows it by profiles.
   GpuSpeeds gpu_speeds;
   FaultRates faults;
+  CpuPodLoad cpu_pods;
+  // All jobs whose pods have the same GPUs are elastic; one whose own number of pods is outside of
+  // these bounds has wider ones. REQUIRES: queue->rounds.elastic.
+  std::optional<ElasticWorkers> elastic;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;

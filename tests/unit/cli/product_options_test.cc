@@ -48,6 +48,44 @@ TEST(ProductOptionsTest, RoundsAreThoseAskedFor) {
   EXPECT_TRUE(setup.strict);
 }
 
+TEST(ProductOptionsTest, PodsWithoutGpusAreDescribedWhole) {
+  EXPECT_EQ(Checked({}).cpu_pods.per_hour, 0);
+  SimulateArguments arguments;
+  arguments.with = {"cpu-pods=per-hour:60,cpu:0.5,memory:16GB,lasts:30m"};
+  arguments.seed = 9;
+  const CpuPodLoad load = Checked(arguments).cpu_pods;
+  EXPECT_EQ(load.per_hour, 60);
+  EXPECT_EQ(load.requests, (ResourceVector{Gpus(0), MilliCpu(500), Bytes(16'000'000'000)}));
+  EXPECT_EQ(load.lasts, minutes(30));
+  EXPECT_EQ(load.seed, 9U);
+  for (const char* wrong : {"cpu-pods=per-hour:60,cpu:4,memory:16GB", "cpu-pods=cpu:0",
+                            "cpu-pods=per-hour:60,cpu:4,memory:0GB,lasts:1m", "cpu-pods=often"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+}
+
+TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
+  SimulateArguments arguments;
+  arguments.with = {"elastic=most:8,serial:0.05"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: elastic"));
+  arguments.policies = {"fifo", "fifo:Elastic"};
+  const SimulateOptions options = Checked(arguments);
+  ASSERT_TRUE(options.elastic);
+  EXPECT_EQ(options.elastic->least, 1);
+  EXPECT_EQ(options.elastic->most, 8);
+  EXPECT_EQ(options.elastic->serial, 0.05);
+  arguments.with.clear();
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--policy: fifo:Elastic needs"));
+  arguments.policies = {"las:Elastic"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--policy: unknown policy"));
+  arguments.policies = {"fifo:Elastic"};
+  for (const char* wrong : {"elastic=least:4", "elastic=least:4,most:2", "elastic=most:1.5"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+}
+
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_FALSE(Checked({}).faults.any());
   SimulateArguments arguments;
