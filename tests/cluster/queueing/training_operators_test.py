@@ -307,7 +307,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
         beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"role": "worker"}}, "topologyKey": "kubernetes.io/hostname"}]}}
-        for name, cpu, gang in (("apart", "9", False), ("held", "4", True)):
+        for name, cpu, gang in (("apart", 9, False), ("held", 4, True)):
             workers, launcher = replicated("workers", 1, 2, 1), replicated("launcher", 1, 1, 0)
             size = 3 if gang else 2
             of_gang = {"synergy.io/gang": name, SIZE: str(size)}
@@ -318,8 +318,10 @@ class TrainingOperatorsTest(queues.QueueTest):
             in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
             self.create(job_set(name, workers, launcher))
             self.one_alone([name], 2, size)
-            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"]
-                              for item in self.members(name)[0].values()}, {cpu})
+            # A member grows from its fair share, which is up to 2 s old: a pod of the test before may
+            # still reduce it.
+            for item in self.members(name)[0].values():
+                self.assertAlmostEqual(trainers.milli_cpu(item), 1000 * cpu, delta=200)
             pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
             if gang:
                 wait_for("the launcher to run",
