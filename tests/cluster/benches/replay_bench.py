@@ -16,7 +16,6 @@ import json
 import pathlib
 import statistics
 import sys
-import time
 
 import queues
 import replay
@@ -26,7 +25,7 @@ from cluster import Extender, own_cluster, wait_for
 CLOSE = 0.02
 DECISIONS_COMPRESSION = 2400
 QUIET_BYTES = 250  # docs/replay.md
-QUIET_SECONDS = 30
+QUIET_PLANS = 30  # one a second
 
 
 @contextlib.contextmanager
@@ -65,6 +64,10 @@ def queue_lines(recording):
     return [line for line in recording.read_text(encoding="utf-8").splitlines() if line.startswith('{"queues":')]
 
 
+def is_plan(line):
+    return line.startswith('{"queues":"Planned"')
+
+
 def recorded_queues(cluster, folder, options):
     """Jobs take turns in a queue of Kueue, under a policy, while the controller records and is
     killed twice. Then nothing changes for a while: first with jobs that run and wait, then with an
@@ -76,12 +79,19 @@ def recorded_queues(cluster, folder, options):
     cluster.create(queues.FLAVOR, *queues.of_turns("chaos", course.gpus))
     quiet = {}
 
-    def measure(what):
-        time.sleep(10)
+    def after_plans(count):
+        """Waits for so many more plans. Returns the lines written meanwhile."""
         before = len(queue_lines(recording))
-        time.sleep(QUIET_SECONDS)
-        lines = queue_lines(recording)[before:]
-        plans = sum(line.startswith('{"queues":"Planned"') for line in lines)
+
+        def lines():
+            more = queue_lines(recording)[before:]
+            return more if sum(map(is_plan, more)) >= count else None
+        return wait_for(f"{count} plans", lines, 10 * count)
+
+    def measure(what):
+        after_plans(10)  # Kueue's last writes
+        lines = after_plans(QUIET_PLANS)
+        plans = sum(map(is_plan, lines))
         quiet[what] = sum(len(line) + 1 for line in lines) / plans
         print(f"a second with {what}: {quiet[what]:.0f} bytes, of {plans}")
 
