@@ -1,7 +1,7 @@
 #pragma once
 
-// Preempts for gangs of higher priority: watches disruption budgets, and runs GangPreemption while
-// this replica leads and sees the budgets.
+// Preempts for gangs of higher priority: watches disruption budgets, and runs GangPreemptionDriver
+// while this replica leads and sees the budgets.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
 // watch's.
@@ -13,7 +13,7 @@
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
-#include "controller/preemption/gang_preemption.h"
+#include "controller/preemption/gang_preemption_driver.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
@@ -41,7 +41,7 @@ class PreemptionUnit {
  private:
   const bool enabled_;
   const std::unique_ptr<kube::EvictionApi> eviction_api_;
-  GangPreemption preemption_;
+  GangPreemptionDriver preemption_;
   kube::DisruptionBudgetStore budget_store_;
   // A separate watch: if the controller may not read the budgets, it evicts no pods, and everything
   // else goes on. After the store that it writes to.

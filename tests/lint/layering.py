@@ -114,6 +114,7 @@ NAMESPACES = {
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
+    "src/engine/gangs/preemption_actions.": "preemption_action",  # within synergy: the kinds of a PreemptionAction
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",

@@ -1,4 +1,4 @@
-#include "controller/preemption/gang_preemption.h"
+#include "controller/preemption/gang_preemption_driver.h"
 
 #include <functional>
 #include <map>
@@ -53,9 +53,9 @@ const Error kBudget{ErrorCode::kOverloaded, "it would violate the pod's disrupti
 
 // Two pods of one gang run on the four GPUs of n1, and two that train alone; a gang of three with a
 // higher priority waits.
-class GangPreemptionTest : public ::testing::Test {
+class GangPreemptionDriverTest : public ::testing::Test {
  protected:
-  GangPreemptionTest() {
+  GangPreemptionDriverTest() {
     synergy::testing::HearUntil(state, 1000);
     state.UpsertNode(synergy::testing::NodeOfFour("n1"));
     for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
@@ -116,11 +116,11 @@ class GangPreemptionTest : public ::testing::Test {
   FakeEvictions evictions;
   synergy::testing::RecordedEvents events;
   bool acts = true;
-  GangPreemption preemption{{},    state, api,    evictions, events, [this] { return acts; },
-                            clock, log,   metrics};
+  GangPreemptionDriver preemption{{},    state, api,    evictions, events, [this] { return acts; },
+                                  clock, log,   metrics};
 };
 
-TEST_F(GangPreemptionTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBound) {
+TEST_F(GangPreemptionDriverTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBound) {
   After(1min);
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"))
       << "the gang with the lowest priority goes whole, and one more";
@@ -142,7 +142,7 @@ TEST_F(GangPreemptionTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBoun
   EXPECT_THAT(metrics.Render(), HasSubstr("synergy_controller_evicted_pods_total 3"));
 }
 
-TEST_F(GangPreemptionTest, NobodyIsEvictedWhereOneWouldBeRefused) {
+TEST_F(GangPreemptionDriverTest, NobodyIsEvictedWhereOneWouldBeRefused) {
   evictions.refusals.emplace("try v-1", kBudget);
   After(1min);
   EXPECT_THAT(evictions.evicted, IsEmpty());
@@ -157,7 +157,7 @@ TEST_F(GangPreemptionTest, NobodyIsEvictedWhereOneWouldBeRefused) {
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"));
 }
 
-TEST_F(GangPreemptionTest, AGangThatIsRefusedKeepsNoOtherOfItsNamespaceBack) {
+TEST_F(GangPreemptionDriverTest, AGangThatIsRefusedKeepsNoOtherOfItsNamespaceBack) {
   evictions.refusals.emplace("try alone", kBudget);
   After(1min);
   EXPECT_THAT(evictions.evicted, IsEmpty());
@@ -168,7 +168,7 @@ TEST_F(GangPreemptionTest, AGangThatIsRefusedKeepsNoOtherOfItsNamespaceBack) {
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-TEST_F(GangPreemptionTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
+TEST_F(GangPreemptionDriverTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
   evictions.refusals.emplace("v-1", kBudget);
   After(1min);
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone"));
@@ -177,7 +177,7 @@ TEST_F(GangPreemptionTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone", "v-1"));
 }
 
-TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime) {
+TEST_F(GangPreemptionDriverTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});
   After(1s);
@@ -200,7 +200,7 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
 }
 
 // A gang that is created again under another name would have no pause of its own.
-TEST_F(GangPreemptionTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
+TEST_F(GangPreemptionDriverTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});
   After(1s);
@@ -215,7 +215,7 @@ TEST_F(GangPreemptionTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-TEST_F(GangPreemptionTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBack) {
+TEST_F(GangPreemptionDriverTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBack) {
   After(1min);
   Leave({"m-2"});
   After(1s);
@@ -223,7 +223,7 @@ TEST_F(GangPreemptionTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBack) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("gang_gone")));
 }
 
-TEST_F(GangPreemptionTest, NobodyIsEvictedWhereAPlaceCannotBeKeptOrSomebodyElseActs) {
+TEST_F(GangPreemptionDriverTest, NobodyIsEvictedWhereAPlaceCannotBeKeptOrSomebodyElseActs) {
   api.Refuse("annotate m-1", {ErrorCode::kUnavailable, "away"});
   After(1min);
   EXPECT_THAT(evictions.tried, IsEmpty());
@@ -234,7 +234,7 @@ TEST_F(GangPreemptionTest, NobodyIsEvictedWhereAPlaceCannotBeKeptOrSomebodyElseA
   EXPECT_THAT(evictions.tried, IsEmpty());
 }
 
-TEST_F(GangPreemptionTest, VictimsThatNeverGoEndTheAttempt) {
+TEST_F(GangPreemptionDriverTest, VictimsThatNeverGoEndTheAttempt) {
   After(1min);
   for (int i = 0; i < 21; ++i) After(30s);
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
@@ -242,7 +242,7 @@ TEST_F(GangPreemptionTest, VictimsThatNeverGoEndTheAttempt) {
 }
 
 // Otherwise a victim whose checkpoint takes longer would be evicted in vain.
-TEST_F(GangPreemptionTest, VictimsHaveTheirOwnGracePeriods) {
+TEST_F(GangPreemptionDriverTest, VictimsHaveTheirOwnGracePeriods) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 20min; });
     state.UpsertPod(api.pod(name));
@@ -255,7 +255,7 @@ TEST_F(GangPreemptionTest, VictimsHaveTheirOwnGracePeriods) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
 }
 
-TEST_F(GangPreemptionTest, NobodyWaitsForTheVictimsOfAGangOnOtherNodes) {
+TEST_F(GangPreemptionDriverTest, NobodyWaitsForTheVictimsOfAGangOnOtherNodes) {
   After(1min);
   ASSERT_TRUE(HasPlace("m-0"));
   state.UpsertNode(synergy::testing::NodeOfFour("n2"));
@@ -267,7 +267,7 @@ TEST_F(GangPreemptionTest, NobodyWaitsForTheVictimsOfAGangOnOtherNodes) {
   EXPECT_THAT(evictions.evicted, SizeIs(5));
 }
 
-TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
+TEST_F(GangPreemptionDriverTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
   After(1min);
   ASSERT_TRUE(HasPlace("m-0"));
   for (const char* name : {"e-0", "e-1", "e-2"}) AddPod(name, "", 9, "equal", 3);
@@ -281,7 +281,8 @@ TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
 }
 
 // Four GPUs are freed for three members, so one is left.
-TEST_F(GangPreemptionTest, AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
+TEST_F(GangPreemptionDriverTest,
+       AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
   Leave({"m-0", "m-1", "m-2", "v-0", "v-1", "alone", "other"});
   state.RemoveNode("n1");
   state.UpsertNode(synergy::testing::MakeNode("n2", {Gpus(6), Cores(24), GiB(64)}));
@@ -303,7 +304,7 @@ TEST_F(GangPreemptionTest, AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThe
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
-TEST_F(GangPreemptionTest, NoGracePeriodKeepsPlacesForMoreThanAnHour) {
+TEST_F(GangPreemptionDriverTest, NoGracePeriodKeepsPlacesForMoreThanAnHour) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 24h; });
     state.UpsertPod(api.pod(name));

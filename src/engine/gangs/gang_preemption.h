@@ -1,0 +1,137 @@
+#pragma once
+
+// Preempts for waiting gangs: decides which gang may have pods of lower priority evicted, when, and
+// when to give up. preempting_gangs.h finds the gangs and chooses their victims. An attempt for a
+// gang has these phases:
+//
+//   places   a place is reserved for each member, recorded on the member's pod, so that no other
+//            pod takes the room
+//   trial    a dry run of all evictions: if one would be refused, none is made
+//   eviction of all victims; a refused one is tried again
+//   leaving  until the last victim is gone, at most `leave`
+//   binding  for `keep`; then the reservations end, bound or not
+//
+// Several gangs preempt at once as long as they have no node in common, so that none waits for the
+// grace periods of another's victims. If they have one, a gang of higher priority gets its places
+// there, and the other's attempt ends unless its places fit beside them; a gang of equal or lower
+// priority waits.
+//
+// A gang for which pods were evicted in vain, or could not be evicted, backs off before the next
+// attempt; the backoff doubles each time.
+//
+// The owner drives it in a loop, all at one moment:
+//
+//   Plan() --> carry out each action, OnResult() --> Plan() --> ...
+//
+// until Plan() returns no more actions, and again about a second later.
+//
+// Threading: pure; one owner.
+// Failures: a failed reservation or a refused trial ends the attempt. After a crash or a change of
+// leader the reservations expire, and the new leader starts from the cluster's state. If a gang was
+// evicted only in part, its other members run on, as after any loss of a member.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/claims.h"
+#include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_state.h"
+#include "core/clock.h"
+#include "core/resources.h"
+#include "engine/gangs/preempting_gangs.h"
+#include "engine/gangs/preemption_actions.h"
+
+namespace synergy {
+
+struct GangPreemptionSettings {
+  GangPreemptionRules rules;
+  ResourceVector headroom;
+  // How long places stay reserved for a gang that has room, as for a single pod.
+  Duration keep = kDefaultHold;
+  // How soon to look again at a gang for which there was nothing to evict.
+  Duration look_again = std::chrono::seconds(10);
+  // How long victims may take to leave: this long, or their own grace periods plus `keep`,
+  // whichever is longer, but no longer than `most_leave`.
+  Duration leave = std::chrono::minutes(10);
+  Duration most_leave = std::chrono::hours(1);
+  Duration rest = std::chrono::minutes(1);
+  Duration most_rest = std::chrono::hours(1);
+};
+
+class GangPreemption {
+ public:
+  explicit GangPreemption(GangPreemptionSettings settings) : settings_(std::move(settings)) {}
+
+  // Forgets the attempts under way.
+  void StartOver();
+  // `state` contains what came of the actions of earlier calls.
+  std::vector<PreemptionAction> Plan(const ClusterState& state, Moment at);
+  void OnResult(const PreemptionAction& action, const PreemptionResult& result);
+
+ private:
+  enum class Phase : uint8_t { kPlaces, kTrial, kEviction, kLeaving };
+  struct Ended {
+    PreemptionEnd end = PreemptionEnd::kBound;
+    std::string why = {};
+  };
+  struct Attempt {
+    std::shared_ptr<const WaitingGang> gang;
+    std::vector<PlannedPlace> members;
+    std::set<std::string> nodes;                      // of the members' places and of the victims
+    std::vector<std::shared_ptr<const Pod>> asked;    // not known to be gone
+    std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted, at first or again
+    size_t victims = 0;
+    Phase phase = Phase::kPlaces;
+    Instant began{};
+    Duration leave{};                     // how long the victims may take
+    Instant renewed{};                    // the reservations
+    Instant evicted{};                    // when the evictions were tried last
+    std::optional<Instant> room_since{};  // since the last victim is gone
+    std::optional<Ended> ended{};
+  };
+  struct Rest {
+    Instant until{};
+    int times = 0;
+  };
+  using Rests = std::map<std::string, Rest>;
+
+  std::vector<PreemptionAction> AdvanceAll(const ClusterState& state, Moment at);
+  // Appends what is due for the attempt, and sets `ended` if that is its end.
+  void Advance(Attempt& attempt, const ClusterState& state, Moment at,
+               std::vector<PreemptionAction>& actions) const;
+  // The same once the evictions were requested.
+  void AdvanceLeaving(Attempt& attempt, const ClusterState& state, Moment at,
+                      std::vector<PreemptionAction>& actions) const;
+  void KeepPlaces(Attempt& attempt, Moment at, std::vector<PreemptionAction>& actions) const;
+  void Finish(const Attempt& attempt, const ClusterState& state, Instant now,
+              std::vector<PreemptionAction>& actions);
+
+  // Begins at most one attempt.
+  void Look(const ClusterState& state, Moment at);
+  // Returns whether no attempt of the same or a higher priority uses these nodes. If so, ends the
+  // attempts of lower priority there, unless there is room for both.
+  bool Claim(const ClusterSnapshot& snapshot, const ClusterState& state, const WaitingGang& gang,
+             const GangVictims& victims, const std::set<std::string>& nodes, WallTime wall);
+  // `snapshot`: the one in which the victims were chosen.
+  Attempt Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang,
+                const GangVictims& victims, std::set<std::string> nodes, Instant now) const;
+
+  const GangPreemptionSettings settings_;
+  std::vector<Attempt> attempts_;
+  std::optional<Instant> looked_;
+  Rests looks_;  // when to look for victims again, by the gang's name
+  // Failed attempts, by namespace and priority: a gang that is created again has another name, and
+  // the pods evicted for it come back.
+  Rests in_vain_;
+};
+
+}  // namespace synergy
