@@ -100,7 +100,7 @@ class Replayer {
       const Result<QueueStep> step = wire::ReadQueueLine(line.text);
       if (!step) return Fail(At(line, step.error()));
       const QueueStep again = queues_.Again(*step);
-      if (std::holds_alternative<PlannedStep>(*step))
+      if (std::holds_alternative<queue_step::Planned>(*step))
         Count("QueuesPlanned", line, wire::WriteQueueLine(again));
     }
     return {};

@@ -42,14 +42,14 @@ QueueStep ReplayedQueues::Again(const QueueStep& recorded) {
   return last_.step();
 }
 
-void ReplayedQueues::Make(const StartedOverStep& /*step*/) { planner_.StartOver(); }
+void ReplayedQueues::Make(const queue_step::StartedOver& /*step*/) { planner_.StartOver(); }
 
-void ReplayedQueues::Make(const PlannedStep& step) {
+void ReplayedQueues::Make(const queue_step::Planned& step) {
   Take(step.changes);
   plan_ = planner_.Plan(objects_, step.at);
 }
 
-void ReplayedQueues::Make(const LearnedStep& step) {
+void ReplayedQueues::Make(const queue_step::Learned& step) {
   // The sizes differ if the plan came out different, which is already reported.
   QueueOutcome outcome = step.outcome;
   outcome.waiting_jobs.resize(plan_.waiting_jobs.size());

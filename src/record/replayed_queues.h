@@ -62,9 +62,9 @@ class ReplayedQueues {
   };
 
   void Take(const QueueChanges& changes);
-  void Make(const StartedOverStep& step);
-  void Make(const PlannedStep& step);
-  void Make(const LearnedStep& step);
+  void Make(const queue_step::StartedOver& step);
+  void Make(const queue_step::Planned& step);
+  void Make(const queue_step::Learned& step);
 
   QueueObjects objects_;
   std::map<std::string, PodProgress> progress_;  // by the pod's UID

@@ -115,6 +115,7 @@ NAMESPACES = {
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
     "src/engine/gangs/preemption_actions.": "preemption_action",  # within synergy: the kinds of a PreemptionAction
+    "src/queues/planner/queue_journal.h": "queue_step",  # within synergy: the kinds of a QueueStep
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always qualified
     "src/http/": "httplib",
     "deviceplugin/": "grpc",

@@ -70,20 +70,24 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   std::optional<std::vector<TypeDecision>> types;  // nullopt: the same as before
 };
 
-struct StartedOverStep {};
+namespace queue_step {
 
-struct PlannedStep {
+struct StartedOver {};
+
+struct Planned {
   Moment at;
   QueueChanges changes;
   // Without the statuses that are the same as in the last step. Not read from a recording.
   QueuePlan plan;
 };
 
-struct LearnedStep {
+struct Learned {
   QueueOutcome outcome;  // of the last plan
 };
 
-using QueueStep = std::variant<StartedOverStep, PlannedStep, LearnedStep>;
+}  // namespace queue_step
+
+using QueueStep = std::variant<queue_step::StartedOver, queue_step::Planned, queue_step::Learned>;
 
 class QueueJournal {
  public:

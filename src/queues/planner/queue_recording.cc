@@ -63,7 +63,7 @@ ObjectMap<ProgressReport> QueueRecording::TakeReports() {
 }
 
 void QueueRecording::Planned(const QueueObjects& objects, Moment at, QueuePlan plan) {
-  PlannedStep step{.at = at, .changes = {}, .plan = std::move(plan)};
+  queue_step::Planned step{.at = at, .changes = {}, .plan = std::move(plan)};
   QueueChanges& changes = step.changes;
   objects.ForEach(known_, [](const auto& now, auto& known) { known.Take(now); });
   known_.ForEach(changes, [](const auto& known, auto& changed) { changed = known.changes; });

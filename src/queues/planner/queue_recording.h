@@ -35,10 +35,10 @@ class QueueRecording {
   void Chose(const std::string& policy, const Result<>& decided,
              std::span<const TypedWorkload> workloads, const TypeChooser& types);
 
-  void StartedOver() { journal_.Wrote(StartedOverStep{}); }
+  void StartedOver() { journal_.Wrote(queue_step::StartedOver{}); }
   // Reports a plan with the answers that were noted since the last one.
   void Planned(const QueueObjects& objects, Moment at, QueuePlan plan);
-  void Learned(const QueueOutcome& outcome) { journal_.Wrote(LearnedStep{outcome}); }
+  void Learned(const QueueOutcome& outcome) { journal_.Wrote(queue_step::Learned{outcome}); }
 
  private:
   // Objects of a kind as of the last plan, and how they differed from those of the plan before.

@@ -315,14 +315,14 @@ void Members(auto& each, const QueuePlan& plan) {
 
 // The steps.
 
-void Members(auto&, Like<StartedOverStep> auto&) {}
-void Members(auto& each, Like<LearnedStep> auto& step) { Members(each, step.outcome); }
-void Members(auto& each, const PlannedStep& step) {
+void Members(auto&, Like<queue_step::StartedOver> auto&) {}
+void Members(auto& each, Like<queue_step::Learned> auto& step) { Members(each, step.outcome); }
+void Members(auto& each, const queue_step::Planned& step) {
   each("at", step.at);
   each("changes", step.changes);
   each("plan", step.plan);
 }
-void Members(auto& each, PlannedStep& step) {
+void Members(auto& each, queue_step::Planned& step) {
   each("at", step.at);
   each("changes", step.changes);
 }
