@@ -130,6 +130,9 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   for (const Node& node : start.nodes) all += node.allocatable.main.gpus;
   const auto workloads = LoadWorkloads(arguments, *facts, simulator.most_gpus.value_or(all));
   if (!workloads) return Fail(workloads.error());
+  for (const TraceWorkload& workload : *workloads) {
+    if (!workload.reading.empty()) fmt::print(stderr, "{}: {}\n", workload.name, workload.reading);
+  }
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {
       return Fail(ErrorCode::kInvalid, "--save: needs exactly one workload");

@@ -21,8 +21,11 @@ std::string Mechanisms() {
 void AddJobs(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Jobs");
   command
-      .add_option("--trace", arguments.traces,
-                  "CSV with job_id, model, arrival_s, total_iterations, gpus; or Philly's JSON")
+      .add_option(
+          "--trace", arguments.traces,
+          "jobs with durations: CSV with job_id, submit_time, duration_s, gpus; sacct -P; Helios, "
+          "Acme, Alibaba PAI 2020 (jobs,tasks), Philly; or CSV with job_id, model, arrival_s, "
+          "total_iterations, gpus")
       ->delimiter(',');
   command
       .add_option("--generate", arguments.workloads,
@@ -31,7 +34,8 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       ->take_all();
   command.add_option("--save", arguments.save, "write the (single) workload to this file as CSV");
   command
-      .add_option("--split", arguments.split, "image:language:speech, for traces without models")
+      .add_option("--split", arguments.split,
+                  "image:language:speech, for jobs without a known model")
       ->capture_default_str();
   command.add_option("--load", arguments.loads, "factors on the rate of arrival")
       ->delimiter(',')

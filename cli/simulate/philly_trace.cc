@@ -70,12 +70,16 @@ std::optional<PhillyJob> ReadJob(json::Value value) {
 }  // namespace
 
 Result<PhillyTrace> ParsePhillyTrace(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const Result<json::Document> document = json::Document::Parse(text);
   if (!document) return Fail(document.error());
   if (!document->root().IsArray()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("not a Philly trace: {} instead of an array of jobs",
-                            document->root().DescribeKind()));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("not a Philly trace: {} instead of an array of jobs (of Slurm: sacct -P, not "
+                    "--json)",
+                    document->root().DescribeKind()));
   }
   PhillyTrace trace;
   document->root().ForEachElement([&](json::Value value) {
@@ -88,7 +92,7 @@ Result<PhillyTrace> ParsePhillyTrace(std::string_view text) {
   std::stable_sort(
       trace.jobs.begin(), trace.jobs.end(),
       [](const PhillyJob& a, const PhillyJob& b) { return a.submitted < b.submitted; });
-  if (trace.jobs.empty()) return Fail(ErrorCode::kInvalid, "the trace has no job that ever ran");
+  if (trace.jobs.empty()) return Fail(ErrorCode::kNotFound, "the trace has no job that ever ran");
   const Seconds first = trace.jobs.front().submitted;
   for (PhillyJob& job : trace.jobs) job.submitted -= first;
   return trace;

@@ -174,7 +174,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       .add_option("--with", arguments.with,
                   "what else there is in the cluster; may be given several times:" + FeaturesText())
       ->take_all();
-  command.add_option("--seed", arguments.seed, "of the faults")->capture_default_str();
+  command.add_option("--seed", arguments.seed, "of the faults, and of models drawn by --split")
+      ->capture_default_str();
 }
 
 Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptions& options) {

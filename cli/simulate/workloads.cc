@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "cli/simulate/philly_trace.h"
 #include "config/text_file.h"
+#include "core/random.h"
+#include "sim/traces/recorded_trace.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {
@@ -54,23 +61,144 @@ Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
   return TraceWorkload{.name = name, .jobs = std::move(*jobs)};
 }
 
+// Returns the number that a text is, from 0; nullopt: it is none.
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+// Jobs keep their ids if all are different numbers, else they are numbered by arrival.
+bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
+  std::unordered_set<int64_t> numbers;
+  return std::all_of(jobs.begin(), jobs.end(), [&numbers](const RecordedJob& job) {
+    const auto number = WholeNumber(job.id);
+    return number && numbers.insert(*number).second;
+  });
+}
+
+// Jobs with durations have work for the time for which they ran. Those without a model that has a
+// profile get one by --split, drawn with --seed.
+Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace& trace,
+                                   const SimulateArguments& arguments, const ModelFacts& facts,
+                                   Gpus most) {
+  const auto split = SplitOf(arguments);
+  if (!split) return Fail(split.error());
+  Random random(arguments.seed);
+  const bool have_numbers = HaveNumbers(trace.jobs);
+  TraceWorkload workload{.name = name, .reading = trace.Describe()};
+  int64_t next_id = 0;
+  for (const RecordedJob& job : trace.jobs) {
+    // Drawn for each job, so that the others' models do not depend on which are known.
+    const std::string drawn(DrawModel(*split, random));
+    const bool known = facts.Find(job.model, Gpus(1)) != nullptr;
+    const std::string& model = known ? job.model : drawn;
+    const ModelFact* fact = facts.Find(model, Gpus(1));
+    if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
+    if (job.gpus > most) {
+      ++workload.left_out;
+      continue;
+    }
+    workload.drawn_models += known ? 0 : 1;
+    const double iterations = std::clamp(job.duration / fact->iteration_time, 1.0, 1e15);
+    workload.jobs.push_back({.id = have_numbers ? *WholeNumber(job.id) : next_id++,
+                             .model = model,
+                             .arrival = job.submitted,
+                             .total_iterations = static_cast<int64_t>(iterations),
+                             .gpus = job.gpus,
+                             .iteration_time = fact->iteration_time,
+                             .duration = job.duration});
+  }
+  if (workload.left_out > 0) {
+    workload.reading += fmt::format("; {} ask for more GPUs than the {} of all servers",
+                                    workload.left_out, most.count());
+  }
+  if (workload.drawn_models > 0) {
+    workload.reading +=
+        fmt::format("; {} without a known model: models are drawn by --split {} with --seed {}",
+                    workload.drawn_models, arguments.split, arguments.seed);
+  }
+  if (workload.jobs.empty())
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: {}", name, workload.reading));
+  return workload;
+}
+
+Result<TraceWorkload> FromJson(const std::string& name, std::string_view text,
+                               const SimulateArguments& arguments, const ModelFacts& facts,
+                               Gpus most) {
+  auto workload = FromPhilly(name, text, arguments, facts, most);
+  if (!workload) return Fail(workload.error().code, name + ": " + workload.error().message);
+  workload->reading = fmt::format(
+      "read as Philly's cluster_job_log: {} jobs, left out: {} that "
+      "never ran or ask for more GPUs than all servers have",
+      workload->jobs.size(), workload->left_out);
+  return workload;
+}
+
+// A file of --trace.
+struct TraceFile {
+  std::string name;
+  std::string text;
+  RecognizedTrace form;
+
+  PaiTable Pai() const { return {text, name, form}; }
+};
+
+// Returns an error that names the table that is missing.
+tl::unexpected<Error> NeedsTasks(const TraceFile& jobs) {
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("{}: read as the jobs of Alibaba PAI 2020: their GPUs are in the table "
+                          "of tasks: --trace {},pai_task_table.csv",
+                          jobs.name, jobs.name));
+}
+
+Result<TraceWorkload> FromFile(const TraceFile& file, const TraceFile* pai_jobs,
+                               const SimulateArguments& arguments, const ModelFacts& facts,
+                               Gpus most) {
+  const TraceForm form = file.form.form;
+  if (form == TraceForm::kIterations) return FromCsv(file.name, file.text);
+  if (form == TraceForm::kJson) return FromJson(file.name, file.text, arguments, facts, most);
+  const auto trace = pai_jobs != nullptr ? ReadPaiTrace(file.Pai(), pai_jobs->Pai())
+                                         : ReadRecordedTrace(file.text, file.name, file.form);
+  if (!trace) return Fail(trace.error());
+  const std::string name = pai_jobs != nullptr ? pai_jobs->name + "+" + file.name : file.name;
+  return FromRecorded(name, *trace, arguments, facts, most);
+}
+
+Result<std::vector<TraceFile>> ReadTraceFiles(const std::vector<std::string>& names) {
+  std::vector<TraceFile> files;
+  for (const std::string& name : names) {
+    auto text = config::ReadTextFile(name);
+    if (!text) return Fail(text.error());
+    const auto form = RecognizeTrace(*text, name);
+    if (!form) return Fail(form.error());
+    files.push_back({name, *std::move(text), *form});
+  }
+  return files;
+}
+
 }  // namespace
 
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most) {
   std::vector<TraceWorkload> workloads;
-  for (const std::string& name : arguments.traces) {
-    const auto text = config::ReadTextFile(name);
-    if (!text) return Fail(text.error());
-    const bool is_json = name.ends_with(".json");
-    auto workload =
-        is_json ? FromPhilly(name, *text, arguments, facts, most) : FromCsv(name, *text);
-    if (!workload && is_json) {
-      return Fail(workload.error().code, name + ": " + workload.error().message);
-    }
+  const auto files = ReadTraceFiles(arguments.traces);
+  if (!files) return Fail(files.error());
+  // The n-th table of PAI's jobs belongs to the n-th of its tasks.
+  std::vector<const TraceFile*> pai_jobs;
+  for (const TraceFile& file : *files) {
+    if (file.form.form == TraceForm::kPaiJobs) pai_jobs.push_back(&file);
+  }
+  size_t next_jobs = 0;
+  for (const TraceFile& file : *files) {
+    if (file.form.form == TraceForm::kPaiJobs) continue;
+    const bool joins = file.form.form == TraceForm::kPaiTasks && next_jobs < pai_jobs.size();
+    auto workload = FromFile(file, joins ? pai_jobs[next_jobs++] : nullptr, arguments, facts, most);
     if (!workload) return Fail(workload.error());
     workloads.push_back(std::move(*workload));
   }
+  if (next_jobs < pai_jobs.size()) return NeedsTasks(*pai_jobs[next_jobs]);
   for (const std::string& text : arguments.workloads) {
     const auto made = ParseWorkloadOptions(text);
     if (!made) return Fail(ErrorCode::kInvalid, "--generate: " + made.error().message);

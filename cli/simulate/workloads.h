@@ -2,7 +2,8 @@
 
 // The jobs of the runs: from traces, or generated.
 //
-// Threading: values. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: values. Failures: kInvalid and kNotFound, naming file or option; kNotFound if a file
+// has no job to simulate.
 
 #include <cstddef>
 #include <string>
@@ -22,9 +23,14 @@ struct TraceWorkload {
   // Jobs of the file that no run includes: they never ran, or ask for more GPUs than all servers
   // have.
   size_t left_out = 0;
+  // How the file was read, in words; empty for traces with iterations and generated workloads.
+  std::string reading = {};
+  // Jobs whose model is drawn, because the trace does not say it, or says one without a profile.
+  size_t drawn_models = 0;
 };
 
-// Reads --trace and generates the jobs of --generate. `most`: the largest GPU count of a job.
+// Reads --trace, whatever form each file has, and generates the jobs of --generate. The two tables
+// of Alibaba's PAI trace make one workload. `most`: the largest GPU count of a job.
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 

@@ -6,25 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/csv_records.h"
+
 namespace synergy {
 namespace {
-
-std::string_view NextLine(std::string_view& text) {
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-void Split(std::string_view line, std::vector<std::string_view>& fields) {
-  for (;;) {
-    const size_t comma = line.find(',');
-    fields.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 // Parses all of `text`; nullopt if anything is left over.
 template <class Number>
@@ -59,30 +44,34 @@ Result<double> CsvTable::Field::Number(double least) const {
 Result<CsvTable> CsvTable::Parse(std::string_view text, std::string_view file) {
   CsvTable table;
   table.file_ = file;
-  for (size_t line = 1; !text.empty(); ++line) {
-    const std::string_view whole = NextLine(text);
-    if (whole.empty()) continue;
+  CsvRecords records(text, file, {});
+  for (;;) {
+    const auto more = records.Next();
+    if (!more) return Fail(more.error());
+    if (!*more) break;
     if (table.columns_.empty()) {
-      Split(whole, table.columns_);
+      table.columns_.assign(records.fields().begin(), records.fields().end());
       for (size_t i = 0; i < table.columns_.size(); ++i) {
         if (table.Find(table.columns_[i]) == i) continue;
         return Fail(ErrorCode::kInvalid,
-                    fmt::format("{}:{}: the column \"{}\" occurs twice: remove one", file, line,
-                                table.columns_[i]));
+                    fmt::format("{}:{}: the column \"{}\" occurs twice: remove one", file,
+                                records.line(), table.columns_[i]));
       }
       continue;
     }
-    const size_t before = table.fields_.size();
-    Split(whole, table.fields_);
-    if (const size_t found = table.fields_.size() - before; found != table.columns_.size()) {
+    if (const size_t found = records.fields().size(); found != table.columns_.size()) {
       return Fail(ErrorCode::kInvalid,
                   fmt::format("{}:{}: {} fields, but the header has {} columns: write one for "
                               "each, separated by commas",
-                              file, line, found, table.columns_.size()));
+                              file, records.line(), found, table.columns_.size()));
     }
-    table.line_numbers_.push_back(line);
-    table.lines_.push_back(whole);
+    table.line_numbers_.push_back(records.line());
+    for (size_t at = 0; at < table.columns_.size(); ++at) {
+      table.fields_.push_back(records.fields()[at]);
+      table.positions_.push_back(records.ColumnOf(at));
+    }
   }
+  table.unescaped_ = records.TakeUnescaped();
   if (table.columns_.empty()) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}:1: empty: write a header line with the columns' names", file));
@@ -105,9 +94,8 @@ Result<size_t> CsvTable::Need(std::string_view column) const {
 }
 
 CsvTable::Field CsvTable::At(size_t row, size_t column) const {
-  const std::string_view text = fields_[row * columns_.size() + column];
-  const auto offset = static_cast<size_t>(text.data() - lines_[row].data());
-  return {text, columns_[column], file_, line_numbers_[row], offset + 1};
+  const size_t at = row * columns_.size() + column;
+  return {fields_[at], columns_[column], file_, line_numbers_[row], positions_[at]};
 }
 
 }  // namespace synergy

@@ -1,13 +1,13 @@
 #pragma once
 
-// Comma-separated text with a header line, read by column name. Quoting is not supported: fields
-// hold numbers and plain names. Lines may end in CRLF; empty lines are skipped.
+// Comma-separated text with a header line, read by column name (csv_records.h has the syntax).
 //
 // Threading: values; a table refers to the text that it was parsed from.
 // Failures: kInvalid with file, line, column (both from 1) and what to write instead.
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,8 +51,9 @@ class CsvTable {
   std::string_view file_;
   std::vector<std::string_view> columns_;
   std::vector<size_t> line_numbers_;      // by row, from 1
-  std::vector<std::string_view> lines_;   // by row, whole lines
   std::vector<std::string_view> fields_;  // by row, then column
+  std::vector<size_t> positions_;         // of `fields_` in their lines, from 1
+  std::deque<std::string> unescaped_;     // texts of `fields_` that are not in the text as they are
 };
 
 }  // namespace synergy

@@ -131,6 +131,14 @@ std::string_view ModelSequence::Next() {
   return models[static_cast<size_t>(counts_.at(of_class)++) % models.size()];
 }
 
+std::string_view DrawModel(const std::array<int, 3>& split, Random& random) {
+  auto percent = static_cast<int>(random.Below(100));
+  size_t of_class = 0;
+  while (of_class + 1 < kClasses && percent >= split.at(of_class)) percent -= split.at(of_class++);
+  const auto& models = kModels.at(of_class);
+  return models[random.Below(models.size())];
+}
+
 Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text) {
   WorkloadOptions options;
   if (text.empty()) return options;

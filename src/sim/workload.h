@@ -46,6 +46,9 @@ Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
 // Returns the jobs in the format of ParseTrace().
 std::string ToTraceCsv(std::span<const TraceJob> jobs);
 
+// Draws a model: its class by the weights of `split`, then one of the class.
+std::string_view DrawModel(const std::array<int, 3>& split, Random& random);
+
 // Yields the models of a workload with this split, job by job; for traces without model names.
 class ModelSequence {
  public:

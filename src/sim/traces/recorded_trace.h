@@ -1,0 +1,88 @@
+#pragma once
+
+// Jobs that a cluster has recorded, with durations, in the forms that planners have
+// (docs/simulator.md#plan-with-your-own-data). The form is recognised by the text.
+//
+// One set of rules for all forms:
+//   time       the first submission is 0. A time without a zone is UTC: only differences count. A
+//              job without a submission arrives at its start, else its duration before its end.
+//   duration   the recorded one, else from start to end. A job that still runs counts with the time
+//              so far.
+//   GPUs       of the whole job; a fraction is rounded up.
+//   rows       in any order; of the jobs with the same id the last one counts.
+//   left out   steps, pending jobs, those that never ran, without GPUs, or with a duration of 0 or
+//              less. All are counted.
+// A field that holds something else than its column says is an error.
+//
+// Threading: pure.
+// Failures: kInvalid with file, line, column, value and the cure; kNotFound if no job is left.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy {
+
+struct RecordedJob {
+  std::string id;
+  std::string model;    // empty: unknown
+  Seconds submitted{};  // after the first job
+  Seconds duration{};
+  Gpus gpus;
+};
+
+struct RecordedTrace {
+  using Count = std::pair<std::string, size_t>;
+
+  std::string form;               // "Slurm sacct"
+  std::vector<RecordedJob> jobs;  // by submission
+  std::vector<Count> left_out;    // "pending", 4
+  std::vector<Count> notes;       // "still running, counted with the time so far", 3
+
+  // Returns "read as Slurm sacct: 1200 jobs, left out: 30 steps, 4 pending; note: ...".
+  std::string Describe() const;
+};
+
+enum class TraceForm {
+  kIterations,  // trace.h
+  kJson,
+  kPlain,   // job_id, submit_time, duration_s, gpus
+  kSlurm,   // sacct -P
+  kHelios,  // Helios and Acme
+  kPaiJobs,
+  kPaiTasks,
+};
+
+struct RecognizedTrace {
+  TraceForm form = TraceForm::kPlain;
+  char separator = ',';
+  bool has_header = true;
+};
+
+// kInvalid lists the forms. An empty text has kIterations.
+Result<RecognizedTrace> RecognizeTrace(std::string_view text, std::string_view file);
+
+// REQUIRES: `form` is that of the text, and kPlain, kSlurm, kHelios or kPaiTasks.
+Result<RecordedTrace> ReadRecordedTrace(std::string_view text, std::string_view file,
+                                        const RecognizedTrace& form);
+
+// One table of Alibaba's PAI trace.
+struct PaiTable {
+  std::string_view text;
+  std::string_view file;
+  RecognizedTrace form;
+};
+
+// Joins Alibaba's tables of jobs and tasks (cluster-trace-gpu-v2020) by job_name. A job has the
+// GPUs of all instances of its tasks together, and runs from the first start to the last end of
+// those with GPUs. `jobs`: none: jobs arrive when their first task starts.
+Result<RecordedTrace> ReadPaiTrace(const PaiTable& tasks, const std::optional<PaiTable>& jobs);
+
+}  // namespace synergy

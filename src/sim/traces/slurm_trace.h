@@ -1,0 +1,25 @@
+#pragma once
+
+// Reads the output of Slurm's `sacct -P`, with any of its columns.
+//
+//   rows     A row whose JobID has a step (.batch, .0, .extern) is left out; without JobID, one
+//            whose Partition or ReqTRES is empty. Members of an array (123_4) are jobs; the
+//            components of a heterogeneous job (123+0, 123+1) are one.
+//   GPUs     gres/gpu=N of AllocTRES, else of ReqTRES; where only gres/gpu:TYPE=N stands, their
+//            sum. Before Slurm had these: AllocGRES or ReqGRES, which are per node.
+//   duration ElapsedRaw, else Elapsed, else from Start to End.
+//
+// Apart because each form of a trace is a file.
+// Threading: pure. Failures: as recorded_trace.h says.
+
+#include <string_view>
+
+#include "core/result.h"
+#include "sim/traces/recorded_trace.h"
+
+namespace synergy {
+
+Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view file,
+                                     const RecognizedTrace& form);
+
+}  // namespace synergy

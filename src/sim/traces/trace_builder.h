@@ -1,0 +1,51 @@
+#pragma once
+
+// The rules of recorded_trace.h, which all forms share.
+//
+// Threading: one owner.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "sim/traces/recorded_trace.h"
+
+namespace synergy {
+
+struct RecordedRow {
+  enum class State : uint8_t { kOther, kPending, kRunning };
+
+  std::string id;
+  std::string model;
+  State state = State::kOther;
+  std::optional<Seconds> submitted;
+  std::optional<Seconds> started;
+  std::optional<Seconds> ended;
+  std::optional<Seconds> duration;
+  double gpus = 0;
+};
+
+// Reads a state as Slurm and others write it: "RUNNING", "R", "CANCELLED by 1000".
+RecordedRow::State ReadRecordedState(std::string_view text);
+
+class TraceBuilder {
+ public:
+  // Adds the row's job, or counts why it is left out. `names_starts`: a row without a start never
+  // ran.
+  void Add(RecordedRow row, bool names_starts);
+  void LeaveOut(std::string_view reason) { Count(trace_.left_out, reason); }
+  void Note(std::string_view what) { Count(trace_.notes, what); }
+
+  // Returns the trace; kNotFound if no job is left.
+  Result<RecordedTrace> Finish(std::string form, std::string_view file);
+
+ private:
+  static void Count(std::vector<RecordedTrace::Count>& counts, std::string_view what,
+                    size_t number = 1);
+
+  RecordedTrace trace_;
+};
+
+}  // namespace synergy
