@@ -34,6 +34,26 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
 }
 
+Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
+  constexpr std::string_view kUsage = "least:1,most:16,serial:0.05";
+  constexpr double kMost = 1000;
+  double least = 1;
+  double most = 0;
+  ElasticWorkers& workers = elastic.emplace();
+  auto read = ReadSettings(text, ':', kUsage,
+                           {{"least", ReadNumber(least, 1, kMost)},
+                            {"most", ReadNumber(most, 1, kMost)},
+                            {"serial", ReadNumber(workers.serial, 0, 1)}});
+  if (!read) return read;
+  if (most < least || std::floor(least) != least || std::floor(most) != most) {
+    return Fail(ErrorCode::kInvalid,
+                "elastic: give most, and no less than least; both are whole numbers");
+  }
+  workers.least = static_cast<int64_t>(least);
+  workers.most = static_cast<int64_t>(most);
+  return {};
+}
+
 // Reads the servers of each GPU product, and the speed there of models that have no other.
 Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
   constexpr double kMostServers = 100'000;
@@ -80,7 +100,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 3> kFeatures = {
+constexpr std::array<Feature, 4> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -92,6 +112,12 @@ constexpr std::array<Feature, 3> kFeatures = {
       "are at most; nodes lost, per node and day",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadFaults(settings, options.faults);
+      }},
+     {"elastic", "least:N,most:N,serial:P",
+      "the least and most pods of jobs under --policy fifo:Elastic, and the part of their work "
+      "that pods do not share (Amdahl)",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadElastic(settings, options.elastic);
       }}}};
 
 std::string FeaturesText() {
@@ -161,7 +187,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       ->description(
           "the order of jobs in a queue of Kueue; fifo without --kueue: no queue, kube-scheduler "
           "places pods as they arrive. fifo and sjf with :Aware or :Ignore have gpuTypes, for "
-          "servers of --with gpu-types" +
+          "servers of --with gpu-types. fifo:Elastic has workers: Elastic, for jobs of --with "
+          "elastic" +
           LinesOf(PolicyNames()))
       ->group("Scheduling");
   command.option_defaults()->group("Scheduling");
@@ -204,6 +231,14 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
   }
+  const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
+                                    "fifo:Elastic") != arguments.policies.end();
+  if (is_elastic && !options.elastic)
+    return WrongOption("--policy", "fifo:Elastic needs elastic jobs: --with elastic");
+  if (!is_elastic && options.elastic)
+    return WrongOption("--with", "elastic: needs --policy fifo:Elastic");
+  if (is_elastic && arguments.live_profiles)
+    return WrongOption("--policy", "fifo:Elastic excludes --live-profiles");
   if (!options.gpu_types.empty() && options.starts_from_cluster)
     return WrongOption("--with", "gpu-types: not with a cluster, whose servers are known");
   return {};

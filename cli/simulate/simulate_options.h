@@ -84,6 +84,7 @@ struct SimulateOptions {
   std::optional<QueueSetup> queue;
   bool always_queues = false;
   FaultRates faults;
+  std::optional<ElasticWorkers> elastic;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {
     std::string product;

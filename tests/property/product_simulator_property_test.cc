@@ -74,6 +74,11 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
       EXPECT_TRUE(ReadPolicy(typed[random.Below(4)], rounds));
       options.gpu_speeds.of_products = {{"fast", 1.5}, {"slow", 0.5}};
       options.gpu_speeds.of_models = {{{"a", "slow"}, 2}};
+    } else if (random.Below(3) == 0) {
+      EXPECT_TRUE(ReadPolicy("fifo:Elastic", rounds));
+      options.elastic = {.least = 1,
+                         .most = static_cast<int64_t>(1 + random.Below(6)),
+                         .serial = 0.2 * random.Uniform()};
     }
   }
   options.faults.seed = seed;

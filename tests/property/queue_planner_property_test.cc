@@ -121,13 +121,13 @@ class Cluster {
   }
 
   void Do(const KueueAction& action) {
-    Job& job = jobs_.at(action.uid);
+    Job& job = jobs_.at(action.name);
     if (action.kind == KueueAction::Kind::kStart) {
       job.since = now_;
-      kueue_.PutPod({.uid = action.uid + "-0",
+      kueue_.PutPod({.uid = action.name + "-0",
                      .pod_namespace = "team",
-                     .name = action.uid + "-0",
-                     .workload = action.uid,
+                     .name = action.name + "-0",
+                     .workload = action.name,
                      .has_gpus = true,
                      .has_node = true,
                      .node = "n",
@@ -137,8 +137,8 @@ class Cluster {
     }
     if (job.since) job.left -= now_ - *job.since;
     job.since.reset();
-    kueue_.RemovePod(action.uid + "-0");
-    kueue_.PodsGone(action.uid, Now());
+    kueue_.RemovePod(action.name + "-0");
+    kueue_.PodsGone(action.name, Now());
   }
 
   void FinishJobs() {

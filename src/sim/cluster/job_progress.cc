@@ -36,6 +36,14 @@ void JobProgress::Begin(size_t job, const Work& work) {
   state.pod_nodes.resize(work.pods);
 }
 
+void JobProgress::SetWorkers(size_t job, uint32_t pods, double workers_factor) {
+  JobState& state = jobs_.at(job);
+  state.work.pods = pods;
+  state.work.workers_factor = workers_factor;
+  state.pod_speeds.assign(pods, 0);
+  state.pod_nodes.assign(pods, {});
+}
+
 bool JobProgress::Runs(const RunningPod& pod) const {
   return pod.job == kNoJob || jobs_.at(pod.job).Runs();
 }
@@ -203,7 +211,7 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   JobState& state = jobs_.at(job);
   state.pod_speeds[ordinal] = speed;
   double slowest = *std::min_element(state.pod_speeds.begin(), state.pod_speeds.end());
-  slowest *= state.spread;
+  slowest *= state.spread * state.work.workers_factor;
   if (slowest == state.speed) return;
   state.first_part_done = FirstPartDone(job, now);
   Book(state, now);

@@ -44,10 +44,14 @@ class JobProgress {
     uint32_t pods = 1;
     bool runs_already = false;  // the restart cost is paid already
     Seconds first_part{};       // as Job::first_part
+    double workers_factor = 1;  // on the job's speed, by its number of pods
     SpreadCost spread;          // the profile's slowdown; without one, that of the rules
   };
   // REQUIRES: `job` is a number below kNoJob that was not used before.
   void Begin(size_t job, const Work& work);
+
+  // Gives the job another number of pods. REQUIRES: none of its pods is there.
+  void SetWorkers(size_t job, uint32_t pods, double workers_factor);
 
   // `rack` is empty if unknown.
   void SetNode(const std::string& node, MilliCpu cpu, const std::string& rack = {}) {

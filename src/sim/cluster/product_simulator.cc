@@ -125,6 +125,7 @@ class ProductSimulation {
   Result<SimulationRun> Run() {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
     if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
+    if (auto possible = CheckElastic(); !possible) return Fail(possible.error());
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -175,6 +176,7 @@ class ProductSimulation {
     uint32_t started = 0;                              // number of pods
     bool goes = false;                                 // all of its pods run
     bool broken = false;                               // a node with a pod of it is lost
+    int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
   };
   struct Owner {
@@ -265,10 +267,45 @@ class ProductSimulation {
     PodProgress progress;
     progress.remaining = running_.RemainingOf(owner.job, now_);
     if (progress.remaining) {
-      progress.rate =
-          running_.SpeedOf(owner.job) / static_cast<double>(jobs_[owner.job].pods.size());
+      const double speed = running_.SpeedOf(owner.job);
+      progress.rate = speed / static_cast<double>(jobs_[owner.job].pods.size());
+      if (IsElastic(owner.job)) {
+        // Each pod logs the iterations of the job, here milliseconds at the fair share.
+        const double left = Seconds(*progress.remaining).count() * speed;
+        progress.rate = speed * 1000;
+        progress.total = std::llround(trace_[owner.job].ideal.count() * 1000);
+        progress.iteration = std::max<int64_t>(*progress.total - std::llround(left * 1000), 0);
+      }
     }
     return progress;
+  }
+
+  // Returns whether the job's number of pods may change.
+  bool IsElastic(size_t job) const {
+    return options_.elastic && trace_[job].gpus.count() % PodCountOf(job) == 0;
+  }
+
+  // Returns the job's number of pods in the trace.
+  int64_t PodCountOf(size_t job) const { return PodCount(trace_[job].gpus, MostPodGpus()); }
+
+  // Returns how much faster the job is with `workers` pods than with its own number.
+  double FactorOf(size_t job, int64_t workers) const {
+    const auto speed = [this](int64_t pods) {
+      const auto n = static_cast<double>(pods);
+      return n / (1 + options_.elastic->serial * (n - 1));
+    };
+    return speed(workers) / speed(PodCountOf(job));
+  }
+
+  Result<> CheckElastic() const {
+    if (!options_.elastic) return {};
+    if (!options_.queue || !options_.queue->rounds.elastic)
+      return Fail(ErrorCode::kInvalid, "elastic jobs need a queue with workers: Elastic");
+    if (options_.live_profiles) {
+      return Fail(ErrorCode::kInvalid,
+                  "elastic jobs have profiles from the beginning: they are not measured live");
+    }
+    return {};
   }
 
   Result<> CheckTypes() const {
@@ -392,11 +429,15 @@ class ProductSimulation {
       ++arrived_;
       const size_t job = arrivals_[next_arrival_++];
       if (queue_) {
-        queue_->Add({.name = NameOf(job),
-                     .gpus = trace_[job].gpus,
-                     .pods = PodCount(trace_[job].gpus, MostPodGpus()),
-                     .model = trace_[job].model},
-                    present());
+        QueueJob queued{.name = NameOf(job),
+                        .gpus = trace_[job].gpus,
+                        .pods = PodCountOf(job),
+                        .model = trace_[job].model};
+        if (IsElastic(job)) {
+          queued.least = std::min(options_.elastic->least, queued.pods);
+          queued.most = std::max(options_.elastic->most, queued.pods);
+        }
+        queue_->Add(queued, present());
       } else if (auto made = MakePods(job); !made) {
         return made;
       }
@@ -433,12 +474,13 @@ class ProductSimulation {
   Result<> RunQueue() {
     if (!queue_ || now_ < queue_->wake()) return {};
     for (const KueueAction& action : queue_->Run(present())) {
-      const size_t job = by_name_.at(action.uid);
+      const size_t job = by_name_.at(action.name);
       if (action.kind == KueueAction::Kind::kStop) {
         Suspend(job);
         continue;
       }
       jobs_[job].gpu_product = action.product;
+      if (IsElastic(job)) jobs_[job].workers = action.pods;
       if (auto made = MakePods(job); !made) return made;
     }
     return {};
@@ -510,14 +552,17 @@ class ProductSimulation {
   // Makes the job's pods, or defers that while no GPUs are known to be free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
-    auto pods = PodsOf({.name = NameOf(index),
-                        .run = jobs_[index].runs + 1,
-                        .pod_namespace = options_.pod_namespace,
-                        .model = job.model,
-                        .gpus = job.gpus,
-                        .gpu_product = jobs_[index].gpu_product,
-                        .measured = !KnowsModels()},
-                       MostPodGpus(), surroundings_, admission_, present().wall);
+    const int64_t workers = jobs_[index].workers;
+    const Gpus worker(job.gpus.count() / PodCountOf(index));  // of each pod, if `workers` is set
+    auto pods =
+        PodsOf({.name = NameOf(index),
+                .run = jobs_[index].runs + 1,
+                .pod_namespace = options_.pod_namespace,
+                .model = job.model,
+                .gpus = workers > 0 ? worker * workers : job.gpus,
+                .gpu_product = jobs_[index].gpu_product,
+                .measured = !KnowsModels()},
+               workers > 0 ? worker : MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
       return {};
@@ -531,6 +576,9 @@ class ProductSimulation {
                              .pods = static_cast<uint32_t>(pods->size()),
                              .first_part = job.first_part,
                              .spread = SpreadOf(job.model)});
+    }
+    if (workers > 0) {
+      running_.SetWorkers(index, static_cast<uint32_t>(pods->size()), FactorOf(index, workers));
     }
     for (Pod& pod : *pods) {
       if (options_.baseline) GiveFairShare(pod);

@@ -67,6 +67,14 @@ struct ProductJob {
   Seconds first_part{};        // as Job::first_part
 };
 
+// Jobs that run with more or fewer pods than the trace gives them. With n pods a job is
+// n / (1 + serial (n - 1)) times as fast as with one (Amdahl).
+struct ElasticWorkers {
+  int64_t least = 1;
+  int64_t most = 16;
+  double serial = 0;  // the part of its work that pods do not share
+};
+
 struct ProductOptions {
   Enforcement enforcement = Enforcement::kShared;
   Latencies latencies;
@@ -95,6 +103,9 @@ struct ProductOptions {
   // How fast the models are on the GPU products of the nodes. The product knows it by profiles.
   GpuSpeeds gpu_speeds;
   FaultRates faults;
+  // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
+  // bounds. REQUIRES: queue->rounds.elastic.
+  std::optional<ElasticWorkers> elastic;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;

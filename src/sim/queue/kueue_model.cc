@@ -63,12 +63,17 @@ void KueueModel::WakeScheduler(const std::string& queue, Moment at) {
 void KueueModel::Create(Workload workload, Moment at) {
   const auto queue = local_queues_.find(workload.workload_namespace + "/" + workload.local_queue);
   SYNERGY_CHECK(queue != local_queues_.end(), "the workload's LocalQueue is known");
-  Entry& entry = entries_[workload.uid];
+  Entry& entry = entries_[workload.name];
   entry.queue = queue->second;
   workload.has_quota = workload.evicted = workload.finished = false;
   workload.created = workload.quota_since = at.wall;
   Store(entry, std::move(workload));
   WakeScheduler(entry.queue, at);
+}
+
+void KueueModel::PutJob(QueuedJob job) {
+  job.resource_version = std::to_string(++versions_);
+  objects_.jobs.Upsert(std::move(job));
 }
 
 void KueueModel::PutPod(QueuedPod pod) {
@@ -79,16 +84,16 @@ void KueueModel::PutPod(QueuedPod pod) {
 
 void KueueModel::RemovePod(const std::string& uid) { pods_changed_ |= pods_.erase(uid) > 0; }
 
-void KueueModel::PodsGone(const std::string& uid, Moment at) {
-  const auto found = entries_.find(uid);
+void KueueModel::PodsGone(const std::string& name, Moment at) {
+  const auto found = entries_.find(name);
   if (found == entries_.end() || found->second.done) return;
-  SetTimer(delays_.release, Timer::kRelease, uid, found->second.admissions, at);
+  SetTimer(delays_.release, Timer::kRelease, name, found->second.admissions, at);
 }
 
-void KueueModel::Finish(const std::string& uid, Moment at) {
-  Entry& entry = entries_.at(uid);
+void KueueModel::Finish(const std::string& name, Moment at) {
+  Entry& entry = entries_.at(name);
   if (std::exchange(entry.done, true)) return;
-  SetTimer(delays_.release, Timer::kRelease, uid, entry.admissions, at);
+  SetTimer(delays_.release, Timer::kRelease, name, entry.admissions, at);
 }
 
 Instant KueueModel::wake() const {
@@ -115,8 +120,8 @@ std::vector<KueueAction> KueueModel::Run(Moment at) {
       if (!entry.done) actions.push_back({KueueAction::Kind::kStop, name});
     } else if (!entry.object->evicted) {
       const std::vector<CheckState>& checks = entry.object->checks;
-      actions.push_back(
-          {KueueAction::Kind::kStart, name, checks.empty() ? "" : checks.front().product});
+      actions.push_back({KueueAction::Kind::kStart, name,
+                         checks.empty() ? "" : checks.front().product, entry.object->pods});
     }
   }
   return actions;
@@ -124,7 +129,7 @@ std::vector<KueueAction> KueueModel::Run(Moment at) {
 
 void KueueModel::Schedule(Queue& queue, Moment at) {
   std::vector<Entry*> waiting;
-  for (auto& [uid, entry] : entries_) {
+  for (auto& [name, entry] : entries_) {
     const Workload& workload = *entry.object;
     if (entry.queue == queue.spec.name && !workload.has_quota && workload.active &&
         workload.requeue_at <= at.wall)
@@ -159,7 +164,7 @@ bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
                           .message = {},
                           .since = at.wall}};
     } else {
-      SetTimer(delays_.start, Timer::kStart, admitted.uid, entry.admissions, at);
+      SetTimer(delays_.start, Timer::kStart, admitted.name, entry.admissions, at);
     }
     Store(entry, std::move(admitted));
     return true;
@@ -183,7 +188,7 @@ std::vector<KueueModel::Entry*> KueueModel::VictimsFor(const Queue& queue,
                                                        const std::string& flavor, Gpus quota,
                                                        const Workload& workload) {
   std::vector<Entry*> candidates;
-  for (auto& [uid, entry] : entries_) {
+  for (auto& [name, entry] : entries_) {
     const Workload& other = *entry.object;
     if (entry.queue == queue.spec.name && other.has_quota && entry.flavor == flavor &&
         other.priority < workload.priority)
@@ -218,21 +223,33 @@ void KueueModel::Evict(Entry& entry, Moment at) {
   ++evictions_;
   Workload evicted = *entry.object;
   evicted.evicted = true;
-  SetTimer(delays_.stop, Timer::kStop, evicted.uid, entry.admissions, at);
+  SetTimer(delays_.stop, Timer::kStop, evicted.name, entry.admissions, at);
   Store(entry, std::move(evicted));
 }
 
-void KueueModel::Release(const std::string& uid, Moment at) {
-  const auto found = entries_.find(uid);
+Workload KueueModel::ReplacementOf(Entry& entry, Moment at) const {
+  Workload workload = *entry.object;
+  workload.uid = workload.name + "/" + std::to_string(++entry.replaced);
+  workload.priority = workload.OwnPriority();
+  workload.note.reset();
+  workload.pods = std::exchange(entry.workers, 0);
+  workload.gpus = workload.pod_gpus * workload.pods;
+  workload.created = at.wall;
+  return workload;
+}
+
+void KueueModel::Release(const std::string& name, Moment at) {
+  const auto found = entries_.find(name);
   Entry& entry = found->second;
   const std::string queue = entry.queue;
   if (entry.object->has_quota) queues_.at(queue).used.at(entry.flavor) -= entry.object->gpus;
   if (entry.done) {
     workloads_.erase(entry.object->Key());
     workloads_changed_ = true;
+    objects_.jobs.RemoveKey(entry.object->Key());
     entries_.erase(found);
   } else {
-    Workload requeued = *entry.object;
+    Workload requeued = entry.workers > 0 ? ReplacementOf(entry, at) : *entry.object;
     requeued.has_quota = requeued.evicted = false;
     requeued.quota_since = at.wall;
     requeued.checks.clear();
@@ -246,7 +263,7 @@ void KueueModel::Release(const std::string& uid, Moment at) {
 }
 
 KueueModel::Entry* KueueModel::FindAsRead(const Workload& workload) {
-  const auto found = entries_.find(workload.uid);
+  const auto found = entries_.find(workload.name);
   const bool is_current = found != entries_.end() &&
                           found->second.object->resource_version == workload.resource_version;
   return is_current ? &found->second : nullptr;
@@ -263,7 +280,7 @@ WriteOutcome KueueModel::Answer(const TypeAnswer& answer, Moment at) {
                                      .since = at.wall};
   Store(*entry, std::move(changed));
   if (answer.answer.word == CheckWord::kReady) {
-    SetTimer(delays_.start, Timer::kStart, entry->object->uid, entry->admissions, at);
+    SetTimer(delays_.start, Timer::kStart, entry->object->name, entry->admissions, at);
   } else if (answer.answer.word == CheckWord::kRetry && !entry->object->evicted) {
     entry->retries = true;
     Evict(*entry, at);
@@ -285,6 +302,29 @@ WriteOutcome KueueModel::Write(const WorkloadWrite& write, Moment at) {
   return WriteOutcome::kWritten;
 }
 
+WriteOutcome KueueModel::Write(const WorkersWrite& write, Moment at) {
+  const auto job = objects_.jobs.Find(write.job->Key());
+  const auto found = entries_.find(write.job->name);
+  const bool is_current = job && job->resource_version == write.job->resource_version &&
+                          found != entries_.end() && !found->second.done;
+  if (!is_current) return WriteOutcome::kOutdated;
+  Entry& entry = found->second;
+  QueuedJob changed = *job;
+  changed.workers = write.change.to;
+  PutJob(std::move(changed));
+  if (entry.object->has_quota) {
+    entry.workers = write.change.to;
+    if (!entry.object->evicted) Evict(entry, at);
+    return WriteOutcome::kWritten;
+  }
+  Workload resized = *entry.object;
+  resized.pods = write.change.to;
+  resized.gpus = resized.pod_gpus * resized.pods;
+  Store(entry, std::move(resized));
+  WakeScheduler(entry.queue, at);
+  return WriteOutcome::kWritten;
+}
+
 QueueObjects KueueModel::Objects() const {
   const auto snapshot = [](const auto& entries) {
     return std::make_shared<const std::decay_t<decltype(entries)>>(entries);
@@ -295,8 +335,8 @@ QueueObjects KueueModel::Objects() const {
   return objects_;
 }
 
-std::shared_ptr<const Workload> KueueModel::Find(const std::string& uid) const {
-  const auto found = entries_.find(uid);
+std::shared_ptr<const Workload> KueueModel::Find(const std::string& name) const {
+  const auto found = entries_.find(name);
   return found == entries_.end() ? nullptr : found->second.object;
 }
 

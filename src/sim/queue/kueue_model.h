@@ -8,6 +8,9 @@
 //                  ^                     | evicted, kStop, PodsGone()
 //                  +---------------------+
 //
+// Jobs may be elastic: a write of a job's workers changes the workload of one that waits. One that
+// runs stops, and another workload of the same name takes the place of its own (docs/optimus.md).
+//
 // In a queue with our admission check, a workload that has its quota starts once the check is
 // answered with Ready, and is evicted once it is answered with Retry (queues/kueue.h).
 //
@@ -72,9 +75,10 @@ struct KueueAction {
   };
 
   Kind kind = Kind::kStart;
-  std::string uid;  // of the workload
+  std::string name;  // of the workload
   // kStart: the GPU product that the admission check selects for the pods; empty: any.
   std::string product = {};
+  int64_t pods = 0;  // kStart: how many
 };
 
 class KueueModel {
@@ -85,15 +89,22 @@ class KueueModel {
   void Put(const RoundPolicy& policy);
   void Remove(const RoundPolicy& policy);
 
-  // Adds a waiting workload. REQUIRES: its LocalQueue is known, and its UID is new.
+  // The controller may change the number of workers of jobs.
+  void AllowElastic() { objects_.elastic = true; }
+  // Adds the job of a workload of the same name. It leaves with the workload.
+  void PutJob(QueuedJob job);
+
+  // Workloads are known by their names, whatever their namespaces; only writes refer to the UID.
+  //
+  // Adds a waiting workload. REQUIRES: its LocalQueue is known, and its name and UID are new.
   void Create(Workload workload, Moment at);
   // Reports a pod of a workload as it is now.
   void PutPod(QueuedPod pod);
   void RemovePod(const std::string& uid);
   // All pods of a workload that was to stop have ended.
-  void PodsGone(const std::string& uid, Moment at);
+  void PodsGone(const std::string& name, Moment at);
   // The job is done. The workload leaves once its quota is free.
-  void Finish(const std::string& uid, Moment at);
+  void Finish(const std::string& name, Moment at);
 
   // Does what is due, and returns what is to be done with pods. To be called at wake(), and after
   // any of the other calls if they made it due.
@@ -104,12 +115,13 @@ class KueueModel {
   // Makes the write as the API server would: kOutdated if the workload has changed since it was
   // read, or is gone.
   WriteOutcome Write(const WorkloadWrite& write, Moment at);
+  WriteOutcome Write(const WorkersWrite& write, Moment at);
   // Answers the admission check. Its outcomes are those of Write().
   WriteOutcome Answer(const TypeAnswer& answer, Moment at);
 
   QueueObjects Objects() const;
   // Returns the workload; null once it has left.
-  std::shared_ptr<const Workload> Find(const std::string& uid) const;
+  std::shared_ptr<const Workload> Find(const std::string& name) const;
   // Returns the GPUs of the ClusterQueue that are in use.
   Gpus Used(const std::string& queue) const;
   size_t size() const { return entries_.size(); }
@@ -127,7 +139,9 @@ class KueueModel {
     std::string flavor;       // in which it has its quota
     uint64_t admissions = 0;  // so far
     bool done = false;
-    bool retries = false;  // evicted by the answer Retry
+    bool retries = false;   // evicted by the answer Retry
+    int64_t workers = 0;    // of the workload that is to take its place; 0: none is
+    uint32_t replaced = 0;  // how often
   };
   enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };
 
@@ -144,13 +158,15 @@ class KueueModel {
   void Evict(Entry& entry, Moment at);
   // Returns the workload's entry; null if it has changed since it was read, or is gone.
   Entry* FindAsRead(const Workload& workload);
-  void Release(const std::string& uid, Moment at);
+  void Release(const std::string& name, Moment at);
+  // Returns the workload that takes the place of the entry's.
+  Workload ReplacementOf(Entry& entry, Moment at) const;
   void Store(Entry& entry, Workload changed);
 
   const KueueDelays delays_;
   std::map<std::string, Queue> queues_;
   std::map<std::string, std::string> local_queues_;  // "team/q" -> ClusterQueue
-  std::map<std::string, Entry> entries_;             // by UID
+  std::map<std::string, Entry> entries_;             // by name
   // When, a number that keeps their order, what, of which queue or workload, of which admission.
   std::set<std::tuple<Instant, uint64_t, Timer, std::string, uint64_t>> timers_;
   uint64_t numbers_ = 0;

@@ -50,16 +50,26 @@ class ModelWriter final : public WorkloadWriter {
   ModelWriter(KueueModel& kueue, Faults* faults, Moment at)
       : kueue_(kueue), faults_(faults), at_(at) {}
 
+  std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes) {
+    std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
+    for (size_t index = 0; index < writes.size() && MayWrite(); ++index)
+      outcomes[index] = Make(writes[index]);
+    return outcomes;
+  }
+
   // Writes are seen at once.
   bool IsUnseen(const WorkloadWrite& /*write*/) override { return false; }
   bool MayWrite() override { return made_ < kWritesPerStep; }
-  WriteOutcome Write(const WorkloadWrite& write) override {
+  WriteOutcome Write(const WorkloadWrite& write) override { return Make(write); }
+
+ private:
+  template <class OneWrite>
+  WriteOutcome Make(const OneWrite& write) {
     ++made_;
     if (faults_ != nullptr && faults_->CallFails()) return WriteOutcome::kFailed;
     return kueue_.Write(write, at_);
   }
 
- private:
   KueueModel& kueue_;
   Faults* const faults_;
   const Moment at_;
@@ -69,10 +79,6 @@ class ModelWriter final : public WorkloadWriter {
 }  // namespace
 
 Result<> CheckQueue(const QueueSetup& setup) {
-  if (setup.rounds.elastic) {
-    return Fail(ErrorCode::kInvalid,
-                "workers: Elastic is not simulated; synergy-lab rounds --elastic has it");
-  }
   if (auto form = CheckForm(setup.rounds); !form) return form;
   if (setup.rounds.gpu_types != GpuTypes::kNone) {
     const auto policy = ParseTypePolicy(
@@ -93,14 +99,17 @@ Result<> ReadPolicy(std::string_view text, RoundSettings& settings) {
   const size_t colon = std::min(text.find(':'), text.size());
   settings.policy = text.substr(0, colon);
   settings.gpu_types = GpuTypes::kNone;
+  settings.elastic = false;
   if (colon == text.size()) return {};
   const std::string_view types = text.substr(colon + 1);
+  settings.elastic = types == "Elastic";
+  if (settings.elastic) return {};
   for (const GpuTypes known : {GpuTypes::kIgnore, GpuTypes::kAware}) {
     if (ToString(known) == types) settings.gpu_types = known;
   }
   if (settings.gpu_types != GpuTypes::kNone) return {};
   return Fail(ErrorCode::kInvalid,
-              fmt::format("{}: write POLICY, POLICY:Ignore or POLICY:Aware", text));
+              fmt::format("{}: write POLICY, POLICY:Ignore, POLICY:Aware or POLICY:Elastic", text));
 }
 
 QueueDriver::QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
@@ -116,6 +125,7 @@ QueueDriver::QueueDriver(const QueueSetup& setup, const std::string& job_namespa
       stepped_(at.now - kStepInterval) {
   kueue_.AddQueue(QueueOf(setup, job_namespace, quota));
   kueue_.Put(PolicyOf(setup.rounds));
+  if (setup.rounds.elastic) kueue_.AllowElastic();
 }
 
 void QueueDriver::Add(const QueueJob& job, Moment at) {
@@ -132,6 +142,14 @@ void QueueDriver::Add(const QueueJob& job, Moment at) {
   workload.pod_gpus = Gpus((job.gpus.count() + job.pods - 1) / job.pods);
   workload.priority = job.priority;
   workload.may_lose_turn = job.may_lose_turn;
+  if (job.most > 0) {
+    kueue_.PutJob({.uid = job.name,
+                   .job_namespace = job_namespace_,
+                   .name = job.name,
+                   .workers = job.pods,
+                   .least = job.least,
+                   .most = job.most});
+  }
   kueue_.Create(std::move(workload), at);
 }
 
@@ -228,15 +246,17 @@ void QueueDriver::Step(Moment at) {
   ++plans_;
   for (const PolicyStatusWrite& status : plan_.statuses)
     SYNERGY_CHECK(status.status.ready, "the simulated policy orders its queue");
-  const bool moved = std::any_of(plan_.writes.begin(), plan_.writes.end(), [](const auto& write) {
-    return write.kind != WorkloadWrite::Kind::kNote;
-  });
+  const bool resizes = !plan_.waiting_jobs.empty() || !plan_.running_jobs.empty();
+  const bool moved = resizes || std::any_of(plan_.writes.begin(), plan_.writes.end(),
+                                            [](const WorkloadWrite& write) {
+                                              return write.kind != WorkloadWrite::Kind::kNote;
+                                            });
   stepped_ = at.now;
   round_ = rounds_.RoundAt(at.wall);
   waited_ = !moved && WaitsForRoom(objects) ? waited_ + 1 : 0;
   changed_ = moved || (waited_ > 0 && waited_ <= kMostWaited);
   const Duration delay = faults_ == nullptr ? Duration::zero() : faults_->CallDelay();
-  if (delay > Duration::zero() && !plan_.writes.empty()) {
+  if (delay > Duration::zero() && (resizes || !plan_.writes.empty())) {
     late_until_ = at.now + delay;
     return;
   }
@@ -246,9 +266,11 @@ void QueueDriver::Step(Moment at) {
 void QueueDriver::Write(Moment at) {
   ModelWriter writer(kueue_, faults_, at);
   QueueOutcome outcome;
+  outcome.waiting_jobs = writer.WriteJobs(plan_.waiting_jobs);
   outcome.writes = WriteInOrder(plan_, writer);
-  outcome.waiting_jobs.resize(plan_.waiting_jobs.size());
   outcome.running_jobs.resize(plan_.running_jobs.size());
+  if (AllBandsWritten(plan_, outcome.writes))
+    outcome.running_jobs = writer.WriteJobs(plan_.running_jobs);
   planner_.OnResult(plan_, outcome);
   AnswerChecks(at);
 }

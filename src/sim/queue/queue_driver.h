@@ -38,11 +38,11 @@ struct QueueSetup {
 };
 
 // Returns kInvalid, naming the field, for settings that a RoundPolicy may not have or that are not
-// simulated: policies of GPU types that need a solver, and elastic jobs.
+// simulated: policies of GPU types that need a solver.
 Result<> CheckQueue(const QueueSetup& setup);
 
-// Sets policy and gpuTypes as "las" or "sjf:Aware" says them. kInvalid for another word after the
-// colon.
+// Sets policy, gpuTypes and workers as "las", "sjf:Aware" or "fifo:Elastic" says them. kInvalid for
+// another word after the colon.
 Result<> ReadPolicy(std::string_view text, RoundSettings& settings);
 
 // A job of the queue. All of its pods have GPUs.
@@ -54,6 +54,9 @@ struct QueueJob {
   std::string model;     // the workload of its profiles
   int64_t priority = 0;  // of its class
   bool may_lose_turn = true;
+  // Its least and most workers, of which each is a pod; both 0: it is not elastic.
+  int64_t least = 0;
+  int64_t most = 0;
 };
 
 class QueueDriver {

@@ -110,6 +110,15 @@ class SimulateTest(unittest.TestCase):
         self.assertNotEqual(first["mean_jct_hours"], figures(*faults, "--seed", "2")["mean_jct_hours"])
         self.assertGreater(first["mean_jct_hours"], figures(*run)["mean_jct_hours"])
 
+    def test_elastic_jobs_grow_where_others_wait(self):
+        run = ["--generate", "rate=4/h,jobs=60,seed=5", "--servers", "2", "--pod-gpus", "1",
+               "--policy", "fifo,fifo:Elastic", "--with", "elastic=least:1,most:8,serial:0.02"]
+        fixed, elastic = figures(*run)
+        self.assertLess(elastic["mean_jct_hours"], fixed["mean_jct_hours"])
+        self.assertGreater(elastic["restarts"], fixed["restarts"])
+        # The other policy of the run has the jobs as the trace has them.
+        self.assertEqual(fixed["mean_jct_hours"], figures(*run[:6], "--policy", "fifo")["mean_jct_hours"])
+
     def test_baselines_run_by_the_same_events(self):
         run = ["--generate", "rate=9/h,jobs=100,seed=5", "--servers", "2",
                "--mechanism", "synergy,proportional,burstable-spread"]
@@ -159,7 +168,7 @@ class SimulateTest(unittest.TestCase):
                                 (["--generate", "jobs=10", "--policy", "luck"],
                                  "unknown policy 'luck': use one of fifo"),
                                 (["--generate", "jobs=10", "--with", "luck=1"],
-                                 "with a name of: gpu-types, gpu-speeds, faults"),
+                                 "with a name of: gpu-types, gpu-speeds, faults, elastic"),
                                 (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],

@@ -48,6 +48,27 @@ TEST(ProductOptionsTest, RoundsAreThoseAskedFor) {
   EXPECT_TRUE(setup.strict);
 }
 
+TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
+  SimulateArguments arguments;
+  arguments.with = {"elastic=most:8,serial:0.05"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: elastic"));
+  arguments.policies = {"fifo", "fifo:Elastic"};
+  const SimulateOptions options = Checked(arguments);
+  ASSERT_TRUE(options.elastic);
+  EXPECT_EQ(options.elastic->least, 1);
+  EXPECT_EQ(options.elastic->most, 8);
+  EXPECT_EQ(options.elastic->serial, 0.05);
+  arguments.with.clear();
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--policy: fifo:Elastic needs"));
+  arguments.policies = {"las:Elastic"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--policy: unknown policy"));
+  arguments.policies = {"fifo:Elastic"};
+  for (const char* wrong : {"elastic=least:4", "elastic=least:4,most:2", "elastic=most:1.5"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+}
+
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_FALSE(Checked({}).faults.any());
   SimulateArguments arguments;
@@ -66,9 +87,9 @@ TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   SimulateArguments arguments;
   arguments.with = {"luck=1"};
-  EXPECT_EQ(
-      ProductErrorOf(arguments),
-      "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, faults");
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
+            "faults, elastic");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};

@@ -212,6 +212,59 @@ TEST(QueuedJobsTest, RefusedAndDeferredResizesAndFailingCallsEndNoJob) {
   for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0) << job.id;
 }
 
+// Elastic jobs of pods with a GPU each.
+class ElasticJobsTest : public ::testing::Test {
+ protected:
+  static ProductOptions UpTo(int64_t most, double serial = 0) {
+    ProductOptions options = QueueUnder("fifo");
+    EXPECT_TRUE(ReadPolicy("fifo:Elastic", options.queue->rounds));
+    options.pod_gpus = Gpus(1);
+    options.elastic = ElasticWorkers{.least = 1, .most = most, .serial = serial};
+    return options;
+  }
+};
+
+TEST_F(ElasticJobsTest, AJobAloneGrowsAsARoundBegins) {
+  const SimulationRun run = RunWith(UpTo(4), {JobOfModel(0, "frugal", 0, 3000)}, NodesOf(2, 2));
+  EXPECT_EQ(run.jobs[0].restarts, 1U);
+  // A round with one pod, and what is left with four.
+  EXPECT_NEAR(run.jobs[0].finish.count(), 300 + 2700 / 4.0 + 10, 20);
+}
+
+TEST_F(ElasticJobsTest, TheSerialPartOfTheWorkIsNotShared) {
+  const SimulationRun run =
+      RunWith(UpTo(4, 1.0 / 3), {JobOfModel(0, "frugal", 0, 3000)}, NodesOf(2, 2));
+  EXPECT_GT(run.jobs[0].finish.count(), 300 + 2700 / 2.0);
+}
+
+TEST_F(ElasticJobsTest, AJobShrinksForOneThatComes) {
+  const SimulationRun run =
+      RunWith(UpTo(4), {JobOfModel(0, "frugal", 0, 9000), JobOfModel(1, "frugal", 700, 900)},
+              NodesOf(2, 2));
+  // The second starts as a round begins, long before the first ends.
+  EXPECT_LT(run.jobs[1].start.count(), 930);
+  EXPECT_GE(run.jobs[0].restarts, 2U);
+  EXPECT_GT(run.jobs[0].finish.count(), run.jobs[1].finish.count());
+}
+
+TEST_F(ElasticJobsTest, AJobThatCannotBeElasticKeepsItsSize) {
+  ProductOptions options = UpTo(4);
+  options.pod_gpus = Gpus(2);
+  // Pods with two GPUs and with one.
+  const SimulationRun run = RunWith(options, {JobOfModel(0, "frugal", 0, 900, 3)}, NodesOf(2, 4));
+  EXPECT_EQ(run.jobs[0].restarts, 0U);
+}
+
+TEST_F(ElasticJobsTest, TheyNeedAQueueWithWorkersElastic) {
+  const ModelProfiles profiles = TwoModels();
+  const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 600)};
+  ProductOptions options = UpTo(4);
+  options.queue->rounds.elastic = false;
+  EXPECT_FALSE(SimulateProduct(NodesOf(1, 2), jobs, profiles, options));
+  options.queue.reset();
+  EXPECT_FALSE(SimulateProduct(NodesOf(1, 2), jobs, profiles, options));
+}
+
 TEST(BaselineTest, ProportionalJobsHaveTheirFairShareWhateverElseIsThere) {
   ProductOptions options;
   options.restart_cost = Duration::zero();

@@ -1,7 +1,9 @@
 #include "sim/queue/kueue_model.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,6 +42,24 @@ class KueueModelTest : public ::testing::Test {
     return kueue_.Write({.workload = kueue_.Find(name), .priority = priority, .note = std::nullopt},
                         at_);
   }
+  // A job of pods with a GPU each.
+  void CreateJob(const std::string& name, int64_t pods) {
+    kueue_.PutJob({.uid = name, .job_namespace = "team", .name = name, .workers = pods});
+    Workload workload;
+    workload.uid = workload.name = workload.owner.name = workload.owner.uid = name;
+    workload.workload_namespace = "team";
+    workload.local_queue = "q";
+    workload.pods = pods;
+    workload.gpus = Gpus(pods);
+    workload.pod_gpus = Gpus(1);
+    kueue_.Create(workload, at_);
+  }
+  std::shared_ptr<const QueuedJob> JobOf(const std::string& name) {
+    return kueue_.Objects().jobs.Find("team/" + name);
+  }
+  static WorkersWrite Resized(std::shared_ptr<const QueuedJob> job, int to) {
+    return {std::move(job), "train", {1, to, "a test"}, {}, {}};
+  }
   // Returns what is to be done in the meantime, with the milliseconds after which it is.
   std::vector<std::string> RunFor(Duration duration) {
     std::vector<std::string> actions;
@@ -50,8 +70,8 @@ class KueueModelTest : public ::testing::Test {
       for (const KueueAction& action : kueue_.Run(at_)) {
         const bool starts = action.kind == KueueAction::Kind::kStart;
         const auto after = std::chrono::duration_cast<milliseconds>(at_.now - began).count();
-        actions.push_back(fmt::format("{} {} {}", after, starts ? "start" : "stop", action.uid));
-        if (!starts) kueue_.PodsGone(action.uid, at_);
+        actions.push_back(fmt::format("{} {} {}", after, starts ? "start" : "stop", action.name));
+        if (!starts) kueue_.PodsGone(action.name, at_);
       }
     }
     GoTo(end);
@@ -93,6 +113,39 @@ TEST_F(KueueModelTest, HigherPrioritiesGoFirstThenOlderWorkloads) {
   kueue_.Finish("full", at_);
   // The last one had room made for it before.
   EXPECT_THAT(RunFor(seconds(10)), ElementsAre("4301 start high", "4301 start young"));
+}
+
+TEST_F(KueueModelTest, AWaitingJobOfAnotherSizeKeepsItsWorkload) {
+  CreateJob("a", 6);
+  EXPECT_THAT(RunFor(seconds(5)), IsEmpty());
+  EXPECT_EQ(kueue_.Write(Resized(JobOf("a"), 3), at_), WriteOutcome::kWritten);
+  EXPECT_EQ(kueue_.Find("a")->uid, "a");
+  EXPECT_EQ(kueue_.Find("a")->gpus, Gpus(3));
+  EXPECT_EQ(JobOf("a")->workers, 3);
+  EXPECT_THAT(RunFor(seconds(5)), ElementsAre("4001 start a"));
+}
+
+TEST_F(KueueModelTest, ARunningJobOfAnotherSizeStopsAndGetsAnotherWorkload) {
+  CreateJob("a", 1);
+  RunFor(seconds(5));
+  EXPECT_EQ(kueue_.Write(Resized(JobOf("a"), 4), at_), WriteOutcome::kWritten);
+  EXPECT_TRUE(kueue_.Find("a")->evicted);
+  EXPECT_THAT(RunFor(seconds(5)), ElementsAre("20 stop a", "4321 start a"));
+  EXPECT_NE(kueue_.Find("a")->uid, "a");
+  EXPECT_EQ(kueue_.Find("a")->pods, 4);
+  EXPECT_EQ(kueue_.Used("train"), Gpus(4));
+  kueue_.Finish("a", at_);
+  RunFor(seconds(1));
+  EXPECT_EQ(kueue_.size(), 0U);
+  EXPECT_EQ(JobOf("a"), nullptr);
+}
+
+TEST_F(KueueModelTest, AJobThatHasChangedSinceItWasReadIsNotResized) {
+  CreateJob("a", 1);
+  const auto before = JobOf("a");
+  EXPECT_EQ(kueue_.Write(Resized(before, 2), at_), WriteOutcome::kWritten);
+  EXPECT_EQ(kueue_.Write(Resized(before, 3), at_), WriteOutcome::kOutdated);
+  EXPECT_EQ(JobOf("a")->workers, 2);
 }
 
 TEST_F(KueueModelTest, AWorkloadThatDoesNotFitIsPassedOver) {

@@ -50,14 +50,14 @@ class QueueDriverTest : public ::testing::Test {
       GoTo(std::max(driver_->wake(), at_.now));
       for (const KueueAction& action : driver_->Run(at_)) {
         const bool starts = action.kind == KueueAction::Kind::kStart;
-        actions.push_back((starts ? "start " : "stop ") + action.uid);
+        actions.push_back((starts ? "start " : "stop ") + action.name);
         if (starts) {
-          driver_->AddPod(action.uid, action.uid + "-0", at_);
-          driver_->BindPod(action.uid + "-0", "n", at_);
-          driver_->RunPod(action.uid + "-0", at_);
+          driver_->AddPod(action.name, action.name + "-0", at_);
+          driver_->BindPod(action.name + "-0", "n", at_);
+          driver_->RunPod(action.name + "-0", at_);
         } else {
-          driver_->RemovePod(action.uid + "-0", at_);
-          driver_->PodsGone(action.uid, at_);
+          driver_->RemovePod(action.name + "-0", at_);
+          driver_->PodsGone(action.name, at_);
         }
       }
     }
