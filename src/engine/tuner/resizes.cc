@@ -34,7 +34,7 @@ bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::str
   return place && MayResize(pod, cluster.node(*place).detail->labels);
 }
 
-// What the node has free beside its pods, including what has been announced for them; nullopt if
+// Returns the free amounts of the node, by its pods and what is announced for them; nullopt if
 // there is no such node.
 std::optional<ResourceVector> FreeOn(const ClusterSnapshot& cluster, const std::string& node) {
   const auto place = cluster.Find(node);
