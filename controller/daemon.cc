@@ -108,10 +108,10 @@ class RunningDaemon final : public Daemon {
                    *opened_.webhook_server, clock, log, opened_.metrics->controller),
         profiles_(config_, cluster_, *profile_api_, *events_, leadership_, clock, log,
                   opened_.metrics->controller),
-        tuner_(config_, cluster_, admission_.pods(), *pod_api_, *events_, leadership_,
-               opened_.recorder.get(), clock, log, opened_.metrics->tuner),
         progress_(config_, cluster_.state(), *opened_.clients.any, clock, log,
                   opened_.metrics->controller),
+        tuner_(config_, cluster_, progress_, admission_.pods(), *pod_api_, *events_, leadership_,
+               opened_.recorder.get(), clock, log, opened_.metrics->tuner),
         profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.mismatch(),
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
@@ -206,8 +206,8 @@ class RunningDaemon final : public Daemon {
   const Leadership leadership_;
   AdmissionUnit admission_;
   ProfilesUnit profiles_;
-  TunerUnit tuner_;
   ProgressUnit progress_;
+  TunerUnit tuner_;
   ProfilingUnit profiling_;
   QueuesUnit queues_;
   PreemptionUnit preemption_;

@@ -39,11 +39,13 @@ examples:
 
 constexpr const char* kTopHelp =
     R"(Show GPUs, CPU and memory per node or pod: allocated, wanted (demand) and above the fair share
-(surplus), and the throughput by the profiles, relative to the best.
+(surplus), and the throughput by the profiles, relative to the best. Or show pods whose GPUs and CPU
+have been idle for at least five minutes.
 
 examples:
   synergy top nodes
-  synergy top pods --all-namespaces)";
+  synergy top pods --all-namespaces
+  synergy top idle --all-namespaces)";
 
 constexpr const char* kProfilesHelp =
     R"(Show the training profiles, or one of them as a curve; export a measured profile as a manifest, to
@@ -78,9 +80,9 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       ->required()
       ->expected(1, 2);
   explain_->add_flag("--nodes", each_node_, "also show why each node does not suit a waiting pod");
-  top_->add_option("of", top_of_, "nodes or pods")
+  top_->add_option("of", top_of_, "nodes, pods or idle")
       ->required()
-      ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
+      ->check(CLI::IsMember({"nodes", "node", "pods", "pod", "idle"}));
   profiles_->alias("profile")
       ->add_option("name", profile_named_, "one of them, or export NAME")
       ->expected(1, 2);
@@ -216,6 +218,10 @@ Result<> ClusterCommands::RunTop() const {
     const std::vector<NodeView> views = ViewNodes(*facts, now);
     for (const NodeView& view : views) items.push_back(ToTree(view));
     Print(output_, items, [&] { return NodeTable(views); });
+  } else if (top_of_ == "idle") {
+    const std::vector<IdleView> views = ViewIdle(*facts);
+    for (const IdleView& view : views) items.push_back(ToTree(view));
+    Print(output_, items, [&] { return IdleTable(views, all_namespaces_); });
   } else {
     const std::vector<PodView> views = ViewPods(*facts, now);
     for (const PodView& view : views) items.push_back(ToTree(view));

@@ -62,6 +62,50 @@ std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
   return pods;
 }
 
+std::vector<IdleView> ViewIdle(const ClusterFacts& facts, Duration least) {
+  std::vector<IdleView> idle;
+  for (const Pod& pod : facts.pods) {
+    const std::optional<KnownProgress> known = facts.progress.Of(pod.uid);
+    if (!pod.fungible || !known || !known->pod.idle || known->pod.idle->idle < least) continue;
+    idle.push_back({pod.pod_namespace, pod.name, pod.node, pod.fungible->requested.gpus,
+                    known->pod.idle->idle, pod.fungible->requested.cpu, pod.fungible->Lends()});
+  }
+  std::stable_sort(idle.begin(), idle.end(), [](const IdleView& a, const IdleView& b) {
+    return a.GpuHours() > b.GpuHours();
+  });
+  return idle;
+}
+
+Tree ToTree(const IdleView& view) {
+  return Tree::Members{{"namespace", view.pod_namespace},
+                       {"name", view.name},
+                       {"node", view.node},
+                       {"gpus", view.gpus.count()},
+                       {"idleSeconds", Seconds(view.idle).count()},
+                       {"idleGpuHours", view.GpuHours()},
+                       {"cpu", ToQuantityText(view.cpu)},
+                       {"cpuLent", ToQuantityText(view.lent)}};
+}
+
+std::string IdleTable(const std::vector<IdleView>& pods, bool with_namespace) {
+  if (pods.empty()) return "no pod with GPUs is known to be idle\n";
+  std::vector<std::vector<std::string>> rows{
+      {"POD", "NODE", "GPU", "IDLE", "GPU HOURS", "CPU", "LENT"}};
+  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+  for (const IdleView& pod : pods) {
+    std::vector<std::string> row{pod.name,
+                                 pod.node,
+                                 fmt::format("{}", pod.gpus.count()),
+                                 ToShortText(pod.idle),
+                                 fmt::format("{:.1f}", pod.GpuHours()),
+                                 Text(pod.cpu),
+                                 pod.lent > MilliCpu(0) ? Text(pod.lent) : "-"};
+    if (with_namespace) row.insert(row.begin(), pod.pod_namespace);
+    rows.push_back(std::move(row));
+  }
+  return FormatTable(rows);
+}
+
 Tree ToTree(const NodeView& view) {
   const auto with_gpus = [](const ResourceVector& amounts) -> Tree {
     return Tree::Members{{"gpus", amounts.gpus.count()},

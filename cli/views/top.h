@@ -1,15 +1,18 @@
 #pragma once
 
-// `synergy top`: the resources of each node and each pod.
+// `synergy top`: the resources of each node and each pod, and idle pods.
 //
 // Threading: pure.
 
+#include <chrono>
+#include <ratio>
 #include <string>
 #include <vector>
 
 #include "cli/cluster/cluster_facts.h"
 #include "cli/text/tree.h"
 #include "cli/views/pod_view.h"
+#include "core/clock.h"
 
 namespace synergy::cli {
 
@@ -27,14 +30,35 @@ struct NodeView {
   std::optional<double> part_of_best;  // of the throughput of its pods with profiles, by GPUs
 };
 
+// A pod whose GPUs and CPU are idle (docs/idle-pods.md).
+struct IdleView {
+  std::string pod_namespace;
+  std::string name;
+  std::string node;
+  Gpus gpus;
+  Duration idle{};
+  MilliCpu cpu;   // its request
+  MilliCpu lent;  // of what it had
+
+  double GpuHours() const {
+    return static_cast<double>(gpus.count()) *
+           std::chrono::duration<double, std::ratio<3600>>(idle).count();
+  }
+};
+
 NodeView View(const NodeState& node, const Profiles& profiles, WallTime now);
 
 // Return the nodes with GPUs and the GPU pods, by name.
 std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now);
 std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now);
+// Returns the pods that have been idle for at least that long, those with most GPU hours first.
+inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
+std::vector<IdleView> ViewIdle(const ClusterFacts& facts, Duration least = kIdleToShow);
 
 Tree ToTree(const NodeView& view);
 std::string NodeTable(const std::vector<NodeView>& nodes);
+Tree ToTree(const IdleView& view);
+std::string IdleTable(const std::vector<IdleView>& pods, bool with_namespace);
 std::string PodTable(const std::vector<PodView>& pods, bool with_namespace);
 
 }  // namespace synergy::cli

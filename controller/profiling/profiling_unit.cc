@@ -28,7 +28,7 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
                [&leadership] { return leadership.MayAct(); }),
       driver_(profiler_, cluster.state(), progress.store(), actions_, mismatch, clock,
               [&agents = progress.agents()](std::set<std::string> nodes) {
-                agents.WatchClosely(std::move(nodes));
+                agents.WatchClosely(AgentDirectory::Purpose::kProbes, std::move(nodes));
               }),
       rollout_(
           admission, cluster.view(), cluster.profiles(), cluster.state(), pod_api, events,

@@ -68,8 +68,7 @@ void AgentDirectory::Done(Agent agent) {
   const auto known = agents_.find(agent.uid);
   // The agent is gone, or has a new address and waits for its turn there.
   if (known == agents_.end() || known->second.agent.address != agent.address) return;
-  const bool closely = agent.failures == 0 && watched_.contains(agent.node);
-  Duration pause = closely ? short_interval_ : interval_;
+  Duration pause = agent.failures == 0 ? IntervalOf(agent.node) : interval_;
   for (int i = 0; i < agent.failures && pause < kLongestPause; ++i) pause *= 2;
   if (agent.failures > 0) pause = std::min(pause, std::max(kLongestPause, interval_));
   Entry& entry = known->second;
@@ -78,19 +77,28 @@ void AgentDirectory::Done(Agent agent) {
   entry.agent = std::move(agent);
 }
 
-void AgentDirectory::WatchClosely(std::set<std::string> nodes) {
+Duration AgentDirectory::IntervalOf(const std::string& node) const {
+  Duration shortest = interval_;
+  for (const auto& [purpose, nodes] : watched_) {
+    if (nodes.contains(node)) shortest = std::min(shortest, IntervalFor(purpose));
+  }
+  return shortest;
+}
+
+void AgentDirectory::WatchClosely(Purpose purpose, std::set<std::string> nodes) {
   const std::lock_guard lock(mutex_);
-  if (nodes == watched_) return;
-  const Instant soon = clock_.Now() + short_interval_;
+  std::set<std::string>& watched = watched_[purpose];
+  if (nodes == watched) return;
+  const Instant soon = clock_.Now() + std::min(interval_, IntervalFor(purpose));
   for (auto& [uid, entry] : agents_) {
     const std::string& node = entry.agent.node;
-    if (!nodes.contains(node) || watched_.contains(node) || entry.due <= soon) continue;
+    if (!nodes.contains(node) || watched.contains(node) || entry.due <= soon) continue;
     // Skip an agent that does not answer or is being queried.
     if (entry.agent.failures > 0 || waiting_.erase({entry.due, uid}) == 0) continue;
     entry.due = soon;
     waiting_.insert({soon, uid});
   }
-  watched_ = std::move(nodes);
+  watched = std::move(nodes);
 }
 
 size_t AgentDirectory::size() const {

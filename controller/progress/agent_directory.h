@@ -7,9 +7,9 @@
 //
 // Threading: from any thread; a watch writes.
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,12 +37,16 @@ struct Agent {
 class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
  public:
   // `clock` outlives this.
-  AgentDirectory(const Clock& clock, Duration interval)
-      : clock_(clock), interval_(interval), short_interval_(std::min(interval, kShortInterval)) {}
+  AgentDirectory(const Clock& clock, Duration interval) : clock_(clock), interval_(interval) {}
 
-  // How often the agents of the `nodes` of WatchClosely() are queried from then on, and no others'.
-  static constexpr Duration kShortInterval = std::chrono::seconds(2);
-  void WatchClosely(std::set<std::string> nodes);
+  // The reasons to query the agents of some nodes more often.
+  enum class Purpose : uint8_t { kProbes, kLoans };
+  // How often the agents of the `nodes` of WatchClosely() are queried from then on.
+  static constexpr Duration IntervalFor(Purpose purpose) {
+    return std::chrono::seconds(purpose == Purpose::kLoans ? 1 : 2);
+  }
+  // Replaces the nodes that were named for that purpose before.
+  void WatchClosely(Purpose purpose, std::set<std::string> nodes);
 
   void Replace(std::vector<wire::AgentPod> all) override;
   void Upsert(wire::AgentPod pod) override;
@@ -64,14 +68,14 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
 
   void Keep(wire::AgentPod pod);
   void Forget(const std::string& uid);
+  Duration IntervalOf(const std::string& node) const;
 
   const Clock& clock_;
   const Duration interval_;
-  const Duration short_interval_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> agents_;                // by uid
   std::set<std::pair<Instant, std::string>> waiting_;  // due, uid; without those being queried
-  std::set<std::string> watched_;                      // nodes
+  std::map<Purpose, std::set<std::string>> watched_;   // nodes
 };
 
 }  // namespace synergy::controller

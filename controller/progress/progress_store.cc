@@ -47,6 +47,17 @@ ClusterProgress ProgressStore::Read(const std::string& pod_namespace, Instant no
   return progress;
 }
 
+std::map<std::string, IdlePod> ProgressStore::Idle(Duration least, Instant now) const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, IdlePod> idle;
+  for (const auto& [uid, entry] : entries_) {
+    const std::optional<IdleReading>& reading = entry.known.pod.idle;
+    if (!reading || reading->idle < least || now - entry.heard > kLongest) continue;
+    idle[uid] = {entry.known.node, reading->idle, reading->most_cpu, entry.heard};
+  }
+  return idle;
+}
+
 void ProgressStore::Forget(const ClusterSnapshot& cluster, Instant now) {
   const auto there = [&cluster](const KnownProgress& known) {
     const auto node = cluster.Find(known.node);

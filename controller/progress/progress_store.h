@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
+#include "engine/tuner/tuner_memory.h"
 #include "profile/pod_progress.h"
 
 namespace synergy::controller {
@@ -30,6 +32,8 @@ class ProgressStore {
   // Returns the progress in one namespace, or in all if `pod_namespace` is empty; by namespace and
   // name.
   ClusterProgress Read(const std::string& pod_namespace, Instant now) const;
+  // Returns the pods that are reported to have been idle for that long, by uid.
+  std::map<std::string, IdlePod> Idle(Duration least, Instant now) const;
   // Drops entries that are too old, and those of pods that have left their node.
   void Forget(const ClusterSnapshot& cluster, Instant now);
 

@@ -20,9 +20,15 @@ std::string_view EventReason(ChangeKind kind) {
       return "SynergyAllocated";
     case ChangeKind::kReclaimed:
     case ChangeKind::kDivided:
+    case ChangeKind::kGivenBack:
       return "SynergyReclaimed";
     case ChangeKind::kGrown:
+    case ChangeKind::kBorrowed:
       return "SynergyGrown";
+    case ChangeKind::kLent:
+      return "SynergyLent";
+    case ChangeKind::kReturned:
+      return "SynergyReturned";
     case ChangeKind::kUndone:
       return "SynergyDeferred";
   }

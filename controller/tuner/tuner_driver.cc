@@ -21,7 +21,7 @@ TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor
       executor_(executor),
       clock_(clock),
       metrics_(metrics),
-      parts_(parts) {
+      parts_(std::move(parts)) {
   Tell(decision::TunerSet{tuner_.settings()});
 }
 
@@ -48,6 +48,7 @@ void TunerDriver::Step() {
   for (int i = 0; i < kMostPlans && TakeOutcomes() && PlanAndDo(); ++i) {
   }
   LookForOoms();
+  WatchLenders();
   metrics_.SetUnderWay(memory_.changes.size(), memory_.places.size());
 }
 
@@ -72,12 +73,29 @@ bool TunerDriver::TakeOutcomes() {
   return true;
 }
 
+void TunerDriver::LookForIdle(Instant now) {
+  if (!parts_.idle) return;
+  std::map<std::string, IdlePod> idle = parts_.idle(now);
+  if (idle == memory_.idle) return;
+  if (parts_.journal != nullptr) parts_.journal->Wrote(decision::IdleReported{idle});
+  tuner_.ObserveIdle(memory_, std::move(idle));
+}
+
+void TunerDriver::WatchLenders() {
+  if (!parts_.watch_lenders) return;
+  std::set<std::string> nodes = tuner_.NodesOfLenders(memory_);
+  if (nodes == lenders_) return;
+  lenders_ = nodes;
+  parts_.watch_lenders(std::move(nodes));
+}
+
 bool TunerDriver::PlanAndDo() {
   if (parts_.profiles != nullptr) {
     if (const auto held = parts_.profiles->Hold()) Tell(*held);
   }
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();
+  LookForIdle(at.now);
   for (const PodNews& pod : news.pods) {
     tuner_.Observe(memory_, pod, at);
     if (parts_.oom != nullptr) parts_.oom->Observe(pod);

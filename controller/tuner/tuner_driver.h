@@ -9,7 +9,10 @@
 // successor continues from there.
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
+#include <string>
 
 #include "cluster/state/cluster_state.h"
 #include "controller/profiles/oom_watch.h"
@@ -27,6 +30,10 @@ struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
   OomWatch* oom = nullptr;             // also gets all news, and acts
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
+  // Returns which pods are idle, by uid; asked before each decision.
+  std::function<std::map<std::string, IdlePod>(Instant now)> idle;
+  // Gets the nodes of the pods that lend, whose reports are urgent, when they have changed.
+  std::function<void(std::set<std::string> nodes)> watch_lenders;
 };
 
 class TunerDriver {
@@ -48,6 +55,8 @@ class TunerDriver {
  private:
   // Returns false if an action was not carried out because this process may no longer act.
   bool TakeOutcomes();
+  void LookForIdle(Instant now);
+  void WatchLenders();
   // Returns whether there may be more to do.
   bool PlanAndDo();
   void LookForOoms();
@@ -65,7 +74,8 @@ class TunerDriver {
   std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet known
   uint64_t next_number_ = 0;
   Instant wake_{};
-  bool interrupted_ = false;  // some actions of a decision were not tried
+  std::set<std::string> lenders_;  // nodes, as last told
+  bool interrupted_ = false;       // some actions of a decision were not tried
 };
 
 }  // namespace synergy::controller

@@ -1,6 +1,9 @@
 #include "controller/tuner/tuner_unit.h"
 
 #include <cstddef>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace synergy::controller {
@@ -18,6 +21,7 @@ TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   settings.settle = tuner.settle;
   settings.patience = tuner.patience;
   settings.unshrinkable = tuner.unshrinkable;
+  settings.idle_after = tuner.idle_after;
   settings.headroom = config.node_headroom;
   return settings;
 }
@@ -31,6 +35,14 @@ std::function<bool()> AskMayAct(const Leadership& leadership) {
   return [&leadership] { return leadership.MayAct(); };
 }
 
+// Null if no pod is to lend: then loans that there are end.
+std::function<std::map<std::string, IdlePod>(Instant)> IdleReports(
+    const config::ControllerConfig& config, const ProgressStore& store) {
+  const Duration after = config.tuner.idle_after;
+  if (after <= Duration::zero()) return {};
+  return [&store, after](Instant now) { return store.Idle(after, now); };
+}
+
 }  // namespace
 
 LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock) {
@@ -42,7 +54,7 @@ LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const 
 }
 
 TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
-                     kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api,
+                     ProgressUnit& progress, kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api,
                      kube::EventRecorder& events, const Leadership& leadership,
                      DecisionJournal* journal, const Clock& clock, Logger& log,
                      metrics::TunerMetrics& metrics)
@@ -58,7 +70,14 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
       oom_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
                  config.tuner.memory_watch),
       driver_(tuner_, cluster.state(), *executor_, clock, metrics,
-              {.profiles = &profiles_, .oom = &oom_watch_, .journal = journal}),
+              {.profiles = &profiles_,
+               .oom = &oom_watch_,
+               .journal = journal,
+               .idle = IdleReports(config, progress.store()),
+               .watch_lenders =
+                   [&agents = progress.agents()](std::set<std::string> nodes) {
+                     agents.WatchClosely(AgentDirectory::Purpose::kLoans, std::move(nodes));
+                   }}),
       loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
 
 void TunerUnit::Start() {

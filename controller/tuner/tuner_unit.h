@@ -16,6 +16,7 @@
 #include "controller/cluster/watched_cluster.h"
 #include "controller/profiles/oom_watch.h"
 #include "controller/profiles/tuner_profiles.h"
+#include "controller/progress/progress_unit.h"
 #include "controller/tuner/action_executor.h"
 #include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
@@ -39,7 +40,7 @@ class TunerUnit {
  public:
   // `pods` is the store to which pods() forwards. `journal` gets all decisions; null: none. All
   // references outlive this.
-  TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
+  TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster, ProgressUnit& progress,
             kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::EventRecorder& events,
             const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,
             metrics::TunerMetrics& metrics);

@@ -18,6 +18,7 @@
 #include "cluster/annotations.h"
 #include "core/rounding.h"
 #include "nodeagent/cgroups/busy_time.h"
+#include "nodeagent/progress/idle_time.h"
 #include "nodeagent/progress/log_tail.h"
 #include "nodeagent/progress/metrics_page.h"
 #include "nodeagent/progress/progress_file.h"
@@ -29,6 +30,8 @@ namespace {
 
 // How often to read the CPU time of a pod without new progress.
 constexpr Duration kCpuInterval = std::chrono::seconds(10);
+// A container whose CPU use was not read for longer does not count as idle.
+constexpr Duration kLongestCpuAge = 3 * kCpuInterval;
 // How often to read memory use; the profiler evaluates hours of it.
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
 // Amount of text after which the CPU time is checked.
@@ -81,6 +84,7 @@ struct ProgressKeeper::Followed {
   LogTail tail;
   LogProgress log;
   BusyTime busy{};  // used as long as the log has no progress
+  IdleTime idle{};
   Duration debt{};  // CPU time used beyond its share of the looks
 };
 
@@ -235,17 +239,25 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     if (now.checkpoint != progress.checkpoint) followed.told.memory_read.reset();
     progress.checkpoint = now.checkpoint;
   }
+  const ContainerBusy* const told =
+      busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr;
   progress.estimate.reset();
   bool is_busier = false;
   if (!progress.format.empty()) {
     followed.busy = {};
-  } else if (const ContainerBusy* const told =
-                 busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr) {
+  } else if (told != nullptr) {
     is_busier = followed.busy.Hear(*told, busy->at);
     progress.estimate = followed.busy.Estimate();
   }
-  if (news || is_busier || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
+  // An idle pod that wakes is to have its own back soon.
+  const bool may_wake = progress.idle.has_value();
+  if (news || is_busier || may_wake || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.told);
+  const bool cpu_known =
+      progress.cpu && std::chrono::abs(clock_.WallNow() - progress.cpu->at) <= kLongestCpuAge;
+  followed.idle.Hear(told, busy ? busy->at : WallTime{}, cpu_known ? progress.cpu : std::nullopt,
+                     clock_.Now());
+  progress.idle = followed.idle.reading();
 }
 
 Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& followed) {

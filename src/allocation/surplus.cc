@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "allocation/bind_allocation.h"
 #include "allocation/node_division.h"
@@ -33,7 +34,10 @@ ResourceVector Surplus(const Pod& pod, WallTime now) {
   const ManagedContainer& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) return {};
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
-  ResourceVector surplus = LargerOf(fungible.requested - fungible.Counted(fungible.floor), {});
+  if (fungible.Lends() > MilliCpu(0)) return {};
+  ResourceVector surplus = fungible.requested - fungible.Counted(fungible.floor);
+  surplus.cpu -= fungible.Borrows();
+  surplus = LargerOf(surplus, {});
   surplus.gpus = Gpus(0);
   surplus.memory = MemorySurplus(fungible, now);
   return surplus;
@@ -46,6 +50,19 @@ ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
   return surplus;
 }
 
+std::shared_ptr<const Pod> WithoutLoan(const std::shared_ptr<const Pod>& pod) {
+  if (!pod->fungible) return pod;
+  const MilliCpu difference = pod->fungible->Lends() - pod->fungible->Borrows();
+  if (difference == MilliCpu(0)) return pod;
+  ResourceVector own = pod->fungible->requested;
+  own.cpu += difference;
+  Pod without = WithAllocation(*pod, own);
+  auto fungible = std::make_shared<ManagedContainer>(*without.fungible);
+  fungible->change.reset();
+  without.fungible = std::move(fungible);
+  return std::make_shared<const Pod>(std::move(without));
+}
+
 bool IsSettled(const Pod& pod) {
   const ManagedContainer& fungible = *pod.fungible;
   return fungible.reported && fungible.Settled() && !fungible.Announced() && !fungible.Unrecorded();
@@ -53,11 +70,13 @@ bool IsSettled(const Pod& pod) {
 
 NodeState WithoutSurplus(const NodeState& node, WallTime now) {
   NodeState state = node;
-  for (const auto& pod : node.detail->pods) {
+  for (const auto& counted : node.detail->pods) {
+    const std::shared_ptr<const Pod> pod = WithoutLoan(counted);
     const ResourceVector surplus = SurplusOn(node, *pod, now);
-    if (surplus == ResourceVector{}) continue;
+    if (pod == counted && surplus == ResourceVector{}) continue;
     const ResourceVector least = pod->fungible->requested - surplus;
-    state = WithPod(WithoutPod(state, *pod), std::make_shared<Pod>(WithAllocation(*pod, least)));
+    state =
+        WithPod(WithoutPod(state, *counted), std::make_shared<Pod>(WithAllocation(*pod, least)));
   }
   return state;
 }

@@ -8,6 +8,7 @@
 // Threading: pure.
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,9 +24,9 @@ namespace synergy {
 // Returns what reclaim may take from a pod sooner or later, per dimension: its requests above its
 // floor, as far as its node gets them back, because init containers may request more. Nothing from
 // a pod that waits or is being deleted, that a user changed by hand, or whose last cut the kubelet
-// could not make; on a node, nothing from a pod that a resize may cost its GPUs
-// (cluster/device_safety.h). All programs use it: the tuner cuts within it, the extender evicts no
-// pod for room that it can make, the command line shows it.
+// could not make, or that lends; never what others lend it; on a node, nothing from a pod that a
+// resize may cost its GPUs (cluster/device_safety.h). All programs use it: the tuner cuts within
+// it, the extender evicts no pod for room that it can make, the command line shows it.
 //
 // Memory is never cut below what is in use and a margin, by a fresh reading of the node agent; not
 // at all without a reading, on a node that is short of memory, after an OOM kill that followed a
@@ -44,7 +45,11 @@ Bytes MemoryMargin(Bytes in_use);
 // amounts that it was bound with after the room has gone to another.
 bool IsSettled(const Pod& pod);
 
-// Returns the node without its pods' surplus.
+// Returns the pod as it is when the CPU that it lends or borrows is back.
+std::shared_ptr<const Pod> WithoutLoan(const std::shared_ptr<const Pod>& pod);
+
+// Returns the node without its pods' surplus, once all loans are back: the tuner ends them for a
+// pod that waits.
 NodeState WithoutSurplus(const NodeState& node, WallTime now);
 
 // Returns new amounts, by share, that free at least `lacking` (CPU and memory) at the least cost

@@ -17,11 +17,15 @@ constexpr Names<Enforcement, 2> kEnforcements{
 
 constexpr Names<Scope, 2> kScopes{{{Scope::kOptIn, "optIn"}, {Scope::kAll, "all"}}};
 
-constexpr Names<ChangeKind, 5> kChangeKinds{{{ChangeKind::kAllocated, "Allocated"},
+constexpr Names<ChangeKind, 9> kChangeKinds{{{ChangeKind::kAllocated, "Allocated"},
                                              {ChangeKind::kReclaimed, "Reclaimed"},
                                              {ChangeKind::kGrown, "Grown"},
                                              {ChangeKind::kDivided, "Divided"},
-                                             {ChangeKind::kUndone, "Undone"}}};
+                                             {ChangeKind::kUndone, "Undone"},
+                                             {ChangeKind::kLent, "Lent"},
+                                             {ChangeKind::kReturned, "Returned"},
+                                             {ChangeKind::kBorrowed, "Borrowed"},
+                                             {ChangeKind::kGivenBack, "GivenBack"}}};
 
 constexpr Names<ResizeState, 5> kResizeStates{{{ResizeState::kNone, "None"},
                                                {ResizeState::kInProgress, "InProgress"},
@@ -64,6 +68,34 @@ std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, stat
 std::string_view ToString(DeviceSafety safety) { return NameOf(kDeviceSafeties, safety); }
 Result<DeviceSafety> ParseDeviceSafety(std::string_view text) {
   return Parse(kDeviceSafeties, text);
+}
+
+ChangeKind InverseOf(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kLent:
+      return ChangeKind::kReturned;
+    case ChangeKind::kReturned:
+      return ChangeKind::kLent;
+    case ChangeKind::kBorrowed:
+      return ChangeKind::kGivenBack;
+    case ChangeKind::kGivenBack:
+      return ChangeKind::kBorrowed;
+    default:
+      return ChangeKind::kUndone;
+  }
+}
+
+MilliCpu ManagedContainer::LoanBalance() const {
+  if (!change) return MilliCpu(0);
+  // The announced growth is in the counted requests.
+  const bool counted = Announced() && announced_until != WallTime{};
+  if (const MilliCpu lent = Lends(); lent > MilliCpu(0)) {
+    ResourceVector whole = requested;
+    whole.cpu += lent;
+    return counted ? MilliCpu(0) : Counted(whole).cpu - Counted(requested).cpu;
+  }
+  const bool grows = counted && change->kind == ChangeKind::kBorrowed;
+  return MilliCpu(0) - (grows ? change->borrowed : Borrows());
 }
 
 ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {

@@ -7,6 +7,7 @@
 //
 // Threading: values; immutable once shared.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,10 +48,19 @@ enum class ChangeKind : uint8_t {
   kGrown,
   kDivided,  // cut by a re-division, so that another pod grows
   kUndone,   // put back because the kubelet could not do it
+  // The steps of a loan of CPU (engine/tuner/loans.h). Each is announced before it is made, and is
+  // undone by its inverse.
+  kLent,       // cut: an idle pod lends
+  kReturned,   // grown: it has its own back
+  kBorrowed,   // grown by what others lend
+  kGivenBack,  // cut by that
 };
 
 std::string_view ToString(ChangeKind kind);
 Result<ChangeKind> ParseChangeKind(std::string_view text);
+inline bool IsOfLoan(ChangeKind kind) { return kind >= ChangeKind::kLent; }
+// The step that undoes a change of this kind; kUndone unless it is of a loan.
+ChangeKind InverseOf(ChangeKind kind);
 
 // The last change. A growth is announced on the pod before it is made, so that the extender counts
 // the room as taken.
@@ -62,10 +72,19 @@ struct ChangeRecord {
   WallTime at{};
   // When memory was last changed before this change.
   std::optional<WallTime> memory_changed_before = std::nullopt;
+  // The part of to.cpu that other pods lend. Every later record repeats it.
+  MilliCpu borrowed = MilliCpu(0);
+  // kLent and kReturned: the uid of the pod that borrows |from.cpu - to.cpu|.
+  std::string borrower = {};
 
   // Returns when memory was last changed, by this change or one before.
   std::optional<WallTime> MemoryChanged() const {
     return from.memory != to.memory ? at : memory_changed_before;
+  }
+  // Returns `borrowed` as it is until the change is made: the part of from.cpu.
+  MilliCpu BorrowedBefore() const {
+    const bool moves = kind == ChangeKind::kBorrowed || kind == ChangeKind::kGivenBack;
+    return moves ? std::max(borrowed + from.cpu - to.cpu, MilliCpu(0)) : borrowed;
   }
   bool operator==(const ChangeRecord&) const = default;
 };
@@ -214,6 +233,25 @@ struct ManagedContainer : AdmittedContainer,
     if (!change || !Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
+  // Returns the CPU that the pod lends to change->borrower, from before its own resize until its
+  // own is back; 0 if it lends nothing.
+  MilliCpu Lends() const {
+    if (!change) return MilliCpu(0);
+    const bool lends =
+        (change->kind == ChangeKind::kLent && requested == change->to) ||
+        (change->kind == ChangeKind::kReturned && requested == change->from && Announced());
+    const MilliCpu amount = LargerOf(change->from, change->to).cpu - requested.cpu;
+    return lends ? std::max(amount, MilliCpu(0)) : MilliCpu(0);
+  }
+  // Returns the part of its CPU request that others lend it.
+  MilliCpu Borrows() const {
+    if (!change || Unexplained()) return MilliCpu(0);
+    return std::min(Announced() ? change->BorrowedBefore() : change->borrowed, requested.cpu);
+  }
+  // Returns what a node keeps for loans beside the pod's counted requests, summed over its pods (at
+  // least 0 in all): what the pod lends, less what it borrows. So the room of a loan belongs to no
+  // other pod between two steps, or when the borrower is gone.
+  MilliCpu LoanBalance() const;
   // Whether a user or another controller has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
   // Whether Synergy has changed the amounts and not recorded it.

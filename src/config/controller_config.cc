@@ -18,6 +18,7 @@ YamlField Tuner(ControllerConfig::Tuner& tuner) {
                   {"patience", Duration(tuner.patience)},
                   {"unshrinkable", Duration(tuner.unshrinkable)},
                   {"memoryWatch", Duration(tuner.memory_watch)},
+                  {"idleAfter", Duration(tuner.idle_after)},
                   {"patchesPerSecond", WholeNumber(tuner.patches_per_second, 1, 10000)},
                   {"patchesAtOnce", WholeNumber(tuner.patches_at_once, 1, 64)}});
 }
@@ -129,6 +130,9 @@ ControllerConfig ReadController(const YAML::Node& root) {
   ReadFields(root, "", FieldsOf(config));
   if (config.webhook_client_ca_file.empty() != config.webhook_client_name.empty())
     Reject(root, "webhookClients: set both caFile and name, or neither");
+  if (config.tuner.idle_after.count() > 0 && !config.progress.enabled) {
+    Reject(root, "tuner.idleAfter: needs progress.enabled, because node agents report idle pods");
+  }
   return config;
 }
 

@@ -77,6 +77,9 @@ struct ControllerConfig {
     std::chrono::milliseconds unshrinkable{600000};
     // How long after a change of a pod's memory an OOM kill or an eviction is attributed to it.
     std::chrono::milliseconds memory_watch{600000};
+    // How long a pod has to be idle before it lends CPU to its neighbours; 0: none lends
+    // (docs/idle-pods.md).
+    std::chrono::milliseconds idle_after{0};
     // Limits of PATCHes of pods: per second, and concurrently.
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;

@@ -7,6 +7,7 @@
 // Threading: values. Each journal documents from which threads it may be called.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +99,11 @@ struct TunerStartedOver {
   Moment at;
 };
 
+// The idle pods, from here on.
+struct IdleReported {
+  std::map<std::string, IdlePod> pods;  // by uid
+};
+
 struct TunerDecided {
   uint64_t version = 0;
   // How many items of news the tuner took in before, in the order of the changes: the next ones
@@ -121,7 +127,7 @@ struct TunerLearned {
 using Decision =
     std::variant<decision::Filter, decision::Prioritize, decision::Bind, decision::Preempt,
                  decision::TunerSet, decision::ProfilesHeld, decision::TunerStartedOver,
-                 decision::TunerDecided, decision::TunerLearned>;
+                 decision::TunerDecided, decision::TunerLearned, decision::IdleReported>;
 
 class DecisionJournal {
  public:

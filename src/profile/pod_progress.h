@@ -66,6 +66,14 @@ struct BusyEstimate {
   bool operator==(const BusyEstimate&) const = default;
 };
 
+// How long the pod's GPUs and CPU have been idle (nodeagent/progress/idle_time.h).
+struct IdleReading {
+  Duration idle{};
+  MilliCpu most_cpu{};  // the most that it used in a second of that time
+
+  bool operator==(const IdleReading&) const = default;
+};
+
 struct PodProgress {
   std::string uid;
   std::string pod_namespace;
@@ -96,6 +104,8 @@ struct PodProgress {
   std::optional<WallTime> checkpoint;
   // Set only if `format` is empty. nullopt: the GPUs' busy time is unknown.
   std::optional<BusyEstimate> estimate;
+  // nullopt: it is unknown whether the pod is idle.
+  std::optional<IdleReading> idle;
 
   bool operator==(const PodProgress&) const = default;
 };

@@ -134,6 +134,11 @@ Decision ReplayedRun::Again(decision::TunerDecided recorded) {
   return recorded;
 }
 
+Decision ReplayedRun::Again(decision::IdleReported recorded) {
+  tuner_->ObserveIdle(memory_, recorded.pods);
+  return recorded;
+}
+
 Decision ReplayedRun::Again(decision::TunerLearned recorded) {
   // The action is unknown if its decision came out shorter than recorded, which is already
   // reported.

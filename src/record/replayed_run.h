@@ -39,6 +39,7 @@ class ReplayedRun {
   Decision Again(decision::TunerStartedOver recorded);
   Decision Again(decision::TunerDecided recorded);
   Decision Again(decision::TunerLearned recorded);
+  Decision Again(decision::IdleReported recorded);
 
   ClusterState state_;
   HeldProfiles profiles_;

@@ -87,7 +87,10 @@ class Draw {
     made.resize_message = Text();
     made.resized_by_us_alone = OneIn(2);
     if (OneIn(2)) {
-      made.change = ChangeRecord{Word(ChangeKind::kUndone), Amounts(4), Amounts(4), Text(), Date()};
+      made.change =
+          ChangeRecord{Word(ChangeKind::kGivenBack), Amounts(4), Amounts(4), Text(), Date()};
+      if (OneIn(2)) made.change->borrowed = MilliCpu(Number(2));
+      if (OneIn(2)) made.change->borrower = Text();
       if (OneIn(2)) made.change->memory_changed_before = Date();
     }
     if (OneIn(2)) made.unshrinkable_until = Date();

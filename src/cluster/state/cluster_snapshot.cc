@@ -55,6 +55,7 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   state.requested -= pod.requests.main;
   state.wanted -= pod.PlanningDemand();
   if (!pod.fungible) state.of_others -= pod.requests.main;
+  if (pod.fungible) state.loans -= pod.fungible->LoanBalance();
   --state.pods;
   state.detail = std::move(detail);
   return state;
@@ -74,6 +75,7 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   state.requested += pod->requests.main;
   state.wanted += pod->PlanningDemand();
   if (!pod->fungible) state.of_others += pod->requests.main;
+  if (pod->fungible) state.loans += pod->fungible->LoanBalance();
   ++state.pods;
   detail->pods.push_back(std::move(pod));
   state.detail = std::move(detail);

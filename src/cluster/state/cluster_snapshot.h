@@ -5,6 +5,7 @@
 //
 // Threading: any number of readers.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -62,6 +63,7 @@ struct NodeState {
   // The part of `requested` that belongs to pods that Synergy does not size: those without GPUs,
   // and GPU pods that others manage.
   ResourceVector of_others;
+  MilliCpu loans;  // the sum of its pods' LoanBalance()
   int64_t pods_allowed = 0;
   int64_t pods = 0;
   bool exists = false;  // a Node object is known (pods may be known before their node)
@@ -72,7 +74,12 @@ struct NodeState {
   uint64_t changed = 0;    // the cluster's version in which this last changed
   std::shared_ptr<const NodeDetail> detail;
 
-  ResourceVector Free() const { return allocatable - requested; }
+  // Returns what is neither requested nor kept for loans.
+  ResourceVector Free() const {
+    ResourceVector free = allocatable - requested;
+    free.cpu -= std::max(loans, MilliCpu(0));
+    return free;
+  }
   // Returns what would be free if every pod had its demand, which ranks places for new pods. What
   // was taken from a pod does not count as free, since it would be given back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }

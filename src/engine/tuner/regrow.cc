@@ -264,6 +264,9 @@ void Forget(TunerPass& pass) {
     const auto node = pass.cluster.Find(entry.first.node);
     return entry.second.until <= pass.at.now || !node || !pass.cluster.node(*node).exists;
   });
+  for (auto* times : {&pass.memory.resting, &pass.memory.loan_retries}) {
+    std::erase_if(*times, [&pass](const auto& entry) { return entry.second <= pass.at.now; });
+  }
 }
 
 }  // namespace

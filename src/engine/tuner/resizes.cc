@@ -34,12 +34,18 @@ bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::str
   return place && MayResize(pod, cluster.node(*place).detail->labels);
 }
 
-// Whether the node has room for its pods, including what has been announced for them.
-bool HasRoom(const ClusterSnapshot& cluster, const std::string& node) {
+// Returns the free amounts of the node, by its pods and what is announced for them; nullopt if
+// there is no such node.
+std::optional<ResourceVector> FreeOn(const ClusterSnapshot& cluster, const std::string& node) {
   const auto place = cluster.Find(node);
-  if (!place || !cluster.node(*place).exists) return false;
-  const ResourceVector free = WithNominated(cluster.node(*place)).Free();
-  return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
+  if (!place || !cluster.node(*place).exists) return std::nullopt;
+  return WithNominated(cluster.node(*place)).Free();
+}
+
+bool HasRoom(const ClusterSnapshot& cluster, const PodChange& change) {
+  if (IsOfLoan(change.record.kind)) return HasCpu(cluster, change.node);
+  const std::optional<ResourceVector> free = FreeOn(cluster, change.node);
+  return free && free->cpu >= MilliCpu(0) && free->memory >= Bytes(0);
 }
 
 // The part of a change of a running pod that comes first.
@@ -61,13 +67,20 @@ TunerAction StepOf(const PodChange& change) {
 // The record from before a previous process's announcement is lost. Without any record the amounts
 // would look as if they had been changed by hand, so one is made up.
 Withdraw Withdrawal(const PodChange& change, WallTime now) {
-  const ResourceVector& kept = change.record.from;
-  const ChangeRecord made_up{ChangeKind::kUndone,
-                             kept,
-                             kept,
-                             "an announced change was not made",
-                             now,
-                             change.record.memory_changed_before};
+  const ChangeRecord& record = change.record;
+  const ResourceVector& kept = record.from;
+  ChangeRecord made_up{ChangeKind::kUndone,
+                       kept,
+                       kept,
+                       "an announced change was not made",
+                       now,
+                       record.memory_changed_before,
+                       record.BorrowedBefore()};
+  if (record.kind == ChangeKind::kReturned) {
+    made_up.kind = ChangeKind::kLent;
+    made_up.from = record.to;
+    made_up.borrower = record.borrower;
+  }
   return {{change.record, change.node.empty()}, change.before.value_or(made_up)};
 }
 
@@ -75,14 +88,17 @@ PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerS
                     WallTime now) {
   const ManagedContainer& fungible = *change.pod->fungible;
   PutBack put_back{.failure = failure};
-  put_back.change = {ChangeKind::kUndone,
+  put_back.change = {InverseOf(change.record.kind),
                      fungible.requested,
                      fungible.in_force,
                      fmt::format("the kubelet could not make it ({}): {}", ToString(failure),
                                  fungible.resize_message),
                      now,
-                     change.record.MemoryChanged()};
-  if (IsCut(change.record)) put_back.unshrinkable_until = now + settings.unshrinkable;
+                     change.record.MemoryChanged(),
+                     change.record.BorrowedBefore(),
+                     change.record.borrower};
+  if (IsCut(change.record) && !IsOfLoan(change.record.kind))
+    put_back.unshrinkable_until = now + settings.unshrinkable;
   return put_back;
 }
 
@@ -96,6 +112,7 @@ void End(TunerMemory& memory, const std::string& uid) {
 void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::string& uid,
             Instant now) {
   memory.resting[uid] = now + settings.round;
+  memory.loan_retries[uid] = now + settings.retry;
   // Without that cut the kept place has no room.
   for (auto& [waiting, place] : memory.places) {
     if (place.cuts.contains(uid)) place.until = now;
@@ -173,9 +190,13 @@ PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
   change.pod = pod;
   change.node = pod->node;
   change.before = fungible.change;
-  change.record = {kind,         fungible.requested,
-                   first,        std::move(why),
-                   pass.at.wall, change.before ? change.before->MemoryChanged() : std::nullopt};
+  change.record = {kind,
+                   fungible.requested,
+                   first,
+                   std::move(why),
+                   pass.at.wall,
+                   change.before ? change.before->MemoryChanged() : std::nullopt,
+                   fungible.Borrows()};
   if (first != to) change.then = to;
   return change;
 }
@@ -229,8 +250,8 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   // Once the announcement no longer counts as taken, the room must not be used either.
   const bool counts = change.pod->fungible->announced_until > pass.at.wall;
   const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
-  if (!by_others && !bound && keeps_devices &&
-      (waits || (counts && HasRoom(pass.cluster, change.node)))) {
+  const bool has_room = waits || IsCut(change.record) || (counts && HasRoom(pass.cluster, change));
+  if (!by_others && !bound && keeps_devices && has_room) {
     change.phase = Phase::kResizing;
     pass.Do(StepOf<Resize>(change));
     return;
@@ -256,7 +277,8 @@ void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to,
                      fungible.requested,     "found without a recorded reason",
-                     pass.at.wall,           change.record.MemoryChanged()};
+                     pass.at.wall,           change.record.MemoryChanged(),
+                     change.record.borrowed};
     pass.Do(StepOf<Record>(change));
   }
   change.phase = Phase::kMade;
@@ -280,6 +302,22 @@ void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const Resource
   PodChange change = Begin(pass, pod, to, ChangeKind::kGrown, std::move(why));
   pass.Do(StepOf<Announce>(change));
   pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+void MoveLoan(TunerPass& pass, const std::shared_ptr<const Pod>& pod, ChangeKind kind, MilliCpu cpu,
+              MilliCpu borrowed, std::string borrower, std::string why) {
+  ResourceVector to = pod->fungible->requested;
+  to.cpu = cpu;
+  PodChange change = Begin(pass, pod, to, kind, std::move(why));
+  change.record.borrowed = borrowed;
+  change.record.borrower = std::move(borrower);
+  pass.Do(StepOf<Announce>(change));
+  pass.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+bool HasCpu(const ClusterSnapshot& cluster, const std::string& node) {
+  const std::optional<ResourceVector> free = FreeOn(cluster, node);
+  return free && free->cpu >= MilliCpu(0);
 }
 
 void TakeOverUnfinished(TunerPass& pass) {
@@ -328,13 +366,16 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
   const auto it = memory.changes.find(uid);
   if (it == memory.changes.end()) return;
   PodChange& change = it->second;
+  const bool of_loan = IsOfLoan(change.record.kind);
   const bool running_cut = !change.node.empty() && change.phase == Phase::kResizing &&
-                           change.record.kind != ChangeKind::kGrown;
+                           change.record.kind != ChangeKind::kGrown && !of_loan;
   const bool announces = std::holds_alternative<Announce>(action.what);
   if (announces && done) {
     change.phase = Phase::kAnnounced;
-    // No other pod competes for what a waiting pod gives up.
-    change.due = at.now + (change.node.empty() ? Duration::zero() : settings.settle);
+    // No other pod competes for what a waiting pod gives up, and the extender counts the room of a
+    // loan as taken all the time.
+    const bool competes = !change.node.empty() && !of_loan;
+    change.due = at.now + (competes ? settings.settle : Duration::zero());
   } else if (announces) {
     GiveUp(settings, memory, uid, at.now);
   } else if (done) {

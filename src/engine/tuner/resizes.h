@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "cluster/state/cluster_snapshot.h"
 #include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
@@ -18,6 +19,13 @@ void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceV
          ChangeKind kind, std::string why);
 void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why);
+// Begins a step of a loan (IsOfLoan of `kind`) to `cpu`. `borrowed`: the part of it that others
+// will lend. `borrower`: as in ChangeRecord.
+void MoveLoan(TunerPass& pass, const std::shared_ptr<const Pod>& pod, ChangeKind kind, MilliCpu cpu,
+              MilliCpu borrowed, std::string borrower, std::string why);
+// Whether the node has CPU for its pods, including what has been announced for them and what is
+// kept for loans.
+bool HasCpu(const ClusterSnapshot& cluster, const std::string& node);
 // Takes over changes that a previous process left unfinished, or made but did not record.
 void TakeOverUnfinished(TunerPass& pass);
 

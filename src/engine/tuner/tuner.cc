@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "cluster/node_selection.h"
+#include "engine/tuner/loans.h"
 #include "engine/tuner/reclaim.h"
 #include "engine/tuner/regrow.h"
 #include "engine/tuner/resizes.h"
@@ -118,6 +119,7 @@ Tuner::Tuner(TunerSettings settings, const ProfileBook& profiles)
 
 TunerMemory Tuner::StartOver(Moment at) {
   TunerMemory memory;
+  memory.started = at.now;
   memory.next_round = at.now;
   return memory;
 }
@@ -137,6 +139,13 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
     if (!pod.node.empty() && pod.UsesGpus()) LookLater(memory, at.now, settings_.look_again);
     if (!pod.node.empty()) ForgetRefusals(memory, pod);
     memory.resting.erase(pod.uid);
+    memory.loan_retries.erase(pod.uid);
+  }
+  if (!news.gone && pod.fungible &&
+      (pod.fungible->Lends() > MilliCpu(0) || pod.fungible->Borrows() > MilliCpu(0))) {
+    memory.in_loans.insert_or_assign(pod.uid, news.pod);
+  } else {
+    memory.in_loans.erase(pod.uid);
   }
   if (const auto known = memory.waiting.find(pod.uid);
       known != memory.waiting.end() && HasLooked(known->second, pod)) {
@@ -171,6 +180,18 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   }
 }
 
+void Tuner::ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const {
+  memory.idle = std::move(idle);
+}
+
+std::set<std::string> Tuner::NodesOfLenders(const TunerMemory& memory) const {
+  std::set<std::string> nodes;
+  for (const auto& [uid, pod] : memory.in_loans) {
+    if (pod->fungible->Lends() > MilliCpu(0)) nodes.insert(pod->node);
+  }
+  return nodes;
+}
+
 TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
   memory.begun = true;
   TunerPlan plan;
@@ -179,8 +200,10 @@ TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Momen
   TunerPass pass{settings_, profiles_, cluster, at, memory, plan};
   AdvanceChanges(pass);
   AdvancePlaces(pass);
+  ReturnLoans(pass);
   MakeRoom(pass);
   DivideNodes(pass);
+  MakeLoans(pass);
   for (const TunerAction& action : plan.actions) {
     Asked& asked = memory.asked[action.pod->uid];
     asked.node = action.pod->node;

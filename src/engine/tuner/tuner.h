@@ -16,7 +16,10 @@
 //                          -> divides the node's CPU and memory again: cuts first, growth once they
 //                             are in force
 //
-// No pod is cut below its floor. Amounts that a user has changed by hand are left alone.
+//   a pod is idle for long   -> lends CPU to a neighbour, until it wakes (loans.h)
+//
+// No pod is cut below its floor, but for a loan. Amounts that a user has changed by hand are left
+// alone.
 //
 // The owner of the memory drives it in a loop:
 //
@@ -27,6 +30,8 @@
 //
 // Threading: pure; one owner of the memory.
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,6 +81,8 @@ struct TunerSettings {
   // unused. Doubles each time, up to `most_refused`.
   Duration refused = std::chrono::minutes(10);
   Duration most_refused = std::chrono::hours(4);
+  // How long a pod has to be idle before it lends CPU; zero: no pod lends.
+  Duration idle_after{};
   // Kept free on every node for pods without GPUs that come later. Its GPUs are 0.
   ResourceVector headroom;
 };
@@ -95,6 +102,10 @@ class Tuner {
   // pods.
   static TunerMemory StartOver(Moment at);
   void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
+  // Takes in how long pods have been idle, by uid: all that is known.
+  void ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const;
+  // Returns the nodes with pods that lend: their reports are urgent.
+  std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;
   TunerPlan Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.
   void OnResult(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const;

@@ -44,12 +44,23 @@ struct NodeMark {
   bool operator==(const NodeMark&) const = default;
 };
 
+// How long a pod's GPUs and CPU have been idle, by its node's agent.
+struct IdlePod {
+  std::string node;
+  Duration idle{};
+  MilliCpu most_cpu;  // the most that it used in that time
+  Instant heard{};
+
+  bool operator==(const IdlePod&) const = default;
+};
+
 // A change of a pod's CPU and memory, from the first call until the kubelet has put it in force.
 //
 //   cut:     resize -> record -----------------------------------> in force: ended
 //   growth:  announce -> settle, check again: room? -> resize ---> in force: ended
 //                          no: withdraw                 |
 //                                                       +- refused, deferred, too late: put back
+//   loan:    as a growth, cuts too, but with no time to settle: the pods always show how it stands
 //
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its
@@ -188,13 +199,19 @@ struct TunerMemory {
   std::map<InfeasibleKey, Infeasible> infeasible;
   std::map<std::string, Instant>
       resting;  // by pod uid: no growth before this time, because the last one failed
-  std::set<std::string> touched;  // nodes to divide again
+  std::map<std::string, IdlePod> idle;  // by pod uid
+  // By pod uid, as last reported: those that lend or borrow (loans.h).
+  std::map<std::string, std::shared_ptr<const Pod>> in_loans;
+  std::map<std::string, Instant> loan_retries;  // by pod uid: no step of a loan before this time
+  Instant next_loans{};                         // when to make loans again
+  std::set<std::string> touched;                // nodes to divide again
   std::set<std::string> held_up;  // nodes to divide again once no requested action is left there
   std::map<std::string, Instant> due;       // nodes to divide again later
   std::map<std::string, uint64_t> divided;  // node to the version at which nothing could be gained
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
   std::set<std::string> notified;           // which notices were sent
+  Instant started{};                        // when this process began
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod

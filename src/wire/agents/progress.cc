@@ -40,9 +40,16 @@ void Members(auto& each, Like<BusyEstimate> auto& estimate) {
   each("at", at);
 }
 
+void Members(auto& each, Like<IdleReading> auto& reading) {
+  auto& [idle, most_cpu] = reading;
+  each("idle", idle);
+  each("mostCpu", most_cpu);
+}
+
 void Members(auto& each, Like<PodProgress> auto& pod) {
   auto& [uid, pod_namespace, name, container, format, iteration, total, epoch, loss, rate,
-         overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate] = pod;
+         overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate,
+         idle] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -62,6 +69,7 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
   each("memory", memory);
   each("checkpoint", checkpoint);
   each("estimate", estimate);
+  each("idle", idle);
 }
 
 void Members(auto& each, Like<NodeProgress> auto& progress) {

@@ -149,7 +149,7 @@ void Members(auto& each, TunerAction& action) {
 void Members(auto& each, Like<TunerSettings> auto& settings) {
   auto& [scheduler_name, round, least_gain, max_speed_up, within_counted, keep, retry, look_again,
          remind, settle, patience, remind_kubelet, unshrinkable, infeasible, unnamed, refused,
-         most_refused, headroom] = settings;
+         most_refused, idle_after, headroom] = settings;
   each("schedulerName", scheduler_name);
   each("round", round);
   each("leastGain", least_gain);
@@ -167,6 +167,7 @@ void Members(auto& each, Like<TunerSettings> auto& settings) {
   each("unnamed", unnamed);
   each("refused", refused);
   each("mostRefused", most_refused);
+  each("idleAfter", idle_after);
   each("headroom", headroom);
 }
 
@@ -287,6 +288,19 @@ void Members(auto& each, Like<decision::TunerDecided> auto& decision) {
   each("wake", wake);
   each("round", round);
 }
+void Members(auto& each, Like<IdlePod> auto& idle) {
+  auto& [node, duration, most_cpu, heard] = idle;
+  each("node", node);
+  each("idle", duration);
+  each("mostCpu", most_cpu);
+  each("heard", heard);
+}
+
+void Members(auto& each, Like<decision::IdleReported> auto& decision) {
+  auto& [pods] = decision;
+  each("pods", pods);
+}
+
 void Members(auto& each, Like<decision::TunerLearned> auto& decision) {
   auto& [action, done, at] = decision;
   each("action", action);

@@ -20,8 +20,9 @@ namespace synergy::wire {
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<Enforcement>{"Strict", "Shared"};
 template <>
-inline constexpr std::array<std::string_view, 5> kWords<ChangeKind>{"Allocated", "Reclaimed",
-                                                                    "Grown", "Divided", "Undone"};
+inline constexpr std::array<std::string_view, 9> kWords<ChangeKind>{
+    "Allocated", "Reclaimed", "Grown",    "Divided",  "Undone",
+    "Lent",      "Returned",  "Borrowed", "GivenBack"};
 template <>
 inline constexpr std::array<std::string_view, 5> kWords<ResizeState>{
     "None", "InProgress", "Deferred", "Infeasible", "Refused"};
@@ -51,13 +52,15 @@ void Members(auto& each, Like<Resources> auto& resources) {
 }
 
 void Members(auto& each, Like<ChangeRecord> auto& change) {
-  auto& [kind, from, to, why, at, memory_changed_before] = change;
+  auto& [kind, from, to, why, at, memory_changed_before, borrowed, borrower] = change;
   each("kind", kind);
   each("from", from);
   each("to", to);
   each("why", why);
   each("at", at);
   each("memoryChangedBefore", memory_changed_before);
+  each("borrowed", borrowed);
+  each("borrower", borrower);
 }
 
 void Members(auto& each, Like<MemoryReading> auto& reading) {

@@ -69,6 +69,8 @@ std::optional<ChangeRecord> ReadChange(FieldReader& fields, Value root) {
   change.from = *from;
   change.to = *to;
   change.at = *at;
+  change.borrowed = MilliCpu(ToMilliCpu(fields.Amount(root["borrowed"]), kLargestRequest));
+  change.borrower = fields.Text(root["borrower"]);
   return change;
 }
 
@@ -235,6 +237,13 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
   if (std::optional<ChangeRecord>& change = fungible->change) {
     change->from.gpus = gpus;
     change->to.gpus = gpus;
+    // A loan is a claim on the node, so only Synergy's own counts.
+    const bool of_loan = IsOfLoan(change->kind) || change->borrowed != MilliCpu(0);
+    if (of_loan && !WrittenBySynergy(metadata, annotations::kChange)) {
+      if (IsOfLoan(change->kind)) change->kind = ChangeKind::kUndone;
+      change->borrowed = MilliCpu(0);
+      change->borrower.clear();
+    }
   }
   if (claims != nullptr && fungible->Announced()) {
     fungible->announced_until =

@@ -148,6 +148,14 @@ std::string WriteChange(const ChangeRecord& change) {
   if (change.memory_changed_before) {
     out += fmt::format(R"("memoryChangedBefore":"{}",)", ToTimeText(*change.memory_changed_before));
   }
+  if (change.borrowed != MilliCpu(0)) {
+    out += fmt::format(R"("borrowed":"{}",)", ToQuantityText(change.borrowed));
+  }
+  if (!change.borrower.empty()) {
+    out += R"("borrower":)";
+    AppendJsonString(out, change.borrower);
+    out += ',';
+  }
   out += R"("why":)";
   AppendJsonString(out, change.why);
   out += '}';

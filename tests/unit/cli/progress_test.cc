@@ -173,6 +173,31 @@ TEST(ProgressTextTest, WhatIsOlderThanTwoMinutesIsSaidToBe) {
   EXPECT_EQ(RateText(known), "12.3/s");
 }
 
+TEST(ProgressTextTest, IdlePodsAreShownByGpuHours) {
+  ClusterFacts facts;
+  for (const auto& [name, idle] :
+       {std::pair("short", std::chrono::minutes(1)), std::pair("less", std::chrono::minutes(30)),
+        std::pair("more", std::chrono::minutes(90))}) {
+    Pod pod;
+    pod.uid = pod.name = name;
+    ManagedContainer fungible;
+    fungible.requested = {Gpus(2), Cores(1), GiB(4)};
+    ResourceVector own = fungible.requested;
+    own.cpu = Cores(3);
+    fungible.change = {
+        .kind = ChangeKind::kLent, .from = own, .to = fungible.requested, .borrower = "x"};
+    pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
+    facts.pods.push_back(std::move(pod));
+    KnownProgress& known = facts.progress.by_uid[name];
+    known.pod.idle = IdleReading{.idle = idle};
+  }
+  const std::vector<IdleView> views = ViewIdle(facts);
+  ASSERT_EQ(views.size(), 2u);
+  EXPECT_EQ(views[0].name, "more");
+  EXPECT_THAT(IdleTable(views, false), HasSubstr("3.0        1    2"));
+  EXPECT_THAT(ToJson(ToTree(views[1])), HasSubstr("\"idleGpuHours\": 1"));
+}
+
 TEST(ProgressTextTest, PodsAreShownAndExplainedWithTheirs) {
   ClusterFacts facts;
   Pod pod;

@@ -135,5 +135,49 @@ TEST_F(AnnouncedGrowthTest, DoesNotCountBeyondTheNode) {
   EXPECT_EQ(NodeOf(*state.Snapshot(), "b").requested.cpu, Cores(9));
 }
 
+// Returns a pod on "b" that requests as much and whose last change is this one.
+Pod InLoan(const std::string& name, int64_t cores, ChangeRecord change) {
+  Pod pod = ManagedPod(name, "b", cores);
+  ManagedContainer fungible = *pod.fungible;
+  change.from.memory = change.to.memory = fungible.requested.memory;
+  change.from.gpus = change.to.gpus = fungible.requested.gpus;
+  fungible.change = std::move(change);
+  fungible.announced_until = kUntil;
+  pod.requests.main += fungible.AnnouncedGrowth();
+  pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
+  return pod;
+}
+ChangeRecord Step(ChangeKind kind, int64_t from, int64_t to, int64_t borrowed = 0) {
+  ChangeRecord change{.kind = kind, .borrowed = Cores(borrowed), .borrower = "x"};
+  change.from.cpu = Cores(from);
+  change.to.cpu = Cores(to);
+  return change;
+}
+
+using LoanTest = KeptPlaceTest;
+
+TEST_F(LoanTest, TheSameIsFreeAtEachStepOfALoan) {
+  const MilliCpu whole = NodeOf(*state.Snapshot(), "b").Free().cpu;
+  const auto free = [&](const Pod& lender, const Pod& borrower) {
+    state.UpsertPod(lender);
+    state.UpsertPod(borrower);
+    return NodeOf(*state.Snapshot(), "b").Free().cpu;
+  };
+  const Pod before = ManagedPod("l", "b", 3);
+  const Pod other = ManagedPod("m", "b", 1);
+  const MilliCpu left = whole - Cores(4);
+  EXPECT_EQ(free(before, other), left);
+  EXPECT_EQ(free(InLoan("l", 3, Step(ChangeKind::kLent, 3, 1)), other), left);
+  const Pod lends = InLoan("l", 1, Step(ChangeKind::kLent, 3, 1));
+  EXPECT_EQ(free(lends, other), left);
+  EXPECT_EQ(free(lends, InLoan("m", 1, Step(ChangeKind::kBorrowed, 1, 3, 2))), left);
+  EXPECT_EQ(free(lends, InLoan("m", 3, Step(ChangeKind::kBorrowed, 1, 3, 2))), left);
+  EXPECT_EQ(free(lends, InLoan("m", 3, Step(ChangeKind::kGivenBack, 3, 1))), left);
+  const Pod gave = InLoan("m", 1, Step(ChangeKind::kGivenBack, 3, 1));
+  EXPECT_EQ(free(lends, gave), left);
+  EXPECT_EQ(free(InLoan("l", 1, Step(ChangeKind::kReturned, 1, 3)), gave), left);
+  EXPECT_EQ(free(InLoan("l", 3, Step(ChangeKind::kReturned, 1, 3)), gave), left);
+}
+
 }  // namespace
 }  // namespace synergy

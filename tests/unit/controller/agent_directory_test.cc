@@ -132,9 +132,13 @@ TEST_F(AgentDirectoryTest, ThoseOfAFewNodesAreAskedMoreOften) {
     }
     return asked;
   };
-  agents_.WatchClosely({"node-of-a"});
+  agents_.WatchClosely(AgentDirectory::Purpose::kProbes, {"node-of-a"});
   EXPECT_EQ(asked_in_ten_seconds(), (std::map<std::string, int>{{"a", 5}, {"b", 1}}));
-  agents_.WatchClosely({});
+  agents_.WatchClosely(AgentDirectory::Purpose::kLoans, {"node-of-a", "node-of-b"});
+  asked_in_ten_seconds();
+  EXPECT_EQ(asked_in_ten_seconds(), (std::map<std::string, int>{{"a", 10}, {"b", 10}}));
+  agents_.WatchClosely(AgentDirectory::Purpose::kLoans, {});
+  agents_.WatchClosely(AgentDirectory::Purpose::kProbes, {});
   asked_in_ten_seconds();
   EXPECT_EQ(asked_in_ten_seconds(), (std::map<std::string, int>{{"a", 1}, {"b", 1}}));
 }
@@ -146,7 +150,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsNotAskedMoreOften) {
   ASSERT_TRUE(agent);
   agent->failures = 1;
   agents_.Done(*agent);
-  agents_.WatchClosely({"node-of-a"});
+  agents_.WatchClosely(AgentDirectory::Purpose::kProbes, {"node-of-a"});
   clock_.Advance(seconds(9));
   EXPECT_FALSE(agents_.TakeDue());
 }

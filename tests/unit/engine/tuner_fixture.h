@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace synergy::testing {
 // Only decisions: they are not carried out unless the test does so.
 class TunerPlanTest : public EngineTest {
  protected:
-  TunerPlanTest() {
+  explicit TunerPlanTest(TunerSettings settings = {}) : tuner(std::move(settings), profiles) {
     memory = Tuner::StartOver(at);
     state.KeepNews();
     Plan();  // the first round finds nothing
@@ -60,7 +61,7 @@ class TunerPlanTest : public EngineTest {
     state.RefreshPod(std::move(pod));
   }
 
-  Tuner tuner{{}, profiles};
+  Tuner tuner;
   TunerMemory memory;
   TunerPlan plan;
 

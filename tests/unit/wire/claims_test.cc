@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/wall_time.h"
+#include "json/text.h"
 #include "wire/objects/objects.h"
 #include "wire/pods/pod_writes.h"
 
@@ -89,6 +90,31 @@ TEST(ClaimsTest, WhatOthersWroteDoesNot) {
   pod.managed_fields = Entry("kubectl-annotate", "change");
   EXPECT_EQ(pod.Counted(), Cores(3));
   EXPECT_TRUE(pod.Read().fungible->Announced());
+}
+
+TEST(ClaimsTest, ALoanCountsOnlyIfSynergyWroteIt) {
+  ClaimingPod pod = Growing();
+  const ResourceVector has{Gpus(1), Cores(3), GiB(8)};
+  ResourceVector own = has;
+  own.cpu = Cores(5);
+  pod.annotations = R"("synergy.io/change":)";
+  json::AppendJsonString(
+      pod.annotations,
+      WriteChange({.kind = ChangeKind::kLent, .from = own, .to = has, .borrower = "other"}));
+  EXPECT_EQ(pod.Read().fungible->Lends(), Cores(2));
+  EXPECT_EQ(pod.Read().fungible->LoanBalance(), Cores(2));
+  EXPECT_EQ(pod.Read().fungible->change->borrower, "other");
+  pod.managed_fields = Entry("kubectl", "change");
+  EXPECT_EQ(pod.Read().fungible->Lends(), Cores(0));
+
+  pod.managed_fields = Entry("synergy", "change");
+  pod.annotations = R"("synergy.io/change":)";
+  json::AppendJsonString(
+      pod.annotations,
+      WriteChange({.kind = ChangeKind::kGrown, .from = own, .to = has, .borrowed = Cores(1)}));
+  EXPECT_EQ(pod.Read().fungible->Borrows(), Cores(1));
+  pod.managed_fields = Entry("kubectl", "change");
+  EXPECT_EQ(pod.Read().fungible->Borrows(), Cores(0));
 }
 
 TEST(ClaimsTest, PodsThatAreNotManagedClaimNothing) {

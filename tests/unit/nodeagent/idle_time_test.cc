@@ -1,0 +1,88 @@
+#include "nodeagent/progress/idle_time.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace synergy::nodeagent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class IdleTimeTest : public ::testing::Test {
+ protected:
+  // Both are read a second later: the GPUs computed and the CPU was used for this long.
+  void Second(double gpu_seconds, Duration cpu) {
+    now_ += seconds(1);
+    at_ += seconds(1);
+    busy_.seconds += gpu_seconds;
+    cpu_.used += cpu;
+    cpu_.at = at_;
+    time_.Hear(&busy_, at_, cpu_, now_);
+  }
+  void Seconds(int count, double gpu_seconds, Duration cpu) {
+    for (int i = 0; i < count; ++i) Second(gpu_seconds, cpu);
+  }
+  Duration Idle() const { return time_.reading()->idle; }
+
+  Instant now_{minutes(5)};
+  WallTime at_{minutes(9)};
+  ContainerBusy busy_{.pod_namespace = "a", .pod = "p", .container = "c", .since = at_};
+  CpuUse cpu_;
+  IdleTime time_;
+};
+
+TEST_F(IdleTimeTest, CountsFromTheFirstReading) {
+  EXPECT_FALSE(time_.reading());
+  Second(0, milliseconds(0));
+  EXPECT_EQ(Idle(), Duration::zero());
+  Seconds(60, 0, milliseconds(10));
+  EXPECT_EQ(Idle(), seconds(60));
+  EXPECT_EQ(time_.reading()->most_cpu, MilliCpu(10));
+}
+
+TEST_F(IdleTimeTest, ABusyGpuOrCpuEndsIt) {
+  Seconds(61, 0, milliseconds(200));
+  EXPECT_EQ(Idle(), seconds(60));
+  Second(0.5, milliseconds(0));
+  EXPECT_EQ(Idle(), Duration::zero());
+  Seconds(10, 0.01, milliseconds(100));
+  EXPECT_EQ(Idle(), seconds(10));
+  EXPECT_EQ(time_.reading()->most_cpu, MilliCpu(100));
+  Second(0, milliseconds(300));
+  EXPECT_EQ(Idle(), Duration::zero());
+  EXPECT_EQ(time_.reading()->most_cpu, MilliCpu(0));
+}
+
+TEST_F(IdleTimeTest, WithoutAReadingNothingIsKnown) {
+  Seconds(10, 0, milliseconds(0));
+  time_.Hear(nullptr, at_, cpu_, now_);
+  EXPECT_FALSE(time_.reading());
+  Second(0, milliseconds(0));
+  EXPECT_EQ(Idle(), Duration::zero());
+  time_.Hear(&busy_, at_, std::nullopt, now_);
+  EXPECT_FALSE(time_.reading());
+}
+
+TEST_F(IdleTimeTest, ARestartedCountBeginsAgain) {
+  Seconds(10, 0, milliseconds(0));
+  busy_.since = at_;
+  Second(0, milliseconds(0));
+  EXPECT_EQ(Idle(), Duration::zero());
+  Seconds(5, 0, milliseconds(0));
+  cpu_.used = Duration(-1);  // of another container
+  Second(0, milliseconds(0));
+  EXPECT_EQ(Idle(), Duration::zero());
+}
+
+TEST_F(IdleTimeTest, OldReadingsTakenInAgainDoNotEndIt) {
+  Seconds(10, 0, milliseconds(0));
+  now_ += seconds(1);
+  time_.Hear(&busy_, at_, cpu_, now_);
+  EXPECT_EQ(Idle(), seconds(10));
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent
