@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/settings.h"
+#include "cluster/gang.h"
 #include "config/text_file.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
@@ -36,7 +37,7 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
 
 Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
   constexpr std::string_view kUsage = "least:1,most:16,serial:0.05";
-  constexpr double kMost = 1000;
+  constexpr double kMost = kMostGangMembers;
   double least = 1;
   double most = 0;
   ElasticWorkers& workers = elastic.emplace();

@@ -255,6 +255,14 @@ TEST_F(ElasticJobsTest, AJobThatCannotBeElasticKeepsItsSize) {
   EXPECT_EQ(run.jobs[0].restarts, 0U);
 }
 
+TEST_F(ElasticJobsTest, AJobGetsNoMorePodsThanNodesHaveRoomFor) {
+  ProductOptions options = UpTo(4);
+  options.pod_gpus = Gpus(3);
+  // The cluster has 12 GPUs, but each node has room for one pod with three.
+  const SimulationRun run = RunWith(options, {JobOfModel(0, "frugal", 0, 3000, 3)}, NodesOf(3, 4));
+  EXPECT_NEAR(run.jobs[0].finish.count(), 300 + 2700 / 3.0 + 10, 20);
+}
+
 TEST_F(ElasticJobsTest, TheyNeedAQueueWithWorkersElastic) {
   const ModelProfiles profiles = TwoModels();
   const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 600)};
