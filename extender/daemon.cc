@@ -23,6 +23,7 @@
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 #include "kube/cluster_store.h"
+#include "kube/device_watches.h"
 #include "kube/listing.h"
 #include "kube/token_gate.h"
 #include "kube/watches.h"
@@ -97,7 +98,7 @@ class RunningDaemon final : public Daemon {
         client_(std::move(client)),
         server_(std::move(server)),
         http_server_(std::move(http_server)),
-        reader_(config.gpu_resource, {config.scheduler_name, config.hold}),
+        reader_(config.gpu_resource, {config.scheduler_name, config.hold}, config.dra_enabled),
         pod_api_(kube::MakePodApi(*client_, reader_)),
         metrics_(config.gpu_resource),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-extender",
@@ -118,6 +119,7 @@ class RunningDaemon final : public Daemon {
         node_store_(state_),
         budget_store_(state_),
         quota_store_(state_),
+        devices_(state_, *client_, log),
         watches_(*client_, reader_, config.staleness_limit, clock, log) {}
 
   ~RunningDaemon() override { Stop(); }
@@ -127,6 +129,8 @@ class RunningDaemon final : public Daemon {
     // A program that binds nothing must not hold places either.
     if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold);
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
+    if (config_.dra_enabled)
+      devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
     kube::ObjectStore<Pod>& pods =
         config_.shadow ? static_cast<kube::ObjectStore<Pod>&>(shadow_) : pod_store_;
@@ -244,6 +248,7 @@ class RunningDaemon final : public Daemon {
   kube::NodeStore node_store_;
   kube::DisruptionBudgetStore budget_store_;
   kube::ResourceQuotaStore quota_store_;
+  kube::DeviceWatches devices_;
   kube::Watches watches_;
   std::atomic<bool> all_started_ = false;  // watches_ may be queried
   std::unique_ptr<kube::Health> health_;

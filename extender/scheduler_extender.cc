@@ -137,6 +137,17 @@ Result<> SchedulerExtender::Ready() const {
       "the extender has not listed all pods and nodes: its watches are new, or interrupted");
 }
 
+Result<> SchedulerExtender::CountDevices(Pod& pod) const {
+  if (!pod.devices) return {};
+  const Pod sent = pod;
+  pod = state_.WithDevices(sent);
+  if (pod.devices->known) return {};
+  watches_.catch_up();
+  pod = state_.WithDevices(sent);
+  if (pod.devices->known || shadow_) return {};
+  return Fail(ErrorCode::kUnavailable, pod.devices->why_left_alone);
+}
+
 std::optional<NodeIndex> SchedulerExtender::CountedOn(const ClusterSnapshot& snapshot,
                                                       const std::string& uid) const {
   const std::optional<Placement> placement = state_.FindPlacement(uid);
@@ -149,8 +160,11 @@ void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
 
 std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
-  const auto args = wire::ReadExtenderArgs(body, reader_);
+  auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kFilter, args.error());
+  // After an error kube-scheduler retries soon.
+  if (const Result<> counted = CountDevices(args->pod); !counted)
+    return Reject(Verb::kFilter, counted.error());
   if (LeavesAlone(args->pod))
     return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
@@ -281,8 +295,10 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
 
 std::string SchedulerExtender::Prioritize(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPrioritize);
-  const auto args = wire::ReadExtenderArgs(body, reader_);
+  auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kPrioritize, args.error());
+  if (const Result<> counted = CountDevices(args->pod); !counted)
+    return Reject(Verb::kPrioritize, counted.error());
 
   std::vector<uint8_t> points(args->size(), 0);
   if (LeavesAlone(args->pod) || points.empty())
@@ -334,8 +350,10 @@ std::string SchedulerExtender::Bind(std::string_view body) {
 
 std::string SchedulerExtender::Preempt(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPreempt);
-  const auto args = wire::ReadPreemptionArgs(body, reader_);
+  auto args = wire::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
+  if (const Result<> counted = CountDevices(args->pod); !counted)
+    return Reject(Verb::kPreempt, counted.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   // A member of a gang is of no use alone. If kube-scheduler's own filters rejected every node,
   // there was no filter request, so the refusal happens here.

@@ -80,6 +80,9 @@ class SchedulerExtender {
   Result<> Ready() const;
   // Whether the extender leaves the choice of the node alone.
   bool LeavesAlone(const Pod& pod) const { return shadow_ || !pod.UsesGpus(); }
+  // Sets the GPUs that the pod of a request has by ResourceClaims. kUnavailable: the watch has not
+  // reported one of them, although kube-scheduler has seen it.
+  Result<> CountDevices(Pod& pod) const;
   // The filter's answer for a member of a gang.
   std::string FilterMember(const wire::ExtenderArgs& args);
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;

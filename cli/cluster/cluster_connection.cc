@@ -56,6 +56,11 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   command.add_option("--gpu-resource", arguments.gpu_resource, "the resource that counts GPUs")
       ->capture_default_str();
   command
+      .add_option("--device-classes", arguments.device_classes,
+                  "the DeviceClasses of GPUs, as Synergy's dra.deviceClasses")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
       .add_option("--scheduler-name", arguments.scheduler_name,
                   "the scheduler of the pods that Synergy manages")
       ->capture_default_str();
@@ -83,7 +88,7 @@ Result<Connection> Connect(const ClusterArguments& arguments) {
   wire::PodRules rules = RulesOf(arguments);
   return Connection{*std::move(client),
                     wire::ObjectReader(std::move(rules.gpu_resource), std::move(rules.claims)),
-                    std::move(pod_namespace)};
+                    std::move(pod_namespace), arguments.device_classes};
 }
 
 }  // namespace synergy::cli

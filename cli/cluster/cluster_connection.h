@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -23,14 +24,15 @@ struct ClusterArguments {
   std::string context;
   std::string pod_namespace;
   std::string gpu_resource = "nvidia.com/gpu";
+  std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   std::string scheduler_name = ClaimRules().scheduler_name;
 };
 
 // Returns the rules for reading pods.
 wire::PodRules RulesOf(const ClusterArguments& arguments);
 
-// Adds --namespace, --kubeconfig, --context, --gpu-resource and --scheduler-name. Parsing fills
-// `arguments`, which has to outlive `command`.
+// Adds --namespace, --kubeconfig, --context, --gpu-resource, --device-classes and
+// --scheduler-name. Parsing fills `arguments`, which has to outlive `command`.
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments);
 
 // Adds --synergy-namespace and --synergy-service, in the same way.
@@ -40,6 +42,7 @@ struct Connection {
   std::unique_ptr<kube::ApiClient> client;
   wire::ObjectReader reader;
   std::string pod_namespace;  // --namespace, or the context's, or "default"
+  std::vector<std::string> device_classes;
 };
 
 // Fails with kInvalid if there is no kubeconfig, or it is malformed.

@@ -5,12 +5,17 @@
 
 #include <fmt/format.h>
 
-#include "cluster/state/cluster_state.h"
 #include "kube/apis/pod_api.h"
 #include "kube/listing.h"
 
 namespace synergy::cli {
 namespace {
+
+std::string DevicesPath(const std::string& pod_namespace, const char* resource) {
+  return pod_namespace.empty()
+             ? fmt::format("/apis/resource.k8s.io/v1/{}", resource)
+             : fmt::format("/apis/resource.k8s.io/v1/namespaces/{}/{}", pod_namespace, resource);
+}
 
 std::string ProfilesPath(const std::string& profile_namespace) {
   return profile_namespace.empty()
@@ -19,10 +24,12 @@ std::string ProfilesPath(const std::string& profile_namespace) {
                            profile_namespace);
 }
 
-std::vector<Pod> WithGpus(const std::vector<Pod>& pods) {
+// Returns the pods of `state` that have GPUs. `pods`: as they were read.
+std::vector<Pod> WithGpus(const std::vector<Pod>& pods, const ClusterState& state) {
   std::vector<Pod> chosen;
   for (const Pod& pod : pods) {
-    if (pod.UsesGpus() && !pod.terminal) chosen.push_back(pod);
+    Pod counted = state.WithDevices(pod);
+    if (counted.UsesGpus() && !counted.terminal) chosen.push_back(std::move(counted));
   }
   std::sort(chosen.begin(), chosen.end(), [](const Pod& a, const Pod& b) {
     return std::tie(a.pod_namespace, a.name) < std::tie(b.pod_namespace, b.name);
@@ -56,9 +63,10 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   PodFacts facts;
   const Result<std::string> text = client_.Get(kube::PodPath(pod_namespace, name));
   if (!text) return Fail(text.error());
-  Result<Pod> pod = reader_.ReadPod(*text, wire::PodUse::kAccounted);
+  Devices devices = ReadDevices(pod_namespace, facts.notes);
+  const wire::ObjectReader reader = PodReader(devices);
+  Result<Pod> pod = reader.ReadPod(*text, wire::PodUse::kAccounted);
   if (!pod) return Fail(pod.error());
-  facts.pod = *std::move(pod);
   facts.unhealthy_devices = wire::ReadUnhealthyDevices(*text);
 
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
@@ -67,27 +75,36 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   } else {
     facts.notes.push_back("no training profiles: " + profiles.error().message);
   }
-  auto events = ReadEvents(pod_namespace, facts.pod.uid);
+  auto events = ReadEvents(pod_namespace, pod->uid);
   if (events) {
     facts.events = *std::move(events);
   } else {
     facts.notes.push_back("no events: " + events.error().message);
   }
-  Result<std::vector<Pod>> pods = Pods("");
-  auto cluster = pods ? Snapshot(*std::move(pods)) : Fail(pods.error());
-  if (cluster) {
-    facts.cluster = *std::move(cluster);
+  ClusterState state;
+  Put(std::move(devices), state);
+  Result<std::vector<Pod>> pods = Pods("", reader);
+  auto nodes = pods ? List<Node>(reader, "/api/v1/nodes") : Fail(pods.error());
+  if (nodes) {
+    state.ReplaceNodes(*std::move(nodes));
+    state.ReplacePods(*std::move(pods));
+    facts.cluster = state.Snapshot();
   } else {
-    facts.notes.push_back("no data on nodes: " + cluster.error().message);
+    facts.notes.push_back("no data on nodes: " + nodes.error().message);
   }
+  facts.pod = state.WithDevices(*std::move(pod));
   return facts;
 }
 
 Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace) {
-  Result<std::vector<Pod>> pods = Pods(pod_namespace);
-  if (!pods) return Fail(pods.error());
   ClusterFacts facts;
-  facts.pods = WithGpus(*pods);
+  Devices devices = ReadDevices(pod_namespace, facts.notes);
+  Result<std::vector<Pod>> pods = Pods(pod_namespace, PodReader(devices));
+  if (!pods) return Fail(pods.error());
+  ClusterState state;
+  Put(std::move(devices), state);
+  state.ReplacePods(*pods);
+  facts.pods = WithGpus(*pods, state);
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
   if (profiles) {
     facts.profiles = *std::move(profiles);
@@ -98,13 +115,19 @@ Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace) {
 }
 
 Result<ClusterFacts> FactsReader::ReadCluster() {
-  Result<std::vector<Pod>> pods = Pods("");
-  if (!pods) return Fail(pods.error());
   ClusterFacts facts;
-  facts.pods = WithGpus(*pods);
-  auto cluster = Snapshot(*std::move(pods));
-  if (!cluster) return Fail(cluster.error());
-  facts.cluster = *std::move(cluster);
+  Devices devices = ReadDevices("", facts.notes);
+  const wire::ObjectReader reader = PodReader(devices);
+  Result<std::vector<Pod>> pods = Pods("", reader);
+  if (!pods) return Fail(pods.error());
+  auto nodes = List<Node>(reader, "/api/v1/nodes");
+  if (!nodes) return Fail(nodes.error());
+  ClusterState state;
+  Put(std::move(devices), state);
+  state.ReplaceNodes(*std::move(nodes));
+  state.ReplacePods(*pods);
+  facts.pods = WithGpus(*pods, state);
+  facts.cluster = state.Snapshot();
   Result<Profiles> profiles = ReadProfiles("");
   if (profiles) {
     facts.profiles = *std::move(profiles);
@@ -115,39 +138,85 @@ Result<ClusterFacts> FactsReader::ReadCluster() {
 }
 
 Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace) {
-  auto listing =
-      kube::ListAll<ProfileObject>(client_, reader_, {ProfilesPath(profile_namespace), ""});
-  if (!listing) return Fail(listing.error());
-  return Profiles(std::move(listing->items));
+  auto profiles = List<ProfileObject>(reader_, ProfilesPath(profile_namespace));
+  if (!profiles) return Fail(profiles.error());
+  return Profiles(*std::move(profiles));
 }
 
 Result<std::vector<wire::EventAboutPod>> FactsReader::ReadEvents(
     const std::string& object_namespace, const std::string& uid) {
-  auto events = kube::ListAll<wire::EventAboutPod>(
-      client_, reader_,
-      {fmt::format("/api/v1/namespaces/{}/events", object_namespace), "involvedObject.uid=" + uid});
+  auto events = List<wire::EventAboutPod>(
+      reader_, fmt::format("/api/v1/namespaces/{}/events", object_namespace),
+      "involvedObject.uid=" + uid);
   if (!events) return Fail(events.error());
-  std::stable_sort(events->items.begin(), events->items.end(),
+  std::stable_sort(events->begin(), events->end(),
                    [](const auto& a, const auto& b) { return a.last < b.last; });
-  return std::move(events->items);
+  return events;
 }
 
-Result<std::shared_ptr<const ClusterSnapshot>> FactsReader::Snapshot(std::vector<Pod> pods) {
-  auto nodes = kube::ListAll<Node>(client_, reader_, {"/api/v1/nodes", ""});
-  if (!nodes) return Fail(nodes.error());
-  ClusterState state;
-  state.ReplaceNodes(std::move(nodes->items));
-  state.ReplacePods(std::move(pods));
-  return state.Snapshot();
+FactsReader::Devices FactsReader::ReadDevices(const std::string& pod_namespace,
+                                              std::vector<std::string>& notes) {
+  Devices devices;
+  if (device_classes_.empty()) return devices;
+  auto classes = List<DeviceClass>(reader_, DevicesPath("", "deviceclasses"));
+  // Rights in a namespace commonly include its claims, but not the classes.
+  const auto is_denied = [](const auto& list) {
+    return !list && list.error().code == ErrorCode::kDenied;
+  };
+  if (!classes && !is_denied(classes)) {
+    // Kubernetes older than 1.34 does not serve them.
+    if (classes.error().code != ErrorCode::kNotFound)
+      notes.push_back("no GPUs by ResourceClaims: " + classes.error().message);
+    return devices;
+  }
+  const auto is_gpu_class = [&](const DeviceClass& each) {
+    return std::find(device_classes_.begin(), device_classes_.end(), each.name) !=
+           device_classes_.end();
+  };
+  if (classes && std::none_of(classes->begin(), classes->end(), is_gpu_class)) return devices;
+  auto claims = List<ResourceClaim>(reader_, DevicesPath("", "resourceclaims"));
+  if (is_denied(claims) && !pod_namespace.empty())
+    claims = List<ResourceClaim>(reader_, DevicesPath(pod_namespace, "resourceclaims"));
+  if (!claims) {
+    if (classes) notes.push_back("no GPUs by ResourceClaims: " + claims.error().message);
+    return devices;
+  }
+  auto slices = List<ResourceSlice>(reader_, DevicesPath("", "resourceslices"));
+  if (!slices && classes) notes.push_back("no GPUs by ResourceSlices: " + slices.error().message);
+  devices.count = true;
+  devices.claims = *std::move(claims);
+  if (classes) devices.classes = *std::move(classes);
+  if (slices) devices.slices = *std::move(slices);
+  return devices;
 }
 
-Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace) {
+wire::ObjectReader FactsReader::PodReader(const Devices& devices) const {
+  const wire::PodRules& rules = reader_.pod_rules();
+  return wire::ObjectReader(rules.gpu_resource, rules.claims, devices.count);
+}
+
+void FactsReader::Put(Devices devices, ClusterState& state) const {
+  if (!devices.count) return;
+  state.CountDevices({reader_.gpu_resource(), device_classes_});
+  state.ReplaceDeviceClasses(std::move(devices.classes));
+  state.ReplaceResourceSlices(std::move(devices.slices));
+  state.ReplaceResourceClaims(std::move(devices.claims));
+}
+
+template <class T>
+Result<std::vector<T>> FactsReader::List(const wire::ObjectReader& reader, const std::string& path,
+                                         const std::string& field_selector) {
+  auto listing = kube::ListAll<T>(client_, reader, {path, field_selector});
+  if (!listing) return Fail(listing.error());
+  return std::move(listing->items);
+}
+
+Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace,
+                                           const wire::ObjectReader& reader) {
   const std::string path = pod_namespace.empty()
                                ? "/api/v1/pods"
                                : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-  auto listing = kube::ListAll<Pod>(client_, reader_, {path, kube::kLivingPods});
-  if (!listing) return Fail(listing.error());
-  return std::move(listing->items);
+  return List<Pod>(reader, path, kube::kLivingPods);
 }
 
 }  // namespace synergy::cli

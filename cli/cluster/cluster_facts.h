@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "cli/cluster/progress.h"
+#include "cluster/devices/device_objects.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_state.h"
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
@@ -59,9 +61,11 @@ struct ClusterFacts {
 
 class FactsReader {
  public:
-  // Both outlive this.
-  FactsReader(kube::ApiClient& client, const wire::ObjectReader& reader)
-      : client_(client), reader_(reader) {}
+  // Both outlive this. `device_classes`: those of GPUs (docs/dra.md). GPUs by claims count where
+  // one of them exists.
+  FactsReader(kube::ApiClient& client, const wire::ObjectReader& reader,
+              std::vector<std::string> device_classes = {})
+      : client_(client), reader_(reader), device_classes_(std::move(device_classes)) {}
 
   Result<PodFacts> ReadPod(const std::string& pod_namespace, const std::string& name);
   // Reads one namespace, or all if it is empty.
@@ -74,11 +78,26 @@ class FactsReader {
                                                       const std::string& uid);
 
  private:
-  Result<std::shared_ptr<const ClusterSnapshot>> Snapshot(std::vector<Pod> pods);
-  Result<std::vector<Pod>> Pods(const std::string& pod_namespace);
+  // The objects of Dynamic Resource Allocation that the API server has.
+  struct Devices {
+    bool count = false;  // GPUs by claims
+    std::vector<DeviceClass> classes;
+    std::vector<ResourceSlice> slices;
+    std::vector<ResourceClaim> claims;
+  };
+  // Reads the claims of all namespaces, or of this one if the user may not list the others.
+  Devices ReadDevices(const std::string& pod_namespace, std::vector<std::string>& notes);
+  wire::ObjectReader PodReader(const Devices& devices) const;
+  void Put(Devices devices, ClusterState& state) const;
+  template <class T>
+  Result<std::vector<T>> List(const wire::ObjectReader& reader, const std::string& path,
+                              const std::string& field_selector = "");
+  // All, if the namespace is empty.
+  Result<std::vector<Pod>> Pods(const std::string& pod_namespace, const wire::ObjectReader& reader);
 
   kube::ApiClient& client_;
   const wire::ObjectReader& reader_;
+  const std::vector<std::string> device_classes_;
 };
 
 }  // namespace synergy::cli

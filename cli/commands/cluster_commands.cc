@@ -131,7 +131,7 @@ Result<> ClusterCommands::RunExplain() const {
   if (is_job) return RunExplainJob(name);
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  FactsReader facts_reader(*connection->client, connection->reader);
+  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
   auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
   if (!facts) return Fail(facts.error());
   facts->progress = ProgressReader(*connection->client, controller_, SystemClock())
@@ -151,7 +151,7 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   if (!facts) return Fail(facts.error());
   const auto workload = FindJob(*facts, connection->pod_namespace, name);
   if (!workload) return Fail(workload.error());
-  FactsReader facts_reader(*connection->client, connection->reader);
+  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
   std::vector<wire::EventAboutPod> events;
   for (const std::string& uid : {(*workload)->uid, (*workload)->owner.uid}) {
     if (uid.empty()) continue;
@@ -202,7 +202,7 @@ Result<> ClusterCommands::RunQueue() const {
 Result<> ClusterCommands::RunTop() const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  FactsReader facts_reader(*connection->client, connection->reader);
+  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
   const bool nodes = top_of_.starts_with("node");
   const std::string pods_of = all_namespaces_ ? "" : connection->pod_namespace;
   auto facts = nodes ? facts_reader.ReadCluster() : facts_reader.ReadPods(pods_of);
@@ -240,7 +240,7 @@ Result<> ClusterCommands::RunProfiles() const {
   }
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  FactsReader facts_reader(*connection->client, connection->reader);
+  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
   const std::string profile_namespace = all_namespaces_ ? "" : connection->pod_namespace;
   const auto profiles = facts_reader.ReadProfiles(profile_namespace);
   if (!profiles) return Fail(profiles.error());

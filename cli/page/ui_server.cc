@@ -84,7 +84,7 @@ http::Response UiServer::Explain(std::string_view query) {
     return Problem(400, "the query must be ?namespace=NAMESPACE&name=POD");
   }
   const std::lock_guard lock(mutex_);
-  FactsReader reader(*connection_.client, connection_.reader);
+  FactsReader reader(*connection_.client, connection_.reader, connection_.device_classes);
   auto facts = reader.ReadPod(pod_namespace, name);
   if (!facts) return Problem(facts.error());
   facts->progress = progress_.Read(pod_namespace);
@@ -95,7 +95,9 @@ http::Response UiServer::Explain(std::string_view query) {
 Result<> UiServer::Refresh() {
   const Instant now = clock_.Now();
   if (read_ && now - *read_ < kRefresh) return {};
-  const auto facts = FactsReader(*connection_.client, connection_.reader).ReadCluster();
+  const auto facts =
+      FactsReader(*connection_.client, connection_.reader, connection_.device_classes)
+          .ReadCluster();
   if (!facts) return Fail(facts.error());
   ReadProgressAndQueues();
   map_.Update(*facts, clock_.WallNow());

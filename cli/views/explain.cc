@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
@@ -56,7 +57,10 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime no
 }
 
 void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
-  if (!pod.UsesGpus()) {
+  if (pod.devices && !pod.devices->why_left_alone.empty()) {
+    remarks.push_back(
+        fmt::format("its CPU and memory are not changed, because {}", pod.devices->why_left_alone));
+  } else if (!pod.UsesGpus()) {
     remarks.emplace_back("it requests no GPUs, so Synergy does not change its CPU and memory");
   } else if (FindLabel(pod.labels, annotations::kFungible) == "false") {
     remarks.push_back(
@@ -66,6 +70,9 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
     remarks.emplace_back(
         "Kueue manages the pod itself and would delete it if its containers changed, so its CPU "
         "and memory stay as they were at creation");
+  } else if (pod.devices && pod.devices->gpus > Gpus(0)) {
+    remarks.emplace_back(
+        "it has GPUs by ResourceClaims, so its CPU and memory stay as they were at creation");
   } else {
     remarks.emplace_back(
         "it was created as written: it did not opt in to Synergy (scheduler, a synergy.io/ label, "
@@ -319,6 +326,10 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   explanation.pod = View(pod, facts.cluster.get(), facts.profiles, now);
   explanation.pod.progress = facts.progress.Of(pod.uid);
   explanation.remarks = facts.notes;
+  if (pod.devices) {
+    explanation.gpus_by_claims = pod.devices->gpus;
+    explanation.claims = pod.devices->claims;
+  }
   for (const std::string& warning : pod.warnings)
     explanation.remarks.push_back("when it was created: " + warning);
   if (pod.fungible) {
@@ -375,6 +386,8 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
 }
 
 Tree ToTree(const Explanation& explanation, bool each_node) {
+  Tree::List claims;
+  for (const std::string& claim : explanation.claims) claims.emplace_back(claim);
   Tree::List remarks;
   for (const std::string& remark : explanation.remarks) remarks.emplace_back(remark);
   Tree change;
@@ -403,6 +416,8 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                       {"nodes", each_node ? NodesTree(explanation.waits->nodes) : Tree()}};
   }
   return Tree::Members{{"pod", ToTree(explanation.pod)},
+                       {"gpusByClaims", explanation.gpus_by_claims.count()},
+                       {"resourceClaims", std::move(claims)},
                        {"enforcement", explanation.enforcement},
                        {"profileGeneration", explanation.profile_generation},
                        {"measured", explanation.measured},
@@ -423,6 +438,10 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
   std::string text =
       fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
                   pod.node.empty() ? "" : " on node " + pod.node, pod.gpus.count());
+  if (explanation.gpus_by_claims > Gpus(0)) {
+    text += fmt::format("GPUs by ResourceClaims {}: {}\n", fmt::join(explanation.claims, ", "),
+                        explanation.gpus_by_claims.count());
+  }
   if (!pod.profile.empty()) {
     text += fmt::format(
         "Profile {}, {} {}", pod.profile,

@@ -44,6 +44,8 @@ struct Waits {
 
 struct Explanation {
   PodView pod;
+  Gpus gpus_by_claims;
+  std::vector<std::string> claims;  // names of its ResourceClaims; empty: not created yet
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
   std::optional<std::string> measured;  // confidence of a profile that Synergy has measured

@@ -40,6 +40,7 @@ WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::Api
       node_store_(state_),
       range_store_(state_),
       quota_store_(state_),
+      devices_(state_, client, log),
       watches_(client, reader, config.staleness_limit, clock, log),
       view_(state_, profiles_, namespaces_, fair_shares_, [this] { return Complete(); }) {
   if (journal != nullptr) state_.SetJournal(journal);
@@ -47,6 +48,7 @@ WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::Api
 
 void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
                            kube::ObjectStore<wire::AgentPod>& agents) {
+  if (config_.dra_enabled) devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
   watches_.Start("nodes", "/api/v1/nodes", nodes);
   watches_.Start("pods", "/api/v1/pods", pods, kube::kLivingPods);
   watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
@@ -80,6 +82,7 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
   for (NodeIndex index = 0; index < snapshot->size(); ++index)
     nodes += snapshot->node(index).exists ? 1 : 0;
   const ProfileStore::Counts profiles = profiles_.counts();
+  const DeviceBook::Counts devices = state_.known_devices();
   const Instant now = clock_.Now();
   const std::map<std::string, uint64_t> objects = {
       {"nodes", nodes},
@@ -88,6 +91,9 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
       {"limitranges", snapshot->limits().ranges()},
       {"resourcequotas", snapshot->limits().quotas()},
       {"trainingprofiles", profiles.valid + profiles.invalid},
+      {"resourceclaims", devices.claims},
+      {"resourceslices", devices.slices},
+      {"deviceclasses", devices.classes},
       {"agents", agents}};
   for (const kube::WatchedResource& resource : watches_.resources()) {
     gauges.caches.push_back(

@@ -22,6 +22,7 @@
 #include "core/log.h"
 #include "kube/api_client.h"
 #include "kube/cluster_store.h"
+#include "kube/device_watches.h"
 #include "kube/reflector.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
@@ -74,6 +75,7 @@ class WatchedCluster {
   kube::NodeStore node_store_;
   kube::LimitRangeStore range_store_;
   kube::ResourceQuotaStore quota_store_;
+  kube::DeviceWatches devices_;
   // After the stores that they write to.
   kube::Watches watches_;
   const ClusterView view_;

@@ -82,7 +82,7 @@ Result<std::shared_ptr<const Pod>> Binder::Find(Attempt& attempt) {
                         fmt::format("the pod may still be bound to node {}", placement->pod->node)})
                     .error());
   }
-  return std::make_shared<const Pod>(*std::move(found));
+  return std::make_shared<const Pod>(state_.WithDevices(*std::move(found)));
 }
 
 Result<> Binder::BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned) {
@@ -151,7 +151,7 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
   if (sent || sent.error().code != ErrorCode::kConflict) return sent;
   const Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
   const bool is_as_planned = found && found->uid == args.pod_uid && found->node.empty() &&
-                             found->requests == planned.requests;
+                             state_.WithDevices(*found).requests == planned.requests;
   if (!is_as_planned) return sent;
   return pods_.Bind(identity, args.node, annotations, found->resource_version, attempt.stop);
 }

@@ -27,6 +27,9 @@ struct GpuKinds {
   Gpus installed;
   std::vector<std::string> products;  // as the label nvidia.com/gpu.product spells them
   int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
+  // They are offered by ResourceSlices, so pods get them by ResourceClaims (docs/dra.md).
+  bool by_claim = false;
+  bool no_requests = false;  // by_claim, and no request of the GPU resource gets them
 
   // Whether the node may have GPUs of `product`: it is one of them, or the products are unknown.
   bool MayHave(std::string_view product) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/devices/device_objects.h"
 #include "cluster/gang.h"
 #include "cluster/labels.h"
 #include "cluster/managed_container.h"
@@ -51,6 +52,7 @@ struct Pod {
   std::optional<ResourceVector> demand;
   // Required product of its GPUs, spelled as in the label nvidia.com/gpu.product; empty: any.
   std::string gpu_product;
+  std::shared_ptr<const PodDevices> devices;  // null: it names no ResourceClaims, or none count
   std::shared_ptr<const ManagedContainer> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;            // null: it has a node
   std::shared_ptr<const Gang> gang;                  // null: it is in no gang

@@ -90,6 +90,7 @@ Fields FieldsOf(ControllerConfig& config) {
       {"webhookClients", NotInChart(Section({{"caFile", Text(config.webhook_client_ca_file)},
                                              {"name", Text(config.webhook_client_name)}}))},
       {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},
+      {"dra", NotInChart(Dra(config.dra_enabled, config.device_classes))},
       {"schedulerName", NotInChart(NotEmpty(config.scheduler_name))},
       {"scope", Parsed(ParseScope, config.scope, {"optIn", "all"})},
       {"nodeHeadroom", NotInChart(Amounts(config.node_headroom))},

@@ -33,6 +33,10 @@ struct ControllerConfig {
   // Requires for /metrics a token of an authorized account (docs/security.md), over TLS.
   bool metrics_authorization = false;
   std::string gpu_resource = "nvidia.com/gpu";
+  // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
+  // Must equal the other program's.
+  bool dra_enabled = false;
+  std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   // The scheduler that admitted pods are assigned to.
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;

@@ -49,6 +49,7 @@ Fields FieldsOf(ExtenderConfig& config) {
           {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
           {"tls", NotInChart(Tls(config.tls_certificate_file, config.tls_key_file))},
           {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},
+          {"dra", NotInChart(Dra(config.dra_enabled, config.device_classes))},
           {"shadow", NotInChart(Truth(config.shadow))},
           {"schedulerName", NotInChart(NotEmpty(config.scheduler_name))},
           {"hold", NotInChart(Hold(config.hold))},

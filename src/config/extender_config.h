@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cluster/claims.h"
 #include "config/headroom.h"
@@ -31,6 +32,10 @@ struct ExtenderConfig {
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
+  // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
+  // Must equal the other program's.
+  bool dra_enabled = false;
+  std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   // Reports what it would have chosen for pods that other schedulers place, and changes nothing.
   bool shadow = false;
   // The scheduler of the pods that Synergy manages, and how long the controller's tuner reserves a

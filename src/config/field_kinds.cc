@@ -151,6 +151,10 @@ YamlField GpuResource(std::string& out) {
   return {read, kTextSchema};
 }
 
+YamlField Dra(bool& enabled, std::vector<std::string>& device_classes) {
+  return Section({{"enabled", Truth(enabled)}, {"deviceClasses", Texts(device_classes)}});
+}
+
 YamlField Hold(std::chrono::milliseconds& out) {
   // Claims end by the times of writes, which the API server records in whole seconds.
   return Duration(out, {.least = std::chrono::seconds(10)});

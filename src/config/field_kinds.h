@@ -71,6 +71,8 @@ YamlField AddressOrNone(std::string& out);
 YamlField Tls(std::string& certificate_file, std::string& key_file);
 // An extended resource.
 YamlField GpuResource(std::string& out);
+// enabled and deviceClasses.
+YamlField Dra(bool& enabled, std::vector<std::string>& device_classes);
 // How long the tuner reserves a place for a waiting pod.
 YamlField Hold(std::chrono::milliseconds& out);
 YamlField StalenessLimit(std::chrono::milliseconds& out);

@@ -422,6 +422,26 @@ class RenderTest(unittest.TestCase):
                      plugin["resource"], agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 5)
 
+    def test_claims_count_only_where_dra_is_enabled(self):
+        def of(values):
+            objects = helm.template(values)
+            data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
+            controller = find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"]
+            roles = [find(objects, "ClusterRole", f"synergy-{name}") for name in ("extender", "controller")]
+            rights = [rule for role in roles for rule in role["rules"] if "resource.k8s.io" in rule["apiGroups"]]
+            return (yaml.safe_load(data["scheduler.yaml"])["extenders"][0].get("managedResources"),
+                    [yaml.safe_load(text)["dra"] for text in (data["extender.yaml"], controller)], rights)
+
+        managed, dra, rights = of({})
+        self.assertEqual((managed[0]["name"], rights), ("nvidia.com/gpu", []))
+        self.assertEqual([each["enabled"] for each in dra], [False] * 2)
+        managed, dra, rights = of({"dra": {"enabled": True, "deviceClasses": ["gpu.example.com"]}})
+        self.assertIsNone(managed)
+        self.assertEqual(dra, [{"enabled": True, "deviceClasses": ["gpu.example.com"]}] * 2)
+        self.assertEqual(len(rights), 2)
+        for rule in rights:
+            self.assertEqual(set(rule["verbs"]), {"list", "watch"})
+
     def test_pods_are_spread_that_ask_for_it_and_no_others(self):
         config = find(helm.template(), "ConfigMap", "synergy-scheduler")["data"]["scheduler.yaml"]
         profile = yaml.safe_load(config)["profiles"][0]

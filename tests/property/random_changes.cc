@@ -154,6 +154,79 @@ class Draw {
   Random random_;
 };
 
+// There are few claims, devices and classes, so that pods often share.
+std::string DrawClaimName(Draw& draw) { return "c" + std::to_string(draw.Below(4)); }
+std::string DrawDriver(Draw& draw) { return draw.OneIn(4) ? "nic" : "gpu"; }
+
+PodDevices DrawPodDevices(Draw& draw) {
+  return {draw.Several<std::string>(
+              3, [&] { return draw.OneIn(6) ? std::string() : DrawClaimName(draw); }),
+          Gpus(draw.Number(3)), draw.OneIn(2), draw.Text()};
+}
+
+ResourceClaim DrawResourceClaim(Draw& draw) {
+  ResourceClaim made;
+  made.uid = "u" + std::to_string(draw.Below(8));
+  made.pod_namespace = draw.OneIn(4) ? draw.Text() : "";
+  made.name = DrawClaimName(draw);
+  made.requests = draw.Several<DeviceRequest>(
+      3, [&] { return DeviceRequest{DrawDriver(draw), draw.Number(4), draw.OneIn(6)}; });
+  made.allocated = draw.OneIn(2);
+  if (!made.allocated) return made;
+  made.devices = draw.Several<AllocatedDevice>(4, [&] {
+    return AllocatedDevice{DrawDriver(draw), draw.NodeName(), std::to_string(draw.Below(3)),
+                           draw.OneIn(6)};
+  });
+  return made;
+}
+
+ResourceSlice DrawResourceSlice(Draw& draw) {
+  ResourceSlice made;
+  made.name = "s" + std::to_string(draw.Below(6));
+  made.driver = DrawDriver(draw);
+  made.pool = draw.NodeName();
+  made.generation = draw.Number(2);
+  made.devices = draw.Several<SliceDevice>(4, [&] {
+    return SliceDevice{std::to_string(draw.Below(3)), draw.OneIn(8) ? draw.NodeName() : made.pool,
+                       draw.Text(), draw.OneIn(6), draw.OneIn(6)};
+  });
+  return made;
+}
+
+DeviceClass DrawDeviceClass(Draw& draw) {
+  return {DrawDriver(draw), draw.OneIn(3) ? draw.Text() : "nvidia.com/gpu"};
+}
+
+ClusterChange DrawDeviceChange(Draw& draw) {
+  namespace change = cluster_change;
+  switch (draw.Below(12)) {
+    case 0:
+      return {change::CountDevices{{"nvidia.com/gpu", {"gpu"}}}};
+    case 1:
+      return {change::ReplaceResourceClaims{
+          draw.Several<ResourceClaim>(4, [&] { return DrawResourceClaim(draw); })}};
+    case 2:
+    case 3:
+    case 4:
+      return {change::UpsertResourceClaim{DrawResourceClaim(draw)}};
+    case 5:
+      return {change::RemoveResourceClaim{DrawResourceClaim(draw).uid}};
+    case 6:
+      return {change::ReplaceResourceSlices{
+          draw.Several<ResourceSlice>(4, [&] { return DrawResourceSlice(draw); })}};
+    case 7:
+    case 8:
+      return {change::UpsertResourceSlice{DrawResourceSlice(draw)}};
+    case 9:
+      return {change::RemoveResourceSlice{DrawResourceSlice(draw).name}};
+    case 10:
+      return draw.OneIn(3) ? ClusterChange{change::ReplaceDeviceClasses{{DrawDeviceClass(draw)}}}
+                           : ClusterChange{change::UpsertDeviceClass{DrawDeviceClass(draw)}};
+    default:
+      return {change::RemoveDeviceClass{DrawDriver(draw)}};
+  }
+}
+
 Node DrawNode(Draw& draw) {
   Node made;
   made.name = draw.NodeName();
@@ -162,6 +235,7 @@ Node DrawNode(Draw& draw) {
       draw.Several<Taint>(3, [&] { return Taint{draw.Text(), draw.Text(), draw.Text()}; });
   made.gpu_kinds = {Gpus(draw.Number(8)), draw.Texts(), draw.Number(8)};
   made.allocatable = draw.AllAmounts(12);
+  if (draw.OneIn(2)) made.allocatable.main.gpus = Gpus(0);
   made.pods_allowed = draw.Number(6);
   made.unschedulable = draw.OneIn(8);
   made.deleting = draw.OneIn(8);
@@ -186,6 +260,7 @@ Pod DrawPod(Draw& draw) {
   if (draw.OneIn(4)) made.separation = std::make_shared<const Separation>(draw.AnySeparation());
   if (draw.OneIn(2)) made.demand = draw.Amounts(4);
   made.gpu_product = draw.OneIn(4) ? draw.Text() : "";
+  if (draw.OneIn(2)) made.devices = std::make_shared<const PodDevices>(DrawPodDevices(draw));
   if (draw.OneIn(2)) made.fungible = std::make_shared<const ManagedContainer>(draw.AnyManaged());
   if (draw.OneIn(2)) made.waiting = std::make_shared<const Waiting>(draw.AnyWaiting());
   made.priority = static_cast<int32_t>(draw.Number(3));
@@ -255,7 +330,7 @@ ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
   // Changes of pods are more frequent than the rest.
-  switch (draw.Below(32)) {
+  switch (draw.Below(40)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};
     case 1:
@@ -312,8 +387,10 @@ ClusterChange DrawChange(Draw& draw) {
       return {change::ReserveForReplacements{std::chrono::seconds(draw.Below(60))}};
     case 30:
       return {change::SettleReplacement{draw.PodName(), draw.OneIn(2)}};
-    default:
+    case 31:
       return {change::KeepNews{}};
+    default:
+      return DrawDeviceChange(draw);
   }
 }
 
@@ -363,15 +440,16 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
     const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                 gpu_product, fungible, waiting, gang, separation, priority, terminal, succeeded,
-                 misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
+                 gpu_product, devices, fungible, waiting, gang, separation, priority, terminal,
+                 succeeded, misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] =
+        pod;
     return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
                     gpu_product, priority, terminal, succeeded, misaligned, deleting, grace,
                     tolerates_unschedulable, gated, warnings);
   };
   return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) &&
-         SamePointee(a.separation, b.separation) && SamePointee(a.gang, b.gang) &&
-         Same(a.waiting, b.waiting);
+         SamePointee(a.devices, b.devices) && SamePointee(a.separation, b.separation) &&
+         SamePointee(a.gang, b.gang) && Same(a.waiting, b.waiting);
 }
 
 }  // namespace synergy::testing

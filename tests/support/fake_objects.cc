@@ -9,10 +9,11 @@ std::string ToJson(const FakePod& pod, uint64_t version) {
   const std::string deletion = pod.deleting ? R"("deletionTimestamp":"2026-01-02T03:04:05Z",)" : "";
   return fmt::format(
       R"({{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{}",)"
-      R"({}"labels":{},"annotations":{}}},"spec":{{{}"schedulerName":"{}","priority":{},"containers":[{{"name":"main",)"
+      R"({}"labels":{},"annotations":{}}},"spec":{{{}"schedulerName":"{}","priority":{},"resourceClaims":{},"containers":[{{"name":"main",)"
       R"("image":"image","resources":{{"requests":{}}}}}]}},"status":{{"phase":"{}"}}}})",
       pod.name, pod.pod_namespace, pod.Uid(), version, deletion, pod.labels_json,
-      pod.annotations_json, node, pod.scheduler, pod.priority, pod.requests_json, pod.phase);
+      pod.annotations_json, node, pod.scheduler, pod.priority, pod.claims_json, pod.requests_json,
+      pod.phase);
 }
 
 std::string ToJson(const FakeNode& node, uint64_t version) {

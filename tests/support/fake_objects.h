@@ -18,6 +18,7 @@ struct FakePod {
   std::string requests_json = R"({"cpu":"1","memory":"1Gi"})";
   std::string labels_json = "{}";
   std::string annotations_json = "{}";
+  std::string claims_json = "[]";  // resourceClaims
   std::string scheduler = "default-scheduler";
   int priority = 0;
   bool deleting = false;

@@ -55,10 +55,14 @@ extenders:
   httpTimeout: 15s
   # The extender watches nodes itself: it is sent names, not objects.
   nodeCacheCapable: true
+  {{- if .Values.dra.enabled }}
+  # All pods are sent to it: kube-scheduler would send none that have their GPUs by ResourceClaims.
+  {{- else }}
   # Only pods that ask for GPUs are sent to it; kube-scheduler goes on checking GPU counts too.
   managedResources:
   - name: {{ .Values.gpuResource }}
     ignoredByScheduler: false
+  {{- end }}
   # Without the extender these pods wait: placed past it, they could take what it has promised to others.
   ignorable: false
 {{- end -}}
@@ -70,6 +74,7 @@ extenders:
     "httpListen" ":8889"
     "metricsAuthorization" .Values.metrics.authorization
     "gpuResource" .Values.gpuResource
+    "dra" .Values.dra
     "shadow" .Values.extender.shadow
     "schedulerName" .Values.schedulerName
     "hold" (default "60s" .Values.controller.config.tuner.hold)
@@ -97,6 +102,7 @@ extenders:
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
     "webhookClients" $clients
     "gpuResource" .Values.gpuResource
+    "dra" .Values.dra
     "schedulerName" .Values.schedulerName
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "cluster/devices/device_objects.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
@@ -112,6 +113,37 @@ struct SettleReplacement {
   bool is_awaited = false;
 };
 
+struct CountDevices {
+  DeviceRules rules;
+};
+struct ReplaceResourceClaims {
+  std::vector<ResourceClaim> claims;
+};
+struct UpsertResourceClaim {
+  ResourceClaim claim;
+};
+struct RemoveResourceClaim {
+  std::string uid;
+};
+struct ReplaceResourceSlices {
+  std::vector<ResourceSlice> slices;
+};
+struct UpsertResourceSlice {
+  ResourceSlice slice;
+};
+struct RemoveResourceSlice {
+  std::string name;
+};
+struct ReplaceDeviceClasses {
+  std::vector<DeviceClass> classes;
+};
+struct UpsertDeviceClass {
+  DeviceClass device_class;
+};
+struct RemoveDeviceClass {
+  std::string name;
+};
+
 }  // namespace cluster_change
 
 struct ClusterChange {
@@ -125,7 +157,12 @@ struct ClusterChange {
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
                cluster_change::KeepNews, cluster_change::Reserve, cluster_change::Release,
-               cluster_change::ReserveForReplacements, cluster_change::SettleReplacement>
+               cluster_change::ReserveForReplacements, cluster_change::SettleReplacement,
+               cluster_change::CountDevices, cluster_change::ReplaceResourceClaims,
+               cluster_change::UpsertResourceClaim, cluster_change::RemoveResourceClaim,
+               cluster_change::ReplaceResourceSlices, cluster_change::UpsertResourceSlice,
+               cluster_change::RemoveResourceSlice, cluster_change::ReplaceDeviceClasses,
+               cluster_change::UpsertDeviceClass, cluster_change::RemoveDeviceClass>
       call;
   uint64_t version = 0;  // of the cluster after it
 };

@@ -25,6 +25,7 @@ NodeState WithNode(const NodeState& state, Node node) {
   described.unschedulable = node.unschedulable;
   described.deleting = node.deleting;
   described.short_of_memory = node.short_of_memory;
+  described.by_claim = detail->gpu_kinds.by_claim;
   described.detail = std::move(detail);
   return described;
 }

@@ -71,6 +71,7 @@ struct NodeState {
   bool deleting = false;
   bool short_of_memory = false;
   bool misaligns = false;  // `detail` has misalignments
+  bool by_claim = false;   // as in `detail->gpu_kinds`
   uint64_t changed = 0;    // the cluster's version in which this last changed
   std::shared_ptr<const NodeDetail> detail;
 

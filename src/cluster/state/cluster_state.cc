@@ -22,24 +22,86 @@ struct ClusterState::Maker {
   ClusterState& state;
 
   void operator()(change::ReplaceNodes call) {
+    for (Node& node : call.nodes) node = state.devices_.Counted(std::move(node));
     state.nodes_.Replace(std::move(call.nodes));
     state.pods_.LookAtClaims();
   }
   void operator()(change::UpsertNode call) {
-    state.nodes_.Put(std::move(call.node));
+    state.nodes_.Put(state.devices_.Counted(std::move(call.node)));
     state.pods_.LookAtClaims();
   }
   void operator()(const change::RemoveNode& call) {
+    state.devices_.ForgetNode(call.name);
     state.nodes_.Remove(call.name);
     state.pods_.LookAtClaims();
   }
 
   void operator()(change::PutListedPods call) {
     state.pods_.PutListed(std::move(call.pods), call.heard_until);
+    state.pods_.CountDevices();
   }
-  void operator()(change::UpsertPod call) { state.pods_.Put(std::move(call.pod)); }
-  void operator()(const change::RemovePod& call) { state.pods_.Remove(call.uid); }
-  void operator()(change::RefreshPod call) { state.pods_.Refresh(std::move(call.pod)); }
+  void operator()(change::UpsertPod call) {
+    state.pods_.Put(std::move(call.pod));
+    state.pods_.CountDevices();
+  }
+  void operator()(const change::RemovePod& call) {
+    state.pods_.Remove(call.uid);
+    state.pods_.CountDevices();
+  }
+  void operator()(change::RefreshPod call) {
+    state.pods_.Refresh(std::move(call.pod));
+    state.pods_.CountDevices();
+  }
+
+  void operator()(change::CountDevices call) { state.devices_.SetRules(std::move(call.rules)); }
+  void operator()(change::ReplaceResourceClaims call) {
+    state.devices_.Replace(std::move(call.claims));
+    ApplyDevices();
+  }
+  void operator()(change::UpsertResourceClaim call) {
+    state.devices_.Put(std::move(call.claim));
+    ApplyDevices();
+  }
+  void operator()(const change::RemoveResourceClaim& call) {
+    state.devices_.RemoveClaim(call.uid);
+    ApplyDevices();
+  }
+  void operator()(change::ReplaceResourceSlices call) {
+    state.devices_.Replace(std::move(call.slices));
+    ApplyDevices();
+  }
+  void operator()(change::UpsertResourceSlice call) {
+    state.devices_.Put(std::move(call.slice));
+    ApplyDevices();
+  }
+  void operator()(const change::RemoveResourceSlice& call) {
+    state.devices_.RemoveSlice(call.name);
+    ApplyDevices();
+  }
+  void operator()(change::ReplaceDeviceClasses call) {
+    state.devices_.Replace(std::move(call.classes));
+    ApplyDevices();
+  }
+  void operator()(change::UpsertDeviceClass call) {
+    state.devices_.Put(std::move(call.device_class));
+    ApplyDevices();
+  }
+  void operator()(const change::RemoveDeviceClass& call) {
+    state.devices_.RemoveClass(call.name);
+    ApplyDevices();
+  }
+
+  // Counts the nodes and pods again that the last report has changed.
+  void ApplyDevices() {
+    const std::set<std::string> nodes = state.devices_.TakeNodes();
+    for (const std::string& name : nodes) {
+      const auto place = state.nodes_.Find(name);
+      if (!place || !state.nodes_[*place].exists) continue;
+      state.nodes_.Put(state.devices_.Counted(NodeOf(state.nodes_[*place])));
+    }
+    if (!nodes.empty()) state.pods_.LookAtClaims();
+    state.pods_.CountDevices();
+  }
 
   void operator()(change::ReplaceDisruptionBudgets call) { SetBudgets(std::move(call.budgets)); }
   void operator()(change::UpsertDisruptionBudget call) {
@@ -237,6 +299,50 @@ void ClusterState::RemoveResourceQuota(const std::string& uid) {
   Make(change::RemoveResourceQuota{uid});
 }
 
+void ClusterState::CountDevices(DeviceRules rules) { Make(change::CountDevices{std::move(rules)}); }
+
+void ClusterState::ReplaceResourceClaims(std::vector<ResourceClaim> claims) {
+  Make(change::ReplaceResourceClaims{std::move(claims)});
+}
+
+void ClusterState::UpsertResourceClaim(ResourceClaim claim) {
+  Make(change::UpsertResourceClaim{std::move(claim)});
+}
+
+void ClusterState::RemoveResourceClaim(const std::string& uid) {
+  Make(change::RemoveResourceClaim{uid});
+}
+
+void ClusterState::ReplaceResourceSlices(std::vector<ResourceSlice> slices) {
+  Make(change::ReplaceResourceSlices{std::move(slices)});
+}
+
+void ClusterState::UpsertResourceSlice(ResourceSlice slice) {
+  Make(change::UpsertResourceSlice{std::move(slice)});
+}
+
+void ClusterState::RemoveResourceSlice(const std::string& name) {
+  Make(change::RemoveResourceSlice{name});
+}
+
+void ClusterState::ReplaceDeviceClasses(std::vector<DeviceClass> classes) {
+  Make(change::ReplaceDeviceClasses{std::move(classes)});
+}
+
+void ClusterState::UpsertDeviceClass(DeviceClass device_class) {
+  Make(change::UpsertDeviceClass{std::move(device_class)});
+}
+
+void ClusterState::RemoveDeviceClass(const std::string& name) {
+  Make(change::RemoveDeviceClass{name});
+}
+
+Pod ClusterState::WithDevices(Pod pod) const {
+  if (!pod.devices) return pod;
+  const auto lock = Lock();
+  return devices_.Counted(std::move(pod));
+}
+
 void ClusterState::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
   Make(change::Expect{pod, node, deadline});
 }
@@ -324,6 +430,11 @@ size_t ClusterState::assumed_pods() const {
 size_t ClusterState::known_pods() const {
   const auto lock = Lock();
   return pods_.known();
+}
+
+DeviceBook::Counts ClusterState::known_devices() const {
+  const auto lock = Lock();
+  return devices_.counts();
 }
 
 uint64_t ClusterState::version() const {

@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/devices/device_book.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
@@ -80,6 +81,21 @@ class ClusterState {
   void ReplaceResourceQuotas(std::vector<ResourceQuota> quotas);
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
+
+  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_book.h). To be
+  // called once, before the reports of the watches.
+  void CountDevices(DeviceRules rules);
+  void ReplaceResourceClaims(std::vector<ResourceClaim> claims);
+  void UpsertResourceClaim(ResourceClaim claim);
+  void RemoveResourceClaim(const std::string& uid);
+  void ReplaceResourceSlices(std::vector<ResourceSlice> slices);
+  void UpsertResourceSlice(ResourceSlice slice);
+  void RemoveResourceSlice(const std::string& name);
+  void ReplaceDeviceClasses(std::vector<DeviceClass> classes);
+  void UpsertDeviceClass(DeviceClass device_class);
+  void RemoveDeviceClass(const std::string& name);
+  // Returns a pod of a request with its GPUs by claims. Reports of the watches need no such call.
+  Pod WithDevices(Pod pod) const;
 
   // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a
   // reservation.
@@ -136,6 +152,7 @@ class ClusterState {
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
+  DeviceBook::Counts known_devices() const;
 
   // The version of the next snapshot. Grows with every change.
   uint64_t version() const;
@@ -174,8 +191,9 @@ class ClusterState {
   mutable std::mutex turn_;   // for the next thread to wait in
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
-  mutable NodeLedger nodes_{version_};         // mutable: a snapshot shares it
-  mutable PodRecords pods_{nodes_, version_};  // mutable for the same reason
+  mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
+  DeviceBook devices_;
+  mutable PodRecords pods_{nodes_, devices_, version_};  // mutable for the same reason
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();
   std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();

@@ -35,6 +35,13 @@ bool LacksScalars(const Resources& requests, const NodeState& node) {
   return lacks;
 }
 
+// Whether the node offers GPUs in the way in which the pod gets its own: by claim or by request.
+bool OffersGpus(const Pod& pod, const NodeState& node) {
+  const Gpus claimed = pod.devices ? pod.devices->gpus : Gpus(0);
+  if (!node.by_claim) return claimed <= Gpus(0);
+  return pod.requests.main.gpus <= claimed || !node.detail->gpu_kinds.no_requests;
+}
+
 FitFailures CheckDivided(const ResourceVector& requests, const NodeState& node) {
   FitFailures failures;
   if (node.pods + 1 > node.pods_allowed) failures.Add(FitFailures::kTooManyPods);
@@ -59,6 +66,7 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars) 
     return unknown;
   }
   FitFailures failures = CheckDivided(pod.requests.main, node);
+  if ((pod.devices || node.by_claim) && !OffersGpus(pod, node)) failures.Add(FitFailures::kGpus);
   if (lacks_scalars) failures.Add(FitFailures::kOther);
   if (!pod.gpu_product.empty() && !node.detail->gpu_kinds.MayHave(pod.gpu_product)) {
     failures.Add(FitFailures::kGpuProduct);

@@ -66,6 +66,7 @@ void PodRecords::Observe(Pod pod) {
   record.heard_in = list_;
   // A pod never leaves its node while it lives, so such a report is older than what we have.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
+  pod = devices_.Observe(std::move(pod));
   LeaveGang(record);
   if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
   if (!pod.node.empty()) record.of_gang.reset();
@@ -91,7 +92,21 @@ void PodRecords::Observe(Pod pod) {
   if (record.seen->gang) LimitReplacements(*record.seen->gang);
 }
 
+void PodRecords::CountDevices() {
+  // Each pass marks only pods whose part of what is shared has changed.
+  for (std::vector<Pod> pods = devices_.TakePods(); !pods.empty(); pods = devices_.TakePods()) {
+    for (Pod& pod : pods) {
+      const auto record = records_.find(pod.uid);
+      if (record == records_.end() || !record->second.seen) continue;
+      const uint64_t heard_in = record->second.heard_in;
+      Observe(std::move(pod));
+      record->second.heard_in = heard_in;
+    }
+  }
+}
+
 void PodRecords::Remove(const std::string& uid) {
+  devices_.ForgetPod(uid);
   const auto it = records_.find(uid);
   if (it == records_.end()) return;
   if (keeps_news_ && it->second.seen) news_.push_back({it->second.seen, true});

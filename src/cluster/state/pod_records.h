@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/devices/device_book.h"
 #include "cluster/least_per_gpu.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
@@ -74,9 +75,9 @@ struct PodNews {
 // Members with the same names as in ClusterState are documented there.
 class PodRecords {
  public:
-  // Both outlive this. Every change advances `version`.
-  PodRecords(NodeLedger& nodes, ClusterVersion& version)
-      : nodes_(nodes), version_(version), replacements_(nodes, version) {}
+  // All outlive this. Every change advances `version`.
+  PodRecords(NodeLedger& nodes, DeviceBook& devices, ClusterVersion& version)
+      : nodes_(nodes), devices_(devices), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
   // A list of all pods (pod_list.h), in parts. `heard_until`: set in the last part, 0 in those
@@ -107,6 +108,8 @@ class PodRecords {
   void DropStaleExpectations(Instant now, WallTime wall);
   // To be called when a node has changed: claims of pods may now fit, or no longer.
   void LookAtClaims();
+  // To be called after every change: counts pods again that share devices with those changed.
+  void CountDevices();
 
   std::vector<AssumedPod> Expired(Instant now) const;
   std::vector<Reservation> Reservations(ReservationKind kind) const;
@@ -218,6 +221,7 @@ class PodRecords {
   std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place, const std::string& uid) const;
 
   NodeLedger& nodes_;
+  DeviceBook& devices_;
   ClusterVersion& version_;
   std::unordered_map<std::string, Record> records_;
   std::set<std::string> provisional_;  // uids

@@ -39,7 +39,17 @@ constexpr std::array<std::string_view, std::variant_size_v<Call>> kCalls{"Replac
                                                                          "Hold",
                                                                          "Release",
                                                                          "HoldVacated",
-                                                                         "SettleVacant"};
+                                                                         "SettleVacant",
+                                                                         "CountDevices",
+                                                                         "ReplaceResourceClaims",
+                                                                         "UpsertResourceClaim",
+                                                                         "RemoveResourceClaim",
+                                                                         "ReplaceResourceSlices",
+                                                                         "UpsertResourceSlice",
+                                                                         "RemoveResourceSlice",
+                                                                         "ReplaceDeviceClasses",
+                                                                         "UpsertDeviceClass",
+                                                                         "RemoveDeviceClass"};
 
 }  // namespace
 

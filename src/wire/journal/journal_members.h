@@ -245,10 +245,18 @@ void Members(auto& each, Like<Separation> auto& separation) {
   each("spread", spread);
 }
 
+void Members(auto& each, Like<PodDevices> auto& devices) {
+  auto& [claims, gpus, known, why_left_alone] = devices;
+  each("claims", claims);
+  each("gpus", gpus);
+  each("known", known);
+  each("whyLeftAlone", why_left_alone);
+}
+
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned, deleting,
-         grace, tolerates_unschedulable, gated, warnings] = pod;
+         devices, fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned,
+         deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -258,6 +266,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("requests", requests);
   each("demand", demand);
   each("gpuProduct", gpu_product);
+  each("devices", devices);
   each("fungible", fungible);
   each("waiting", waiting);
   each("gang", gang);
@@ -281,10 +290,12 @@ void Members(auto& each, Like<Taint> auto& taint) {
 }
 
 void Members(auto& each, Like<GpuKinds> auto& kinds) {
-  auto& [installed, products, most_per_numa_node] = kinds;
+  auto& [installed, products, most_per_numa_node, by_claim, no_requests] = kinds;
   each("installed", installed);
   each("products", products);
   each("mostPerNumaNode", most_per_numa_node);
+  each("byClaim", by_claim);
+  each("noRequests", no_requests);
 }
 
 void Members(auto& each, Like<Node> auto& node) {
@@ -355,6 +366,61 @@ void Members(auto& each, Like<ResourceQuota> auto& quota) {
   each("requests", requests);
   each("limits", limits);
   each("byQos", by_qos);
+}
+
+void Members(auto& each, Like<DeviceRules> auto& rules) {
+  auto& [gpu_resource, classes] = rules;
+  each("gpuResource", gpu_resource);
+  each("classes", classes);
+}
+
+void Members(auto& each, Like<DeviceRequest> auto& request) {
+  auto& [device_class, count, admin_access] = request;
+  each("deviceClass", device_class);
+  each("count", count);
+  each("adminAccess", admin_access);
+}
+
+void Members(auto& each, Like<AllocatedDevice> auto& allocated) {
+  auto& [driver, pool, device, admin_access] = allocated;
+  each("driver", driver);
+  each("pool", pool);
+  each("device", device);
+  each("adminAccess", admin_access);
+}
+
+void Members(auto& each, Like<ResourceClaim> auto& claim) {
+  auto& [uid, pod_namespace, name, requests, allocated, devices] = claim;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("requests", requests);
+  each("allocated", allocated);
+  each("devices", devices);
+}
+
+void Members(auto& each, Like<SliceDevice> auto& device) {
+  auto& [name, node, product, part, tainted] = device;
+  each("name", name);
+  each("node", node);
+  each("product", product);
+  each("part", part);
+  each("tainted", tainted);
+}
+
+void Members(auto& each, Like<ResourceSlice> auto& slice) {
+  auto& [name, driver, pool, generation, devices] = slice;
+  each("name", name);
+  each("driver", driver);
+  each("pool", pool);
+  each("generation", generation);
+  each("devices", devices);
+}
+
+void Members(auto& each, Like<DeviceClass> auto& device_class) {
+  auto& [name, extended_resource] = device_class;
+  each("name", name);
+  each("extendedResource", extended_resource);
 }
 
 void Members(auto& each, Like<AssumeOutcome> auto& outcome) {
@@ -450,6 +516,37 @@ void Members(auto& each, Like<cluster_change::SettleReplacement> auto& call) {
   auto& [uid, is_awaited] = call;
   each("uid", uid);
   each("awaited", is_awaited);
+}
+
+void Members(auto& each, Like<cluster_change::CountDevices> auto& call) {
+  each("rules", call.rules);
+}
+void Members(auto& each, Like<cluster_change::ReplaceResourceClaims> auto& call) {
+  each("claims", call.claims);
+}
+void Members(auto& each, Like<cluster_change::UpsertResourceClaim> auto& call) {
+  each("claim", call.claim);
+}
+void Members(auto& each, Like<cluster_change::RemoveResourceClaim> auto& call) {
+  each("uid", call.uid);
+}
+void Members(auto& each, Like<cluster_change::ReplaceResourceSlices> auto& call) {
+  each("slices", call.slices);
+}
+void Members(auto& each, Like<cluster_change::UpsertResourceSlice> auto& call) {
+  each("slice", call.slice);
+}
+void Members(auto& each, Like<cluster_change::RemoveResourceSlice> auto& call) {
+  each("name", call.name);
+}
+void Members(auto& each, Like<cluster_change::ReplaceDeviceClasses> auto& call) {
+  each("classes", call.classes);
+}
+void Members(auto& each, Like<cluster_change::UpsertDeviceClass> auto& call) {
+  each("class", call.device_class);
+}
+void Members(auto& each, Like<cluster_change::RemoveDeviceClass> auto& call) {
+  each("name", call.name);
 }
 
 }  // namespace synergy::wire

@@ -50,8 +50,10 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
                                            Value status, const ClaimRules* claims,
                                            bool placed_by_us);
-// Whether Synergy manages the pod (cluster/claims.h).
-bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules);
+// The ResourceClaims that the pod names; null: none.
+std::shared_ptr<const PodDevices> ReadPodDevices(FieldReader& fields, Value spec, Value status);
+// Whether Synergy manages the pod if it has GPUs (cluster/claims.h).
+bool IsManaged(Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server recorded it. None if the annotation is
 // absent or another client wrote it. Writes to a subresource do not count: the API server records
 // the annotations of a resize, but does not apply them.

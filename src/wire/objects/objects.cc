@@ -106,8 +106,8 @@ std::optional<WatchEventType> ParseWatchEventType(std::string_view text) {
   return std::nullopt;
 }
 
-ObjectReader::ObjectReader(std::string gpu_resource, ClaimRules claims)
-    : rules_{std::move(gpu_resource), std::move(claims)} {}
+ObjectReader::ObjectReader(std::string gpu_resource, ClaimRules claims, bool device_claims)
+    : rules_{std::move(gpu_resource), std::move(claims), device_claims} {}
 
 Result<Pod> ObjectReader::ReadPod(std::string_view text, PodUse use) const {
   return ReadSingle(text, [&](FieldReader& fields, Value object) {

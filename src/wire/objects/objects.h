@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cluster/claims.h"
+#include "cluster/devices/device_objects.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace.h"
 #include "cluster/node.h"
@@ -74,6 +75,8 @@ enum class PodUse {
 struct PodRules {
   std::string gpu_resource;
   ClaimRules claims;  // how to treat annotations that count for other pods
+  // Whether pods may have GPUs by ResourceClaims. Only ClusterState counts them (Pod::devices).
+  bool device_claims = false;
 };
 
 // Reads lists and watches of one kind. Every kind's source instantiates it (kind.h).
@@ -88,7 +91,8 @@ class ObjectReader {
   // `gpu_resource` is the managed resource ("nvidia.com/gpu"), which becomes ResourceVector::gpus
   // of pods and nodes. If it is empty, as for readers of other kinds, no GPUs are counted.
   ObjectReader() = default;
-  explicit ObjectReader(std::string gpu_resource, ClaimRules claims = {});
+  explicit ObjectReader(std::string gpu_resource, ClaimRules claims = {},
+                        bool device_claims = false);
 
   const std::string& gpu_resource() const { return rules_.gpu_resource; }
   const PodRules& pod_rules() const { return rules_; }

@@ -147,7 +147,7 @@ struct Kind<ResizeStatus> {
     }
     const Resources requests =
         ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
-    pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
+    pod.has_share = pod.fungible && requests.main.gpus > Gpus(0) && IsManaged(spec, rules.claims);
     pod.progress = ReadProgressSource(lenient, annotations);
     // On the host network, another pod may own the port.
     pod.pod_ip = ReadText(lenient, status["podIP"]);

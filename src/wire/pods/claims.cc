@@ -26,8 +26,8 @@ std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annota
   return written;
 }
 
-bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules) {
-  return requests.main.gpus > Gpus(0) && spec["schedulerName"].text() == rules.scheduler_name;
+bool IsManaged(Value spec, const ClaimRules& rules) {
+  return spec["schedulerName"].text() == rules.scheduler_name;
 }
 
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,

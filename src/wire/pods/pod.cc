@@ -102,12 +102,14 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.terminal = pod.succeeded || phase == "Failed";
   pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
+  if (rules.device_claims) pod.devices = ReadPodDevices(fields, spec, status);
+  const bool may_use_gpus = pod.UsesGpus() || pod.devices;
   const Value annotations = fields.Object(metadata["annotations"]);
   // A user who may write a pod may write nonsense there, which must not keep the pod from being
   // placed.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
-  const bool managed = IsManaged(pod.requests, spec, rules.claims);
+  const bool managed = may_use_gpus && IsManaged(spec, rules.claims);
   // kube-scheduler sends no managedFields with an incoming pod.
   const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
   const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;
@@ -125,7 +127,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
   // Other pods matter only for their scheduler and for what they take from their nodes.
-  const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
+  const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
@@ -149,6 +151,7 @@ Pod AccountedOnly(Pod pod) {
   accounted.name = std::move(pod.name);
   accounted.node = std::move(pod.node);
   accounted.requests = std::move(pod.requests);
+  accounted.devices = std::move(pod.devices);
   accounted.priority = pod.priority;
   accounted.terminal = pod.terminal;
   accounted.succeeded = pod.succeeded;

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ClusterFactsTest : public ::testing::Test {
  protected:
@@ -70,6 +71,75 @@ TEST_F(ClusterFactsTest, WhatIsNotThereIsSaid) {
   const auto facts = facts_.ReadPod("default", "nobody");
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().code, ErrorCode::kNotFound);
+}
+
+class DeviceFactsTest : public ClusterFactsTest {
+ protected:
+  static constexpr const char* kRoot = "/apis/resource.k8s.io/v1/";
+
+  DeviceFactsTest() {
+    server_.PutNode({.name = "dra"});
+    server_.PutPod({.name = "claims",
+                    .node = "dra",
+                    .phase = "Running",
+                    .claims_json = R"([{"name":"gpus","resourceClaimName":"two"}])"});
+    Put("deviceclasses", R"({"metadata":{"name":"gpu.nvidia.com"},"spec":{}})");
+    Put("resourceslices", R"({"metadata":{"name":"s"},"spec":{"driver":"gpu.nvidia.com",
+        "nodeName":"dra","pool":{"name":"dra","generation":1},
+        "devices":[{"name":"gpu-0"},{"name":"gpu-1"},{"name":"gpu-2"}]}})");
+    Put("resourceclaims", kClaim);
+  }
+
+  void Put(const std::string& path, const std::string& item) {
+    server_.PutText(kRoot + path, R"({"metadata":{"resourceVersion":"1"},"items":[)" + item + "]}");
+  }
+
+  static constexpr const char* kClaim =
+      R"({"metadata":{"name":"two","namespace":"default","uid":"u"},
+          "spec":{"devices":{"requests":[{"name":"r","exactly":
+              {"deviceClassName":"gpu.nvidia.com","allocationMode":"ExactCount","count":2}}]}},
+          "status":{"allocation":{"devices":{"results":[
+              {"request":"r","driver":"gpu.nvidia.com","pool":"dra","device":"gpu-0"},
+              {"request":"r","driver":"gpu.nvidia.com","pool":"dra","device":"gpu-2"}]}}}})";
+  FactsReader facts_{*client_, reader_, {"gpu.nvidia.com"}};
+};
+
+TEST_F(DeviceFactsTest, GpusByClaimsAndSlicesCount) {
+  const auto cluster = facts_.ReadCluster();
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_THAT(NodeTable(ViewNodes(*cluster, WallTime{})), HasSubstr("dra   2/3"));
+  EXPECT_EQ(facts_.ReadPods("default")->pods.size(), 3u);
+  const auto pod = facts_.ReadPod("default", "claims");
+  ASSERT_TRUE(pod) << pod.error().message;
+  ASSERT_NE(pod->pod.devices, nullptr);
+  EXPECT_EQ(pod->pod.requests.main.gpus, Gpus(2));
+  EXPECT_EQ(pod->pod.devices->why_left_alone, "");
+}
+
+TEST_F(DeviceFactsTest, RightsInANamespaceSufficeForAPod) {
+  server_.FailNext("GET", "/v1/deviceclasses", 403);
+  server_.FailNext("GET", "/v1/resourceclaims", 403);
+  server_.FailNext("GET", "/v1/resourceslices", 403);
+  server_.FailNext("GET", "/api/v1/pods", 403);
+  Put("namespaces/default/resourceclaims", kClaim);
+  const auto facts = facts_.ReadPod("default", "claims");
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_EQ(facts->pod.requests.main.gpus, Gpus(2));
+  EXPECT_THAT(facts->notes, Not(::testing::Contains(HasSubstr("Resource"))));
+}
+
+TEST_F(DeviceFactsTest, NothingOfThemIsReadWhereNoClassOfGpusExists) {
+  Put("deviceclasses", R"({"metadata":{"name":"nic.example.com"},"spec":{}})");
+  EXPECT_EQ(facts_.ReadPods("default")->pods.size(), 2u);
+  EXPECT_TRUE(server_.requests("resourceclaims").empty());
+  EXPECT_EQ(facts_.ReadPod("default", "claims")->pod.devices, nullptr);
+}
+
+TEST_F(DeviceFactsTest, WhatTheUserMayNotSeeIsNoted) {
+  server_.FailNext("GET", "/v1/resourceclaims", 403);
+  const auto facts = facts_.ReadPods("");
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no GPUs by ResourceClaims: ")));
 }
 
 }  // namespace

@@ -330,6 +330,26 @@ TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("from changes")));
 }
 
+TEST(ExplainTest, GpusByResourceClaimsAreNamedWithWhyThePodIsLeftAlone) {
+  PodFacts facts;
+  facts.pod = MakePod("by-claim", Amounts(2, 1, 1));
+  PodDevices devices{.claims = {"a", "b"}, .gpus = Gpus(2), .known = true, .why_left_alone = {}};
+  facts.pod.devices = std::make_shared<const PodDevices>(devices);
+  Explanation explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow), HasSubstr("\nGPUs by ResourceClaims a, b: 2\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation)),
+              AllOf(HasSubstr("\"gpusByClaims\": 2"), HasSubstr("\"resourceClaims\": [")));
+  EXPECT_THAT(explanation.remarks, ElementsAre(HasSubstr("stay as they were at creation")));
+  devices.gpus = Gpus(0);
+  devices.why_left_alone = "it shares a ResourceClaim with other pods";
+  facts.pod = MakePod("shares", Amounts(0, 1, 1));
+  facts.pod.devices = std::make_shared<const PodDevices>(devices);
+  explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow), Not(HasSubstr("\nGPUs by")));
+  EXPECT_THAT(explanation.remarks,
+              ElementsAre(HasSubstr("because it shares a ResourceClaim with other pods")));
+}
+
 TEST(ExplainTest, OnlySynergysAndTheSchedulersEventsAreShown) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);

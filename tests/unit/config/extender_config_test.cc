@@ -67,6 +67,7 @@ tls:
   certificateFile: /etc/tls/tls.crt
   keyFile: /etc/tls/tls.key
 gpuResource: amd.com/gpu
+dra: {enabled: true, deviceClasses: [gpu.amd.com]}
 shadow: true
 schedulerName: ours
 hold: 90s
@@ -101,6 +102,8 @@ log:
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
+  EXPECT_TRUE(config.dra_enabled);
+  EXPECT_EQ(config.device_classes, std::vector<std::string>{"gpu.amd.com"});
   EXPECT_EQ(config.locality.node_wait, std::chrono::minutes(1));
   EXPECT_EQ(config.locality.rack_wait, std::chrono::seconds(0));
   EXPECT_EQ(config.locality.rack_label, "example.com/block");
@@ -166,7 +169,7 @@ struct ExtenderErrorCase {
 TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ExtenderErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
-       "3: listen_address: unknown field; known fields: assumeTimeout, bindTimeout, "
+       "3: listen_address: unknown field; known fields: assumeTimeout, bindTimeout, dra, "
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
        "nodeHeadroom, preferencePercent, "

@@ -62,6 +62,36 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
 }
 
 // The same holds for the actions of the tuner.
+TEST(JournalTest, NamesTheCallsOfDynamicResourceAllocation) {
+  const auto line = [](auto call) { return WriteJournalLine({call, 7}); };
+  EXPECT_EQ(line(change::CountDevices{{"nvidia.com/gpu", {"gpu.nvidia.com"}}}),
+            R"({"call":"CountDevices","version":"7","rules":{"gpuResource":"nvidia.com/gpu",)"
+            R"("classes":["gpu.nvidia.com"]}})");
+  ResourceClaim claim{.uid = "u", .pod_namespace = "team", .name = "c"};
+  claim.requests = {{"gpu.nvidia.com", 2}};
+  claim.allocated = true;
+  claim.devices = {{"gpu.nvidia.com", "n1", "gpu-0", true}};
+  EXPECT_EQ(line(change::UpsertResourceClaim{claim}),
+            R"({"call":"UpsertResourceClaim","version":"7","claim":{"uid":"u","namespace":"team",)"
+            R"("name":"c","requests":[{"deviceClass":"gpu.nvidia.com","count":2}],)"
+            R"("allocated":true,"devices":[{"driver":"gpu.nvidia.com","pool":"n1",)"
+            R"("device":"gpu-0","adminAccess":true}]}})");
+  ResourceSlice slice{.name = "s", .driver = "gpu.nvidia.com", .pool = "n1", .generation = 3};
+  slice.devices = {{"gpu-0", "n1", "A100"}, {"gpu-1", "n1", "", true, true}};
+  EXPECT_EQ(line(change::UpsertResourceSlice{slice}),
+            R"({"call":"UpsertResourceSlice","version":"7","slice":{"name":"s",)"
+            R"("driver":"gpu.nvidia.com","pool":"n1","generation":3,"devices":[)"
+            R"({"name":"gpu-0","node":"n1","product":"A100"},)"
+            R"({"name":"gpu-1","node":"n1","part":true,"tainted":true}]}})");
+  EXPECT_EQ(line(change::UpsertDeviceClass{{"gpu.nvidia.com", "nvidia.com/gpu"}}),
+            R"({"call":"UpsertDeviceClass","version":"7","class":{"name":"gpu.nvidia.com",)"
+            R"("extendedResource":"nvidia.com/gpu"}})");
+  EXPECT_EQ(line(change::RemoveResourceClaim{"u"}),
+            R"({"call":"RemoveResourceClaim","version":"7","uid":"u"})");
+  EXPECT_EQ(line(change::RemoveDeviceClass{"c"}),
+            R"({"call":"RemoveDeviceClass","version":"7","name":"c"})");
+}
+
 TEST(DecisionsTest, EveryActionIsReadAndWrittenInTheSameWords) {
   const std::string pod =
       R"("pod":{"uid":"p","namespace":"team","name":"p","requests":{"main":{"gpus":1}}})";

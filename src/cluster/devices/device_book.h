@@ -1,0 +1,125 @@
+#pragma once
+
+// Counts the GPUs that nodes offer and pods have by Dynamic Resource Allocation.
+//
+// A node's GPUs are the untainted devices of its ResourceSlices, if a device plugin offers none
+// there: by the same rule, kube-scheduler chooses which of both a request of the GPU resource uses.
+//
+// A pod's GPUs by claims:
+//
+//   allocated claim                    its devices that are GPUs, without those of adminAccess
+//   otherwise, if the pod has no node  `exactly.count` of its requests of GPU classes
+//   otherwise                          none: a pod with a node that it named itself could wait
+//                                      for devices forever
+//
+// What several pods share counts once, for the first by uid of those that have a node, or of all.
+// A pod on another node than a device does not have it.
+//
+// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none;
+// counts are cut to kMostOfPod, users of a claim to kMostUsers.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster/devices/device_objects.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+
+namespace synergy {
+
+class DeviceBook {
+ public:
+  // The API server allows 32 devices of a claim, and 256 pods that use it at the same time.
+  static constexpr int64_t kMostOfPod = int64_t{1} << 20;
+  static constexpr size_t kMostUsers = 256;
+
+  // To be called once, before the others. Without it, nothing counts as a GPU.
+  void SetRules(DeviceRules rules) { rules_ = std::move(rules); }
+
+  // Reports of the watches. Replace takes the complete list.
+  void Replace(std::vector<ResourceClaim> claims);
+  void Put(ResourceClaim claim);
+  void RemoveClaim(const std::string& uid);
+  void Replace(std::vector<ResourceSlice> slices);
+  void Put(ResourceSlice slice);
+  void RemoveSlice(const std::string& name);
+  void Replace(std::vector<DeviceClass> classes);
+  void Put(DeviceClass device_class);
+  void RemoveClass(const std::string& name);
+
+  // How many of each are known.
+  struct Counts {
+    size_t claims = 0;
+    size_t slices = 0;
+    size_t classes = 0;
+  };
+  Counts counts() const { return {claims_.size(), slice_pools_.size(), classes_.size()}; }
+
+  // Returns the node with its GPUs by slices. `node`: as the watch reported it, or as this function
+  // returned it last.
+  Node Counted(Node node);
+  void ForgetNode(const std::string& name) { as_reported_.erase(name); }
+
+  // Returns the pod with its GPUs by claims, and records that it uses them. `pod`: as reported.
+  Pod Observe(Pod pod);
+  void ForgetPod(const std::string& uid);
+  // The same without a record, for a pod in a request: other users of its claims come first.
+  Pod Counted(Pod pod) const;
+
+  // Return what reports have changed since the last call: names of nodes; pods as reported.
+  std::set<std::string> TakeNodes() { return std::exchange(changed_nodes_, {}); }
+  std::vector<Pod> TakePods();
+
+ private:
+  // GPUs by the key of a unit. A unit counts as a whole: a device, or the requests of a claim.
+  using Units = std::map<std::string, int64_t>;
+  using Place = std::pair<bool, std::string>;  // of a user: whether it has no node, uid
+  struct User {
+    std::shared_ptr<const Pod> reported;
+    std::set<std::string> units;
+  };
+  using Slices = std::map<std::string, ResourceSlice>;  // by name
+
+  bool IsGpuClass(std::string_view name) const;
+  // Whether it is a GPU that a pod on `node` can have; empty: on any node.
+  bool IsGpuOn(const AllocatedDevice& device, const std::string& node) const;
+  // Whether requests of the GPU resource get devices of a GPU class.
+  bool TakesRequests() const;
+  Units UnitsOf(const Pod& pod) const;
+  // Returns the pod with the units of which it is the first user. `why`: as why_left_alone.
+  Pod WithUnits(Pod pod, const Units& units, std::string why) const;
+  std::string WhyLeftAlone(const Pod& pod, const Units& units) const;
+  void Use(const std::string& unit, const Place& user);
+  void StopUsing(const std::string& unit, const Place& user);
+  void Remove(const std::string& claim);
+  // To be called around a change of the pool's slices.
+  void UnlistNodes(const std::string& pool);
+  void ListNodes(const std::string& pool);
+  void MarkUsers(const std::string& claim);
+  template <class Change>
+  void ChangeClasses(Change change);
+
+  DeviceRules rules_;
+  std::map<std::string, ResourceClaim> claims_;               // by namespace/name
+  std::map<std::string, std::string> claim_keys_;             // by uid
+  std::map<std::string, std::set<std::string>> named_by_;     // uids of pods by namespace/name
+  std::map<std::string, std::set<std::string>> pool_claims_;  // namespace/name by driver/pool
+  std::map<std::string, User> users_;                         // by the pod's uid
+  std::map<std::string, std::set<Place>> units_;              // their users
+  std::map<std::string, Slices> pools_;                       // by driver/pool
+  std::map<std::string, std::string> slice_pools_;            // driver/pool by the slice's name
+  std::map<std::string, std::set<std::string>> node_pools_;   // driver/pool by node
+  std::map<std::string, DeviceClass> classes_;
+  std::map<std::string, GpuKinds> as_reported_;  // of nodes that have GPUs by slices
+  std::set<std::string> changed_nodes_;
+  std::set<std::string> changed_pods_;
+};
+
+}  // namespace synergy

@@ -1,0 +1,53 @@
+#pragma once
+
+// The watches of the objects of Dynamic Resource Allocation, by which a ClusterState counts GPUs
+// (docs/dra.md).
+//
+// Threading: Start() once, by the thread that starts the other watches; the stores as their header
+// states.
+
+#include <string>
+
+#include "cluster/devices/device_objects.h"
+#include "cluster/state/cluster_state.h"
+#include "core/log.h"
+#include "kube/api_client.h"
+#include "kube/cluster_store.h"
+#include "kube/watches.h"
+
+namespace synergy::kube {
+
+class DeviceWatches {
+ public:
+  // All references outlive this.
+  DeviceWatches(ClusterState& state, ApiClient& client, Logger& log)
+      : state_(state),
+        client_(client),
+        log_(log),
+        claims_(state),
+        slices_(state),
+        classes_(state) {}
+
+  // Counts GPUs by `rules` from now on. An API server without resource.k8s.io/v1 (Kubernetes older
+  // than 1.34) is a warning, and nothing is watched. Blocks on one request. To be called before the
+  // other watches start; `watches` must be stopped before this ends.
+  void Start(Watches& watches, DeviceRules rules);
+
+ private:
+  ClusterState& state_;
+  ApiClient& client_;
+  Logger& log_;
+  StateStore<ResourceClaim, &ClusterState::ReplaceResourceClaims,
+             &ClusterState::UpsertResourceClaim, &ClusterState::RemoveResourceClaim,
+             &ResourceClaim::uid>
+      claims_;
+  StateStore<ResourceSlice, &ClusterState::ReplaceResourceSlices,
+             &ClusterState::UpsertResourceSlice, &ClusterState::RemoveResourceSlice,
+             &ResourceSlice::name>
+      slices_;
+  StateStore<DeviceClass, &ClusterState::ReplaceDeviceClasses, &ClusterState::UpsertDeviceClass,
+             &ClusterState::RemoveDeviceClass, &DeviceClass::name>
+      classes_;
+};
+
+}  // namespace synergy::kube

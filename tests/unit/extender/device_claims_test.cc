@@ -1,0 +1,66 @@
+// Pods that have their GPUs by ResourceClaims, with dra.enabled: every pod of the profile is sent.
+
+#include "unit/extender/extender_fixture.h"
+
+namespace synergy::extender {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DeviceClaimsTest : public ExtenderTest {
+ protected:
+  static constexpr const char* kDriver = "gpu.nvidia.com";
+
+  DeviceClaimsTest() {
+    reader = wire::ObjectReader("nvidia.com/gpu", {}, true);
+    state.CountDevices({"nvidia.com/gpu", {kDriver}});
+    AddNode("plugin");
+    AddNode("dra", 0);
+    ResourceSlice slice{.name = "s", .driver = kDriver, .pool = "dra"};
+    for (const char* name : {"gpu-0", "gpu-1"})
+      slice.devices.push_back({.name = name, .node = "dra"});
+    state.UpsertResourceSlice(slice);
+  }
+
+  static ResourceClaim Claim(int64_t count) {
+    return {.uid = "claim",
+            .pod_namespace = "default",
+            .name = "claim",
+            .requests = {{.device_class = kDriver, .count = count}}};
+  }
+
+  static std::string Args(const std::string& claims) {
+    return R"({"Pod":{"metadata":{"name":"p","namespace":"default","uid":"uid-p"},"spec":{)"
+           R"("schedulerName":"synergy-scheduler",)" +
+           claims +
+           R"("containers":[{"name":"train","resources":{"requests":{"cpu":"1","memory":"1G"}}}]}},)"
+           R"("Nodes":null,"NodeNames":["plugin","dra"]})";
+  }
+  static constexpr const char* kNamed =
+      R"("resourceClaims":[{"name":"gpus","resourceClaimName":"claim"}],)";
+};
+
+TEST_F(DeviceClaimsTest, GoWhereSlicesOfferEnoughGpus) {
+  state.UpsertResourceClaim(Claim(2));
+  EXPECT_THAT(extender.Filter(Args(kNamed)),
+              HasSubstr(R"("NodeNames":["dra"],"FailedNodes":{"plugin":)"
+                        R"("Insufficient nvidia.com/gpu"})"));
+  EXPECT_EQ(FreeGpus("dra"), Gpus(0)) << "the only node left is expected";
+  state.UpsertResourceClaim(Claim(3));
+  EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr(R"("NodeNames":[])"));
+}
+
+TEST_F(DeviceClaimsTest, AreTriedAgainUntilTheWatchHasReportedTheClaim) {
+  EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr("its ResourceClaim claim is not known"));
+}
+
+TEST_F(DeviceClaimsTest, LeavePodsWithoutGpusAlone) {
+  EXPECT_THAT(extender.Filter(Args("")), HasSubstr(R"("NodeNames":["plugin","dra"])"));
+  ResourceClaim nic = Claim(1);
+  nic.requests[0].device_class = "nic";
+  state.UpsertResourceClaim(nic);
+  EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr(R"("NodeNames":["plugin","dra"])"));
+}
+
+}  // namespace
+}  // namespace synergy::extender
