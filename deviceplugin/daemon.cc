@@ -12,7 +12,7 @@
 #include "core/version.h"
 #include "daemon/probes.h"
 #include "deviceplugin/gauges.h"
-#include "deviceplugin/node/busy_teller.h"
+#include "deviceplugin/node/busy_writer.h"
 #include "deviceplugin/node/node_publisher.h"
 #include "deviceplugin/plugin/advertiser_guard.h"
 #include "deviceplugin/plugin/cdi_file.h"
@@ -95,7 +95,7 @@ class RunningDaemon final : public Daemon {
         guard_(ToGuardOptions(config), MakeGuardSources(), clock, log),
         monitor_(std::move(source), ToMonitorRules(config),
                  {.on_change = [this](const auto& /*picture*/) { Publish(); },
-                  .on_news = [this](const GpuNews& news) { Tell(news); },
+                  .on_news = [this](const GpuNews& news) { Report(news); },
                   .on_look = [this] { KeepCdi(); }},
                  clock, log, metrics_) {}
 
@@ -133,7 +133,7 @@ class RunningDaemon final : public Daemon {
       } while (clock_.SleepFor(kGuardInterval, stop));
     });
     if (!config_.gpu_busy_file.empty()) {
-      teller_ = std::jthread([this](const std::stop_token& stop) { TellHowBusy(stop); });
+      busy_writing_ = std::jthread([this](const std::stop_token& stop) { WriteBusy(stop); });
     }
     return {};
   }
@@ -155,7 +155,7 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    for (std::jthread* const thread : {&guarding_, &teller_}) {
+    for (std::jthread* const thread : {&guarding_, &busy_writing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -250,14 +250,14 @@ class RunningDaemon final : public Daemon {
   }
 
   // Records the event on the Node, where people look first.
-  void Tell(const GpuNews& news) {
+  void Report(const GpuNews& news) {
     if (!events_) return;
     events_->Record(kube::AboutNode(config_.node_name, news.bad ? "Warning" : "Normal", news.reason,
                                     news.message));
   }
 
-  void TellHowBusy(const std::stop_token& stop) {
-    BusyTeller teller(
+  void WriteBusy(const std::stop_token& stop) {
+    BusyWriter writer(
         config_.gpu_busy_file, [this] { return monitor_.ReadUse(); },
         [this]() -> Result<std::vector<DeviceOwner>> {
           Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
@@ -268,7 +268,7 @@ class RunningDaemon final : public Daemon {
           return owners;
         },
         clock_, log_);
-    while (clock_.SleepFor(kBusyInterval, stop)) teller.Step();
+    while (clock_.SleepFor(kBusyInterval, stop)) writer.Step();
   }
 
   std::map<std::string, bool> Registrations() const {
@@ -308,7 +308,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::EventRecorder> events_;
   InventoryMonitor monitor_;
   std::jthread guarding_;
-  std::jthread teller_;
+  std::jthread busy_writing_;
   bool stopped_ = false;
 };
 

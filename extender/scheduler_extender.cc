@@ -376,10 +376,10 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
                                       {"kept_nodes", nodes.size()}});
   std::string answer = wire::WritePreemptionResult(nodes);
   if (journal_ != nullptr) {
-    decision::Preempt told{
+    decision::Preempt record{
         snapshot->version(), args->pod, {}, reclaims_at, decision::Describe(chosen)};
-    for (const auto& [name, uids] : args->victims_by_node) told.proposed.push_back({name, uids});
-    journal_->Wrote(told);
+    for (const auto& [name, uids] : args->victims_by_node) record.proposed.push_back({name, uids});
+    journal_->Wrote(record);
   }
   return answer;
 }

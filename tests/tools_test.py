@@ -71,14 +71,14 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(results.counted(passes, results.outcomes(self.file)),
                          {"dear": 5, "cheap": 1, "broken": 0, "unstarted": 0, "other": 9})
 
-    def test_what_is_left(self):
+    def test_left_lists_the_tests_that_have_not_passed(self):
         state = self.file.with_name("passes.json")
         for _ in range(2):
             subprocess.run([sys.executable, HERE / "results.py", "count", state, self.file], check=True,
                            capture_output=True)
-        said = subprocess.run([sys.executable, HERE / "results.py", "left", state, "2"], check=True,
+        left = subprocess.run([sys.executable, HERE / "results.py", "left", state, "2"], check=True,
                               capture_output=True, text=True).stdout
-        self.assertEqual(said.split(), ["broken", "unstarted"])
+        self.assertEqual(left.split(), ["broken", "unstarted"])
 
 
 class AffectedTest(unittest.TestCase):

@@ -168,7 +168,7 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   if (!job) {
     explanation.remarks.push_back("no data on its TrainJob: " + job.error().message);
   } else if (*job) {
-    explanation.told = (*job)->told;
+    explanation.trainer_status = (*job)->trainer_status;
   }
   Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
   return {};

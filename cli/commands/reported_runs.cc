@@ -82,7 +82,7 @@ class ProgressLine {
  public:
   explicit ProgressLine(bool quiet) : shows_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
-  void Tell(const RunResult& run, size_t finished, size_t all) {
+  void Print(const RunResult& run, size_t finished, size_t all) {
     if (!shows_ || (finished - shown_ < 100 && finished != all && finished >= shown_)) return;
     shown_ = finished;
     fmt::print(stderr, "\r\033[K{} {} {}: {} of {} jobs", run.workload, run.policy, run.mechanism,
@@ -143,7 +143,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   ProgressLine progress(arguments.quiet);
   const auto runs = simulator.run(*facts, cluster, *workloads,
                                   [&](const RunResult& run, size_t finished, size_t all_jobs) {
-                                    progress.Tell(run, finished, all_jobs);
+                                    progress.Print(run, finished, all_jobs);
                                   });
   progress.Clear();
   if (!runs) return Fail(runs.error());
@@ -157,10 +157,10 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
 
 Result<> RunAndReport(
     const SimulateArguments& arguments,
-    const std::function<Result<std::vector<RunResult>>(const TellProgress& tell)>& run) {
+    const std::function<Result<std::vector<RunResult>>(const ReportProgress& report)>& run) {
   ProgressLine progress(arguments.quiet);
   const auto runs = run(
-      [&](const RunResult& of, size_t finished, size_t all) { progress.Tell(of, finished, all); });
+      [&](const RunResult& of, size_t finished, size_t all) { progress.Print(of, finished, all); });
   progress.Clear();
   if (!runs) return Fail(runs.error());
   return Report(arguments, *runs);

@@ -25,7 +25,7 @@ struct Simulator {
   std::function<StartingCluster(const PresentCluster* cluster)> start;
   std::function<Result<std::vector<RunResult>>(
       const ModelFacts& facts, const PresentCluster* cluster,
-      const std::vector<TraceWorkload>& workloads, const TellProgress& tell)>
+      const std::vector<TraceWorkload>& workloads, const ReportProgress& report)>
       run;
 };
 
@@ -37,6 +37,6 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
 // Like the above, if `run` reads all its input itself.
 Result<> RunAndReport(
     const SimulateArguments& arguments,
-    const std::function<Result<std::vector<RunResult>>(const TellProgress& tell)>& run);
+    const std::function<Result<std::vector<RunResult>>(const ReportProgress& report)>& run);
 
 }  // namespace synergy::cli

@@ -61,8 +61,8 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
       .start = [&](const PresentCluster* cluster) { return StartOf(arguments, *options, cluster); },
       .run =
           [&](const ModelFacts& facts, const PresentCluster* cluster,
-              const std::vector<TraceWorkload>& workloads, const TellProgress& tell) {
-            return RunAll(arguments, *options, facts, cluster, workloads, tell);
+              const std::vector<TraceWorkload>& workloads, const ReportProgress& report) {
+            return RunAll(arguments, *options, facts, cluster, workloads, report);
           }};
   return RunAndReport(arguments, *options, product);
 }

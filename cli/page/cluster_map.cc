@@ -207,11 +207,11 @@ MapProgress ProgressOnMap(const KnownProgress& known, WallTime now) {
   return progress;
 }
 
-bool Alike(const MapProgress& told, const MapProgress& progress, WallTime now) {
+bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now) {
   const double left = progress.ends ? *progress.ends - OnClock(now) : 0;
-  return AlikeRates(told.rate, progress.rate) && told.done == progress.done &&
-         Within(told.ends, progress.ends, std::max(2.0, kStep * left)) &&
-         Within(told.silent, progress.silent, 10);
+  return AlikeRates(published.rate, progress.rate) && published.done == progress.done &&
+         Within(published.ends, progress.ends, std::max(2.0, kStep * left)) &&
+         Within(published.silent, progress.silent, 10);
 }
 
 }  // namespace synergy::cli

@@ -32,9 +32,9 @@ struct MapProgress {
 // `now`: when `known` was read.
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
 
-// Returns whether `progress` need not be sent after `told`: the rates, and the times left, differ
-// by at most 2 %.
-bool Alike(const MapProgress& told, const MapProgress& progress, WallTime now);
+// Returns whether `progress` need not be sent after `published`: the rates, and the times left,
+// differ by at most 2 %.
+bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now);
 
 // The members of a node, a pod or a gang, by name. Each is JSON text, so that members of all types
 // are compared and sent in the same way.

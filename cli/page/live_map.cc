@@ -24,11 +24,11 @@ MapPod OnMap(const Pod& pod, const ClusterFacts& facts, WallTime now) {
 
 void LiveMap::SetProgress(const ProgressFacts& facts, WallTime now) {
   progress_note_ = facts.note;
-  const std::map<std::string, MapProgress> told = std::exchange(progress_, {});
+  const std::map<std::string, MapProgress> published = std::exchange(progress_, {});
   for (const auto& [uid, known] : facts.by_uid) {
     const MapProgress progress = ProgressOnMap(known, now);
-    const auto before = told.find(uid);
-    const bool alike = before != told.end() && Alike(before->second, progress, now);
+    const auto before = published.find(uid);
+    const bool alike = before != published.end() && Alike(before->second, progress, now);
     progress_[uid] = alike ? before->second : progress;
   }
 }

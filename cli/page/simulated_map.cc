@@ -53,7 +53,7 @@ class RunMapper {
       Wait(job);
     }
     for (; change != run_.changes.end(); ++change) Make(*change);
-    Tell();
+    Emit();
     return std::move(result_);
   }
 
@@ -66,14 +66,14 @@ class RunMapper {
   // Times that differ by less are the same moment; they are sums of fractions.
   static constexpr Seconds kMoment{1e-6};
 
-  void Tell() {
+  void Emit() {
     if (std::string patch = map_.TakePatch(); !patch.empty()) {
       result_.changes.push_back({now_, std::move(patch)});
     }
   }
 
   void GoTo(Seconds at) {
-    if (at - now_ > kMoment) Tell();
+    if (at - now_ > kMoment) Emit();
     now_ = std::max(now_, at);
   }
 

@@ -16,10 +16,10 @@ namespace {
 
 Result<> RunProduct(const SimulateArguments& arguments, const SimulateOptions& options,
                     const PresentCluster* cluster, const TraceWorkload& workload,
-                    const TellProgress& tell, JobProfiles& profiles, RunResult& result) {
+                    const ReportProgress& report, JobProfiles& profiles, RunResult& result) {
   const auto jobs = ToJobs(workload, result.load, options.server, profiles);
   if (!jobs) return Fail(jobs.error());
-  const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
+  const Progress progress = [&](size_t finished) { report(result, finished, jobs->size()); };
   auto run = RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress);
   if (!run) return Fail(run.error());
   Take(*std::move(run), *jobs, options, result);
@@ -192,12 +192,12 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
                                       const std::vector<TraceWorkload>& workloads,
-                                      const TellProgress& tell) {
+                                      const ReportProgress& report) {
   JobProfiles profiles(facts, cluster);
   return RunEveryWorkload(arguments, options.window.value_or(JobWindow{}), workloads,
                           [&](const TraceWorkload& workload, RunResult& result) {
-                            return RunProduct(arguments, options, cluster, workload, tell, profiles,
-                                              result);
+                            return RunProduct(arguments, options, cluster, workload, report,
+                                              profiles, result);
                           });
 }
 

@@ -64,13 +64,13 @@ StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOption
 bool IsOf(std::span<const MechanismName> names, std::string_view name);
 
 // Called as `tell(run, finished, all)` during a run.
-using TellProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
+using ReportProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
 // Simulates the product, event by event, under the policy and mechanism of each run.
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
                                       const std::vector<TraceWorkload>& workloads,
-                                      const TellProgress& tell);
+                                      const ReportProgress& report);
 
 // Simulates one run: `jobs` are the workload's, `result` names policy and mechanism.
 Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,

@@ -239,7 +239,7 @@ void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks)
                   rest.substr(0, rest.find(','))));
 }
 
-bool Telling(const wire::EventAboutPod& event) {
+bool IsRelevant(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") ||
          event.component.find("scheduler") != std::string::npos;
 }
@@ -381,7 +381,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
       explanation.remarks.emplace_back("it has scheduling gates and is not scheduled yet");
   }
   std::copy_if(facts.events.begin(), facts.events.end(), std::back_inserter(explanation.events),
-               Telling);
+               IsRelevant);
   return explanation;
 }
 

@@ -70,21 +70,24 @@ void RemarkOnDeadline(const Workload& workload, const std::optional<RoundService
   }
 }
 
-std::string ToldText(const TrainerStatus& told, WallTime now) {
-  const std::string percent =
-      told.percent ? fmt::format("{} % done", *told.percent) : "progress unknown";
-  const std::string left =
-      told.remaining ? ToShortText(*told.remaining) + " left" : "remaining time unknown";
-  const Seconds age = std::max<Seconds>(now - told.at, Seconds(0));
+std::string TrainerStatusText(const TrainerStatus& trainer_status, WallTime now) {
+  const std::string percent = trainer_status.percent
+                                  ? fmt::format("{} % done", *trainer_status.percent)
+                                  : "progress unknown";
+  const std::string left = trainer_status.remaining
+                               ? ToShortText(*trainer_status.remaining) + " left"
+                               : "remaining time unknown";
+  const Seconds age = std::max<Seconds>(now - trainer_status.at, Seconds(0));
   return fmt::format("TrainJob status, {} ago: {}, {}\n", ToShortText(age), percent, left);
 }
 
-Tree ToldTree(const TrainerStatus& told) {
-  const auto remaining =
-      told.remaining ? std::optional(told.remaining->count()) : std::optional<double>();
-  return Tree::Members{{"progressPercentage", told.percent ? Tree(*told.percent) : Tree()},
-                       {"remainingSeconds", remaining},
-                       {"at", ToTimeText(told.at)}};
+Tree TrainerStatusTree(const TrainerStatus& trainer_status) {
+  const auto remaining = trainer_status.remaining ? std::optional(trainer_status.remaining->count())
+                                                  : std::optional<double>();
+  return Tree::Members{
+      {"progressPercentage", trainer_status.percent ? Tree(*trainer_status.percent) : Tree()},
+      {"remainingSeconds", remaining},
+      {"at", ToTimeText(trainer_status.at)}};
 }
 
 }  // namespace
@@ -149,7 +152,8 @@ Tree ToTree(const JobExplanation& explanation) {
   return Tree::Members{
       {"job", ToTree(explanation.job)},
       {"localQueue", explanation.local_queue},
-      {"trainerStatus", explanation.told ? ToldTree(*explanation.told) : Tree()},
+      {"trainerStatus",
+       explanation.trainer_status ? TrainerStatusTree(*explanation.trainer_status) : Tree()},
       {"queue", Tree::Members{{"name", queue.name},
                               {"roundPolicy", queue.round_policy},
                               {"policy", queue.round_policy.empty() ? "" : queue.settings.policy},
@@ -194,7 +198,7 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
         "delay)\n",
         ToShortText(had.delays.fair_share), ToShortText(had.delays.fragmentation));
   }
-  if (explanation.told) text += ToldText(*explanation.told, now);
+  if (explanation.trainer_status) text += TrainerStatusText(*explanation.trainer_status, now);
   if (!job.unplaced.empty()) {
     text += fmt::format("Pods without a node: {} (`explain pod` says why)\n",
                         fmt::join(job.unplaced, ", "));

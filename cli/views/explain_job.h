@@ -22,10 +22,10 @@ namespace synergy::cli {
 struct JobExplanation {
   QueuedView job;
   std::string local_queue;
-  QueueView queue;                          // its name is empty if it is not known
-  std::optional<TrainerStatus> told;        // unchecked report of a TrainJob
-  std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, the oldest first
-  std::vector<std::string> remarks;         // advice for the user
+  QueueView queue;                              // its name is empty if it is not known
+  std::optional<TrainerStatus> trainer_status;  // unchecked report of a TrainJob
+  std::vector<wire::EventAboutPod> events;      // Synergy's and Kueue's, the oldest first
+  std::vector<std::string> remarks;             // advice for the user
 };
 
 // Finds the Workload of the job of that name and any kind, or the Workload of that name; an ended

@@ -50,10 +50,10 @@ Doing StageOf(const Workload& workload, const WorkloadPods& pods, WallTime now) 
 }
 
 // Adds the workload's GPU type, or what it waits for.
-void TellType(const Workload& workload, QueuedView& view) {
+void AddType(const Workload& workload, QueuedView& view) {
   const CheckState* const check = TypeCheckOf(workload);
   if (check == nullptr || workload.finished) return;
-  if (workload.has_quota && check->state != ToString(CheckWord::kPending)) {
+  if (workload.has_quota && check->state != ToString(CheckPhase::kPending)) {
     view.product = check->product;
     view.product_why = check->message;
     return;
@@ -65,7 +65,7 @@ void TellType(const Workload& workload, QueuedView& view) {
                          : "it waits for its quota, or for its turn on a GPU type";
 }
 
-std::string_view StateWord(const Workload& workload, const WorkloadPods& pods, WallTime now) {
+std::string_view StateName(const Workload& workload, const WorkloadPods& pods, WallTime now) {
   switch (StageOf(workload, pods, now)) {
     case Doing::kRan:
       return "runs";
@@ -87,8 +87,8 @@ RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const Wor
   if (workload.note) service = ServiceOf(*workload.note);
   const WallTime noted = workload.note ? workload.note->at : workload.created;
   const WallTime from = std::max(noted, DoingSince(workload, pods, now));
-  rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
-              now);
+  rounds.Charge(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
+                now);
   return service;
 }
 
@@ -133,7 +133,7 @@ QueuedView ViewWorkload(const Workload& workload, std::optional<Band> band) {
   view.job = workload.owner.name.empty() ? workload.name : workload.owner.name;
   view.gpus = workload.gpus;
   view.band = band;
-  TellType(workload, view);
+  AddType(workload, view);
   return view;
 }
 
@@ -209,7 +209,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     workloads.push_back(&workload);
     QueuedView& one = views.emplace_back(
         ViewWorkload(workload, rounds ? std::optional(BandOf(workload)) : std::nullopt));
-    one.state = StateWord(workload, own.counts, now);
+    one.state = StateName(workload, own.counts, now);
     one.unplaced = own.unplaced;
     ++(HasGpus(workload, one) ? view.running : view.waiting);
     if (!rounds) continue;

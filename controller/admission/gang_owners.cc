@@ -16,7 +16,7 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
       log_(log),
       metrics_(metrics) {}
 
-GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
+ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod) {
   if (!pod.why_no_gang.empty())
     return {.size = 1, .warning = "synergy: the pod belongs to no gang: " + pod.why_no_gang};
   if (const auto set = wire::FindJobSet(pod)) {
@@ -28,19 +28,19 @@ GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
   const Answer answer = Ask(*group);
   if (!answer.failure.empty()) return WithoutRead(*group, answer.failure);
   if (answer.missing || answer.gang.size == 0) {
-    GangWord word = SizeByOwner(pod);
-    if (answer.missing && word.size == 1 && word.warning.empty()) {
-      word.warning = fmt::format(
+    ResolvedGang resolved = SizeByOwner(pod);
+    if (answer.missing && resolved.size == 1 && resolved.warning.empty()) {
+      resolved.warning = fmt::format(
           "synergy: the pod belongs to no gang, because there is no {} of "
           "scheduling.k8s.io/v1beta1: create it before its pods",
           group->described);
     }
-    return word;
+    return resolved;
   }
   return SizeByGroup(*group, answer.gang);
 }
 
-GangWord GangOwners::InStages(const wire::GangOwner& set) {
+ResolvedGang GangOwners::InStages(const wire::GangOwner& set) {
   return {.overrules = true,
           .warning = fmt::format(
               "synergy: the pod belongs to no gang, because {} creates pods of the gang {} only "
@@ -49,7 +49,8 @@ GangWord GangOwners::InStages(const wire::GangOwner& set) {
               set.described, set.label)};
 }
 
-GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const {
+ResolvedGang GangOwners::SizeByGroup(const wire::GangOwner& group,
+                                     const wire::GangSize& gang) const {
   if (gang.size == 1) return {};
   const int32_t size = SizeOfMembers(group.gang);
   if (size > 1 && size != gang.size) {
@@ -57,17 +58,17 @@ GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangS
                                    "of {}, and its pods were created with one of {}",
                                    group.described, gang.size, size)};
   }
-  GangWord word{.size = gang.size, .name = group.label, .within = std::string(gang.within)};
-  if (!word.within.empty()) {
-    word.warning = fmt::format(
+  ResolvedGang resolved{.size = gang.size, .name = group.label, .within = std::string(gang.within)};
+  if (!resolved.within.empty()) {
+    resolved.warning = fmt::format(
         "synergy: the topology of {} is only a preference: the gang waits a while for one {}, and "
         "may be spread further after that",
-        group.described, word.within);
+        group.described, resolved.within);
   }
-  return word;
+  return resolved;
 }
 
-GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
+ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod) {
   const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
   if (!owner) return {};
   const Answer answer = Ask(*owner);
@@ -78,7 +79,8 @@ GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
   return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
 }
 
-GangWord GangOwners::WithoutRead(const wire::GangOwner& owner, const std::string& failure) const {
+ResolvedGang GangOwners::WithoutRead(const wire::GangOwner& owner,
+                                     const std::string& failure) const {
   const int32_t size = SizeOfMembers(owner.gang);
   if (size > 1) return {.size = size, .name = owner.label};
   return {.warning = fmt::format("synergy: the pod belongs to no gang, because {} could not be "

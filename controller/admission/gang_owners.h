@@ -33,7 +33,7 @@
 
 namespace synergy::controller {
 
-struct GangWord {
+struct ResolvedGang {
   int32_t size = 1;          // 1: no gang
   bool overrules = false;    // the size on the pod itself must be ignored
   std::string name = {};     // of the gang, if the pod needs it as a label; otherwise empty
@@ -52,7 +52,7 @@ class GangOwners {
   GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
              const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
-  GangWord SizeFor(const PodToAdmit& pod);
+  ResolvedGang SizeFor(const PodToAdmit& pod);
 
  private:
   struct Answer {
@@ -63,11 +63,11 @@ class GangOwners {
     Instant until{};
   };
 
-  GangWord SizeByOwner(const PodToAdmit& pod);
-  static GangWord InStages(const wire::GangOwner& set);
-  GangWord SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
+  ResolvedGang SizeByOwner(const PodToAdmit& pod);
+  static ResolvedGang InStages(const wire::GangOwner& set);
+  ResolvedGang SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
   // Answers after a failed read of `owner`.
-  GangWord WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
+  ResolvedGang WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
   Answer Ask(const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);
   void Forget(Instant now);

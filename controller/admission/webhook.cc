@@ -42,16 +42,16 @@ http::Response Webhook::Refuse(int status, std::string_view kind, const std::str
 AdmissionDecision Webhook::Decide(PodToAdmit pod) {
   AdmissionDecision decision = Admit(pod, surroundings_, settings_);
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
-  GangWord word = gangs_.SizeFor(pod);
-  if (word.size > 1 || word.overrules) {
+  ResolvedGang resolved = gangs_.SizeFor(pod);
+  if (resolved.size > 1 || resolved.overrules) {
     // Admit again: measured profiles apply to one gang size only.
-    pod.gang_size = word.size;
+    pod.gang_size = resolved.size;
     decision = Admit(pod, surroundings_, settings_);
-    decision.gang_size = word.size;
-    decision.gang_name = std::move(word.name);
-    decision.gang_within = std::move(word.within);
+    decision.gang_size = resolved.size;
+    decision.gang_name = std::move(resolved.name);
+    decision.gang_within = std::move(resolved.within);
   }
-  if (!word.warning.empty()) decision.warnings.push_back(std::move(word.warning));
+  if (!resolved.warning.empty()) decision.warnings.push_back(std::move(resolved.warning));
   return decision;
 }
 

@@ -7,7 +7,7 @@
 namespace synergy::controller {
 
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
-                                             const ProfileBook& profiles, double max_speed_up) {
+                                             const ProfileCatalog& profiles, double max_speed_up) {
   std::vector<metrics::PodGauge> gauges;
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);

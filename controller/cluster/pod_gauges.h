@@ -14,7 +14,7 @@
 
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
@@ -22,7 +22,7 @@ namespace synergy::controller {
 // Returns the managed pods that have a node. `max_speed_up`: profiles that promise more than this
 // multiple of the throughput at the fair share are capped to it.
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
-                                             const ProfileBook& profiles, double max_speed_up);
+                                             const ProfileCatalog& profiles, double max_speed_up);
 
 // Returns the devices as in metrics::ControllerGauges::devices.
 std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(

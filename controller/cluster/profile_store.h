@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "engine/profiler/profiler.h"
 #include "kube/reflector.h"
 #include "profile/profile_object.h"
@@ -90,7 +90,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
 };
 
 // The measured profiles that the controller has published, in the form that the profiler reads.
-class StoredMeasurements final : public MeasuredBook {
+class StoredMeasurements final : public MeasuredCatalog {
  public:
   // `store` outlives this.
   explicit StoredMeasurements(const ProfileStore& store) : store_(store) {}
@@ -107,7 +107,7 @@ class StoredMeasurements final : public MeasuredBook {
 };
 
 // The same profiles in the form that the tuner reads: by a pod's GPUs.
-class StoredProfiles final : public ProfileBook {
+class StoredProfiles final : public ProfileCatalog {
  public:
   // `store` outlives this.
   explicit StoredProfiles(const ProfileStore& store) : store_(store) {}

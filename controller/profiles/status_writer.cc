@@ -119,12 +119,12 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
                                    object.training.gpu_product, headroom_);
   ResourceVector demand = profile.demand;
   if (fair) {
-    const double believed = BelievedThroughput(*object.profile, *fair, max_speed_up_);
-    demand = object.profile->Demand(profile.tolerance, believed);
+    const double credible = CredibleThroughput(*object.profile, *fair, max_speed_up_);
+    demand = object.profile->Demand(profile.tolerance, credible);
     const double slow = object.profile->ThroughputAt(fair->cpu, fair->memory);
-    const double fast = std::min(object.profile->ThroughputAt(demand.cpu, demand.memory), believed);
+    const double fast = std::min(object.profile->ThroughputAt(demand.cpu, demand.memory), credible);
     if (slow > 0 && std::isfinite(fast / slow)) status.speed_up = RatioText(fast / slow);
-    if (believed < object.profile->Best()) {
+    if (credible < object.profile->Best()) {
       status.reason = "Bounded";
       status.message = fmt::format(
           "{}claims {} times the speed at the fair share; counts as {} times as fast (maxSpeedUp)",

@@ -10,12 +10,12 @@ std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
   if (version_ == version) return std::nullopt;
   version_ = version;
   HeldProfiles::ByName profiles;
-  decision::ProfilesHeld told{.book_version = version, .profiles = {}};
+  decision::ProfilesHeld record{.profiles_version = version, .profiles = {}};
   for (const auto& known : store_.All()) {
     const ProfileObject& object = known->object;
     profiles[{object.profile_namespace, object.name}] = {object.profile, object.PointsGeneration(),
                                                          object.measured.has_value()};
-    decision::HeldProfile& each = told.profiles.emplace_back();
+    decision::HeldProfile& each = record.profiles.emplace_back();
     each.profile_namespace = object.profile_namespace;
     each.name = object.name;
     each.generation = object.PointsGeneration();
@@ -23,7 +23,7 @@ std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
     if (object.profile != nullptr) each.training = object.training;
   }
   held_.Hold(std::move(profiles), version);
-  return told;
+  return record;
 }
 
 }  // namespace synergy::controller

@@ -10,11 +10,11 @@
 
 #include "controller/cluster/profile_store.h"
 #include "engine/decisions.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 
 namespace synergy::controller {
 
-class TunerProfiles final : public ProfileBook {
+class TunerProfiles final : public ProfileCatalog {
  public:
   // `store` outlives this.
   explicit TunerProfiles(const ProfileStore& store) : store_(store) {}

@@ -66,16 +66,16 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
   const auto cluster = state_.Snapshot();
   const Moment at = clock_.Present();
   for (const KnownProgress& known : progress_.TakeNews(at.now)) {
-    const Moment told{at.now - known.age, known.at};
-    profiler_.Observe(memory_, known.pod, known.since, told);
+    const Moment reported{at.now - known.age, known.at};
+    profiler_.Observe(memory_, known.pod, known.since, reported);
     const auto found = FindPod(*cluster, known);
     if (!found) continue;
     const ManagedContainer& fungible = *found->pod->fungible;
-    const bool tells = known.pod.last || known.pod.estimate;
+    const bool reports = known.pod.last || known.pod.estimate;
     const bool measured =
-        tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
+        reports && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
     if (measured) Watch(known.node, at.now);
-    if (!fungible.profile.empty()) mismatch_.Observe(found->pod, found->node, known, told);
+    if (!fungible.profile.empty()) mismatch_.Observe(found->pod, found->node, known, reported);
   }
   profiler_.ObserveWaiting(memory_, state_.WaitingPods());
   const ProfilerPlan plan = profiler_.Plan(*cluster, memory_, at);
@@ -89,7 +89,7 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
     profiler_.OnResult(memory_, action, done, clock_.Present());
     if (done && action.kind == ProfilerActionKind::kProbe) Watch(action.pod->node, at.now);
   }
-  TellWatched(at.now);
+  PublishWatched(at.now);
   if (clock_.Now() >= next_clean_up_) {
     CleanUp(*cluster, stop);
     next_clean_up_ = clock_.Now() + kCleanUp;
@@ -100,7 +100,7 @@ void ProfilingDriver::Watch(const std::string& node, Instant now) {
   if (watched_.size() < kMostWatched || watched_.contains(node)) watched_[node] = now + kWatch;
 }
 
-void ProfilingDriver::TellWatched(Instant now) {
+void ProfilingDriver::PublishWatched(Instant now) {
   std::erase_if(watched_, [now](const auto& entry) { return entry.second <= now; });
   std::set<std::string> nodes;
   for (const auto& [node, until] : watched_) nodes.insert(node);

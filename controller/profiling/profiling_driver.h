@@ -48,7 +48,7 @@ class ProfilingDriver {
  private:
   // Watches the node closely for the next kWatch.
   void Watch(const std::string& node, Instant now);
-  void TellWatched(Instant now);
+  void PublishWatched(Instant now);
   // Removes, from time to time, the annotations that finished probes have left on pods.
   void CleanUp(const ClusterSnapshot& cluster, const std::stop_token& stop);
 

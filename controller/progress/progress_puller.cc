@@ -121,20 +121,21 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
   if (!answer) return Fail(answer.error());
   if (answer->status != 200)
     return Fail(ErrorCode::kDenied, fmt::format("status {}", answer->status));
-  Result<NodeProgress> told = wire::ReadNodeProgress(answer->body);
-  if (!told) return Fail(told.error());
-  BelievedProgress believed = Believe(std::move(told->pods), agent.node, *state_.Snapshot());
-  metrics_.CountProgressDropped("not_here", believed.not_here);
-  metrics_.CountProgressDropped("not_managed", believed.not_managed);
-  store_.Observe(agent.node, told->since, std::move(believed.pods), clock_.Present());
+  Result<NodeProgress> reported = wire::ReadNodeProgress(answer->body);
+  if (!reported) return Fail(reported.error());
+  AcceptedProgress accepted =
+      AcceptReports(std::move(reported->pods), agent.node, *state_.Snapshot());
+  metrics_.CountProgressDropped("not_here", accepted.not_here);
+  metrics_.CountProgressDropped("not_managed", accepted.not_managed);
+  store_.Observe(agent.node, reported->since, std::move(accepted.pods), clock_.Present());
   return {};
 }
 
-BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
-                         const ClusterSnapshot& cluster) {
-  BelievedProgress believed;
+AcceptedProgress AcceptReports(std::vector<PodProgress> reported, const std::string& node,
+                               const ClusterSnapshot& cluster) {
+  AcceptedProgress accepted;
   const auto index = cluster.Find(node);
-  for (PodProgress& progress : told) {
+  for (PodProgress& progress : reported) {
     const Pod* pod = nullptr;
     if (index) {
       for (const auto& on_node : cluster.node(*index).detail->pods) {
@@ -142,16 +143,16 @@ BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
       }
     }
     if (pod == nullptr) {
-      ++believed.not_here;
+      ++accepted.not_here;
     } else if (!pod->fungible) {
-      ++believed.not_managed;
+      ++accepted.not_managed;
     } else {
       progress.pod_namespace = pod->pod_namespace;
       progress.name = pod->name;
-      believed.pods.push_back(std::move(progress));
+      accepted.pods.push_back(std::move(progress));
     }
   }
-  return believed;
+  return accepted;
 }
 
 }  // namespace synergy::controller

@@ -31,15 +31,15 @@ namespace synergy::controller {
 // Filters what a node agent reports: only its own node's managed pods count. An attacker with the
 // certificate of one node's agent can report nothing about other nodes' pods.
 
-struct BelievedProgress {
+struct AcceptedProgress {
   std::vector<PodProgress> pods;  // with names from the API server
   size_t not_here = 0;            // dropped: no such pod on the node
   size_t not_managed = 0;         // dropped: Synergy does not manage it
 };
 
 // `node`: where the agent's pod runs according to the API server.
-BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
-                         const ClusterSnapshot& cluster);
+AcceptedProgress AcceptReports(std::vector<PodProgress> reported, const std::string& node,
+                               const ClusterSnapshot& cluster);
 
 struct PullSettings {
   uint16_t port = 0;

@@ -19,14 +19,14 @@ void ProgressStore::Observe(const std::string& node, WallTime since, std::vector
 
 KnownProgress ProgressStore::WithAge(const Entry& entry, Instant now) {
   KnownProgress known = entry.known;
-  known.age = now - entry.heard;
+  known.age = now - entry.observed;
   return known;
 }
 
 std::optional<KnownProgress> ProgressStore::Of(const std::string& uid, Instant now) const {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(uid);
-  if (found == entries_.end() || now - found->second.heard > kLongest) return std::nullopt;
+  if (found == entries_.end() || now - found->second.observed > kLongest) return std::nullopt;
   return WithAge(found->second, now);
 }
 
@@ -35,7 +35,7 @@ ClusterProgress ProgressStore::Read(const std::string& pod_namespace, Instant no
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [uid, entry] : entries_) {
-      if (now - entry.heard > kLongest) continue;
+      if (now - entry.observed > kLongest) continue;
       if (pod_namespace.empty() || entry.known.pod.pod_namespace == pod_namespace)
         progress.pods.push_back(WithAge(entry, now));
     }
@@ -52,8 +52,8 @@ std::map<std::string, IdlePod> ProgressStore::Idle(Duration least, Instant now) 
   std::map<std::string, IdlePod> idle;
   for (const auto& [uid, entry] : entries_) {
     const std::optional<IdleReading>& reading = entry.known.pod.idle;
-    if (!reading || reading->idle < least || now - entry.heard > kLongest) continue;
-    idle[uid] = {entry.known.node, reading->idle, reading->most_cpu, entry.heard};
+    if (!reading || reading->idle < least || now - entry.observed > kLongest) continue;
+    idle[uid] = {entry.known.node, reading->idle, reading->most_cpu, entry.observed};
   }
   return idle;
 }
@@ -68,7 +68,7 @@ void ProgressStore::Forget(const ClusterSnapshot& cluster, Instant now) {
   };
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const auto& entry) {
-    return now - entry.second.heard > kLongest || !there(entry.second.known);
+    return now - entry.second.observed > kLongest || !there(entry.second.known);
   });
 }
 
@@ -93,7 +93,7 @@ ProgressStore::Extent ProgressStore::extent(Instant now) const {
   const std::lock_guard lock(mutex_);
   Extent extent{.pods = entries_.size()};
   for (const auto& [uid, entry] : entries_)
-    extent.oldest = std::max(extent.oldest, now - entry.heard);
+    extent.oldest = std::max(extent.oldest, now - entry.observed);
   return extent;
 }
 

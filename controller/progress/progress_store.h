@@ -52,7 +52,7 @@ class ProgressStore {
  private:
   struct Entry {
     KnownProgress known;
-    Instant heard;
+    Instant observed;
   };
 
   static KnownProgress WithAge(const Entry& entry, Instant now);

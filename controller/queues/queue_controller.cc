@@ -47,7 +47,7 @@ WriteOutcome OutcomeOf(const Result<>& written) {
   return refused ? WriteOutcome::kRefused : WriteOutcome::kFailed;
 }
 
-std::string WordOf(WriteOutcome outcome) {
+std::string OutcomeName(WriteOutcome outcome) {
   return outcome == WriteOutcome::kOutdated ? "outdated" : "failed";
 }
 
@@ -86,9 +86,9 @@ void QueueController::Step(const std::stop_token& stop) {
     }
   }
   metrics_.SetWorkloads(counts);
-  for (const auto& [queue, booked] : plan.delays) {
-    metrics_.CountDelay(queue, "fair_share", booked.fair_share.count());
-    metrics_.CountDelay(queue, "fragmentation", booked.fragmentation.count());
+  for (const auto& [queue, charged] : plan.delays) {
+    metrics_.CountDelay(queue, "fair_share", charged.fair_share.count());
+    metrics_.CountDelay(queue, "fragmentation", charged.fragmentation.count());
   }
   QueueOutcome outcome;
   outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, stop);
@@ -112,7 +112,7 @@ std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWr
     write_rate_.Spend(1, now);
     const Result<> written = api_.WriteWorkers(*write.job, write.change.to, stop);
     const WriteOutcome outcome = outcomes[index] = OutcomeOf(written);
-    metrics_.CountWrite("workers", written ? "written" : WordOf(outcome));
+    metrics_.CountWrite("workers", written ? "written" : OutcomeName(outcome));
     if (written) {
       log_.Info("workers", {{"job", write.job->Key()},
                             {"queue", write.queue},
@@ -139,7 +139,7 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
   metrics_.CountWrite(is_note      ? "note"
                       : write.note ? "band"
                                    : "restored",
-                      written ? "written" : WordOf(outcome));
+                      written ? "written" : OutcomeName(outcome));
   if (written && write.lost_turn) {
     metrics_.CountLostTurn(write.queue);
     Record(*write.lost_turn);
@@ -210,7 +210,7 @@ void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes
     if (status.ready != policy.status.ready || status.since.empty())
       status.since = ToTimeText(clock_.WallNow());
     const Result<> written = api_.WriteStatus(policy, status, stop);
-    metrics_.CountWrite("status", written ? "written" : WordOf(OutcomeOf(written)));
+    metrics_.CountWrite("status", written ? "written" : OutcomeName(OutcomeOf(written)));
     if (!written && !IsOutdated(written)) {
       log_.Warn("cannot write a round policy's status",
                 {{"policy", policy.name}, {"error", written.error().message}});
@@ -260,7 +260,7 @@ void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& st
   if (unseen || stop.stop_requested() || answer_rate_.Next() > now) return;
   answer_rate_.Spend(1, now);
   const Result<> written = api_.AnswerCheck(workload, answer.check, answer.answer, stop);
-  metrics_.CountWrite("check", written ? "written" : WordOf(OutcomeOf(written)));
+  metrics_.CountWrite("check", written ? "written" : OutcomeName(OutcomeOf(written)));
   if (!written && !IsOutdated(written)) {
     log_.Warn("cannot write a workload's admission check",
               {{"workload", workload.Key()}, {"error", written.error().message}});
@@ -268,7 +268,7 @@ void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& st
   if (!written) return;
   answers_written_[workload.uid] = workload.resource_version;
   log_.Info("admission check", {{"workload", workload.Key()},
-                                {"answer", ToString(answer.answer.word)},
+                                {"answer", ToString(answer.answer.phase)},
                                 {"product", answer.answer.product},
                                 {"because", answer.answer.message}});
   if (answer.notice) Record(*answer.notice);

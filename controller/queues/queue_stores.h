@@ -13,13 +13,13 @@ namespace synergy::controller {
 
 // The members are those of QueueObjects.
 struct QueueStores : QueueKinds<KeyedStore> {
-  std::atomic<bool> knows_train_jobs = false;
+  std::atomic<bool> watches_train_jobs = false;
   bool elastic = false;  // set before any thread reads it
 
   QueueObjects Snapshot() const {
     QueueObjects objects;
     ForEach(objects, [](const auto& store, auto& map) { map = store.Snapshot(); });
-    objects.knows_train_jobs = knows_train_jobs;
+    objects.watches_train_jobs = watches_train_jobs;
     objects.elastic = elastic;
     return objects;
   }

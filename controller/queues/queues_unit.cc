@@ -103,7 +103,7 @@ void QueuesUnit::StartWatches() {
 // Returns whether this replica may plan rounds.
 bool QueuesUnit::LookAtQueues() {
   current_ = kueue_watches_.Current();
-  stores_.knows_train_jobs = trainer_watches_.Current();
+  stores_.watches_train_jobs = trainer_watches_.Current();
   return leadership_.MayAct() && current_;
 }
 

@@ -22,14 +22,14 @@ TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor
       clock_(clock),
       metrics_(metrics),
       parts_(std::move(parts)) {
-  Tell(decision::TunerSet{tuner_.settings()});
+  Record(decision::TunerSet{tuner_.settings()});
 }
 
 void TunerDriver::StartOver() {
   Rest();
   const Moment at = clock_.Present();
   memory_ = Tuner::StartOver(at);
-  Tell(decision::TunerStartedOver{at});
+  Record(decision::TunerStartedOver{at});
   state_.KeepNews();
 }
 
@@ -68,7 +68,7 @@ bool TunerDriver::TakeOutcomes() {
     }
     const auto asked = asked_.extract(outcome.number);
     tuner_.OnResult(memory_, asked.mapped(), outcome.done, outcome.at);
-    Tell(decision::TunerLearned{outcome.number, outcome.done, outcome.at});
+    Record(decision::TunerLearned{outcome.number, outcome.done, outcome.at});
   }
   return true;
 }
@@ -91,7 +91,7 @@ void TunerDriver::WatchLenders() {
 
 bool TunerDriver::PlanAndDo() {
   if (parts_.profiles != nullptr) {
-    if (const auto held = parts_.profiles->Hold()) Tell(*held);
+    if (const auto held = parts_.profiles->Hold()) Record(*held);
   }
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();

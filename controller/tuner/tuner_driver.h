@@ -60,7 +60,7 @@ class TunerDriver {
   // Returns whether there may be more to do.
   bool PlanAndDo();
   void LookForOoms();
-  void Tell(const Decision& decision) {
+  void Record(const Decision& decision) {
     if (parts_.journal != nullptr) parts_.journal->Wrote(decision);
   }
 

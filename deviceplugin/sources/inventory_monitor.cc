@@ -172,7 +172,7 @@ void InventoryMonitor::Look() {
         next->inventory, rules.advertisement,
         [&](std::string_view uuid) { return judge_.Judge(uuid, now); }, ResourcesOf(before.get()));
     if (!before || *before != *next) {
-      TellNews(before ? *before : Picture{}, *next);
+      ReportNews(before ? *before : Picture{}, *next);
       {
         const std::lock_guard lock(mutex_);
         picture_ = next;
@@ -221,9 +221,9 @@ void InventoryMonitor::SetSourceError(const std::string& error) {
   }
 }
 
-void InventoryMonitor::TellNews(const Picture& before, const Picture& now) {
-  const auto tell = [&](bool bad, const Words& words, const std::string& gpu,
-                        const std::string& rest) {
+void InventoryMonitor::ReportNews(const Picture& before, const Picture& now) {
+  const auto report = [&](bool bad, const Words& words, const std::string& gpu,
+                          const std::string& rest) {
     const GpuNews news{bad, words.reason, fmt::format("GPU {} {}{}", gpu, words.text, rest)};
     if (bad) {
       log_.Warn(news.message, {{"reason", news.reason}});
@@ -237,11 +237,11 @@ void InventoryMonitor::TellNews(const Picture& before, const Picture& now) {
   for (const auto& [key, why] : current) {
     const auto earlier = old.find(key);
     if (earlier != old.end() && earlier->second == why) continue;
-    tell(true, BeginOf(key.first), key.second, ": " + why);
+    report(true, BeginOf(key.first), key.second, ": " + why);
   }
   for (const auto& [key, why] : old)
     if (!current.contains(key))
-      tell(false, EndOf(key.first), key.second, fmt::format(" (it was: {})", why));
+      report(false, EndOf(key.first), key.second, fmt::format(" (it was: {})", why));
   if (before.inventory.gpus().size() != now.inventory.gpus().size())
     log_.Info("the inventory changed", {{"gpus", now.inventory.gpus().size()}});
 }

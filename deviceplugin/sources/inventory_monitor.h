@@ -81,7 +81,7 @@ class InventoryMonitor {
   void Look();
   void SeeEvents(const std::vector<XidEvent>& events);
   void SetSourceError(const std::string& error);
-  void TellNews(const Picture& before, const Picture& now);
+  void ReportNews(const Picture& before, const Picture& now);
 
   const std::unique_ptr<DeviceSource> source_;
   const MonitorCallbacks callbacks_;

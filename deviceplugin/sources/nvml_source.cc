@@ -37,7 +37,7 @@ constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-t
                                         "nvidia-modeset"};
 
 // Returns whether the code reports no problem of the GPU, but at most one of the query.
-bool SaysNothingBad(nvml::Return code) {
+bool IsHarmless(nvml::Return code) {
   return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission;
 }
 
@@ -357,7 +357,7 @@ class NvmlSource::Session {
     for (const nvml::Return code :
          {api_->DeviceGetMemoryInfo(handle, &memory),
           api_->DeviceGetTemperature(handle, nvml::kTemperatureGpu, &value)}) {
-      if (SaysNothingBad(code)) continue;
+      if (IsHarmless(code)) continue;
       probe.fault = "NVML: " + api_->Explain(code);
       return probe;
     }

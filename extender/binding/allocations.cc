@@ -64,10 +64,10 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
   log_.Warn("cannot set an allocation", {{"pod", pod.Key()}, {"error", error.message}});
   if (error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid) {
     metrics_.CountAllocation("refused");
-    Tell(pod, "Warning",
-         fmt::format("could not be given {}, so it starts with {}: {}",
-                     DescribeCpuAndMemory(amounts), DescribeCpuAndMemory(pod.fungible->requested),
-                     error.message));
+    RecordEvent(pod, "Warning",
+                fmt::format("could not be given {}, so it starts with {}: {}",
+                            DescribeCpuAndMemory(amounts),
+                            DescribeCpuAndMemory(pod.fungible->requested), error.message));
     return Fail(ErrorCode::kDenied, std::move(error.message));
   }
   metrics_.CountAllocation("failed");
@@ -119,12 +119,12 @@ void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why
                            : Changes(pod, bound) ? "part"
                                                  : "unchanged");
   if (!Changes(pod, bound)) return;
-  Tell(pod, "Normal",
-       fmt::format("from {} to {}: {}", DescribeCpuAndMemory(pod.fungible->requested),
-                   DescribeCpuAndMemory(fungible.requested), why));
+  RecordEvent(pod, "Normal",
+              fmt::format("from {} to {}: {}", DescribeCpuAndMemory(pod.fungible->requested),
+                          DescribeCpuAndMemory(fungible.requested), why));
 }
 
-void Allocations::Tell(const Pod& pod, std::string_view type, std::string message) {
+void Allocations::RecordEvent(const Pod& pod, std::string_view type, std::string message) {
   events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyAllocated",
                   std::move(message)});
 }

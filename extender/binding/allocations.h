@@ -58,7 +58,7 @@ class Allocations {
   void Bound(const Pod& pod, const Pod& bound, const std::string& why);
 
  private:
-  void Tell(const Pod& pod, std::string_view type, std::string message);
+  void RecordEvent(const Pod& pod, std::string_view type, std::string message);
 
   kube::PodApi& pods_;
   kube::EventRecorder& events_;

@@ -172,10 +172,10 @@ Result<> Binder::LookAgain(const Attempt& attempt, const Pod& pod, const Pod& pl
 }
 
 Result<> Binder::CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written) {
-  if (state_.Snapshot()->pods_heard_until() >= written) return {};
+  if (state_.Snapshot()->pods_observed_until() >= written) return {};
   const Instant end = clock_.Now() + kMostCatchUp;
   while (clock_.Now() < end && clock_.SleepFor(kCatchUp, attempt.stop)) {
-    if (state_.Snapshot()->pods_heard_until() < written) continue;
+    if (state_.Snapshot()->pods_observed_until() < written) continue;
     if (Assume(attempt, planned).assumed) return {};
     return Fail(ErrorCode::kConflict,
                 fmt::format("the room on node {} was given to other pods while the pod was bound",

@@ -27,7 +27,7 @@ void LostMembers::Look() {
     if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);
     if (place.settled || Settle(place, deadline->token())) held_.emplace(place.pod->uid, place);
   }
-  for (const auto& [uid, place] : before) TellEnd(place);
+  for (const auto& [uid, place] : before) ReportEnd(place);
 }
 
 bool LostMembers::Settle(const Reservation& place, const std::stop_token& stop) {
@@ -46,14 +46,15 @@ bool LostMembers::Settle(const Reservation& place, const std::stop_token& stop) 
   log_.Info("a gang's member is lost: its place is reserved for its replacement",
             {{"gang", place.gang}, {"pod", pod.Key()}, {"node", pod.node}});
   const auto left = std::chrono::ceil<std::chrono::seconds>(place.until - clock_.Now());
-  Tell(place, "Normal",
-       fmt::format(
-           "its place on node {} is reserved for its replacement, for at most {} s: gang {} runs",
-           pod.node, std::max<int64_t>(left.count(), 0), place.gang));
+  RecordEvent(
+      place, "Normal",
+      fmt::format(
+          "its place on node {} is reserved for its replacement, for at most {} s: gang {} runs",
+          pod.node, std::max<int64_t>(left.count(), 0), place.gang));
   return true;
 }
 
-void LostMembers::TellEnd(const Reservation& place) {
+void LostMembers::ReportEnd(const Reservation& place) {
   size_t there = state_.ReplacementsOf(place.gang).size();
   size_t size = 0;
   bool runs = false;
@@ -73,12 +74,13 @@ void LostMembers::TellEnd(const Reservation& place) {
                                                                       {"node", place.pod->node},
                                                                       {"outcome", outcome}});
   if (!is_late) return;
-  Tell(place, "Warning",
-       fmt::format("no replacement came in time: its place on node {} is released",
-                   place.pod->node));
+  RecordEvent(place, "Warning",
+              fmt::format("no replacement came in time: its place on node {} is released",
+                          place.pod->node));
 }
 
-void LostMembers::Tell(const Reservation& place, std::string_view type, std::string message) {
+void LostMembers::RecordEvent(const Reservation& place, std::string_view type,
+                              std::string message) {
   const Pod& pod = *place.pod;
   events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyPlaceHeld",
                   std::move(message)});

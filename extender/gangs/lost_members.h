@@ -36,8 +36,8 @@ class LostMembers {
  private:
   // Returns whether the place is still reserved.
   bool Settle(const Reservation& place, const std::stop_token& stop);
-  void TellEnd(const Reservation& place);
-  void Tell(const Reservation& place, std::string_view type, std::string message);
+  void ReportEnd(const Reservation& place);
+  void RecordEvent(const Reservation& place, std::string_view type, std::string message);
 
   ClusterState& state_;
   kube::PodApi& pods_;

@@ -11,18 +11,18 @@ constexpr Duration kLeast = std::chrono::seconds(10);
 
 }  // namespace
 
-bool BusyTime::Hear(const ContainerBusy& told, WallTime at) {
+bool BusyTime::Observe(const ContainerBusy& reading, WallTime at) {
   if (!minute_.empty() && at <= minute_.back().at) return false;
   // Otherwise the count has restarted: the plugin was restarted, or the container has other GPUs.
-  const bool goes_on =
-      last_ && !minute_.empty() && last_->since == told.since && last_->seconds <= told.seconds;
+  const bool goes_on = last_ && !minute_.empty() && last_->since == reading.since &&
+                       last_->seconds <= reading.seconds;
   if (goes_on) {
     const double passed = Seconds(at - minute_.back().at).count();
-    busy_ += std::min(told.seconds - last_->seconds, passed);
+    busy_ += std::min(reading.seconds - last_->seconds, passed);
   } else {
     minute_.clear();
   }
-  last_ = told;
+  last_ = reading;
   minute_.push_back({at, busy_});
   while (minute_.size() > 2 && minute_[1].at <= at - kMinute) minute_.pop_front();
   return true;
@@ -30,8 +30,8 @@ bool BusyTime::Hear(const ContainerBusy& told, WallTime at) {
 
 std::optional<BusyEstimate> BusyTime::Estimate() const {
   if (minute_.empty() || busy_ <= 0) return std::nullopt;
-  const Told& first = minute_.front();
-  const Told& last = minute_.back();
+  const Sample& first = minute_.front();
+  const Sample& last = minute_.back();
   BusyEstimate estimate{.busy = last.busy, .rate = std::nullopt, .at = last.at};
   if (last.at - first.at >= kLeast)
     estimate.rate = (last.busy - first.busy) / Seconds(last.at - first.at).count();
@@ -40,11 +40,11 @@ std::optional<BusyEstimate> BusyTime::Estimate() const {
 
 const ContainerBusy* FindBusy(const NodeBusy& busy, const std::string& pod_namespace,
                               const std::string& pod, const std::string& container) {
-  const auto found =
-      std::find_if(busy.containers.begin(), busy.containers.end(), [&](const ContainerBusy& told) {
-        return told.pod_namespace == pod_namespace && told.pod == pod &&
-               told.container == container;
-      });
+  const auto found = std::find_if(busy.containers.begin(), busy.containers.end(),
+                                  [&](const ContainerBusy& reading) {
+                                    return reading.pod_namespace == pod_namespace &&
+                                           reading.pod == pod && reading.container == container;
+                                  });
   return found == busy.containers.end() ? nullptr : &*found;
 }
 

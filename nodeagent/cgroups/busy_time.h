@@ -22,19 +22,19 @@ inline constexpr int kLateIntervals = 3;
 class BusyTime {
  public:
   // Takes in a reading for that moment. Returns false if it is not new.
-  bool Hear(const ContainerBusy& told, WallTime at);
+  bool Observe(const ContainerBusy& reading, WallTime at);
   // Returns none until a GPU was seen busy. The rate covers the last minute, but at least ten
   // seconds.
   std::optional<BusyEstimate> Estimate() const;
 
  private:
-  struct Told {
+  struct Sample {
     WallTime at{};
     double busy = 0;  // since the first reading
   };
 
   std::optional<ContainerBusy> last_;
-  std::deque<Told> minute_;  // readings of one count without a gap, ascending
+  std::deque<Sample> minute_;  // readings of one count without a gap, ascending
   double busy_ = 0;
 };
 

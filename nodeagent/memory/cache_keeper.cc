@@ -37,9 +37,9 @@ std::string_view Name(CachePace::Brake brake) {
 }  // namespace
 
 struct CacheKeeper::Kept {
-  explicit Kept(const wire::ResizeStatus& pod) : told(pod.fungible->memory_reading) {}
+  explicit Kept(const wire::ResizeStatus& pod) : reporter(pod.fungible->memory_reading) {}
 
-  MemoryTold told;
+  MemoryReporter reporter;
   CachePace pace;
   std::string container_id;
   std::unique_ptr<MemoryGroup> group;  // of that container
@@ -121,7 +121,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
     const Look& look = looks[i];
     const ManagedContainer& fungible = *look.pod->fungible;
     if (const auto reading =
-            look.kept->told.Next(fungible, look.sample.InUse(), node_short, clock_.WallNow())) {
+            look.kept->reporter.Next(fungible, look.sample.InUse(), node_short, clock_.WallNow())) {
       writer_.Write({look.pod->pod_namespace, look.pod->name, look.pod->uid}, *reading);
     }
     const Bytes share_wanted = fungible.requested.memory > Bytes(0) ? wanted[i] : Bytes(0);

@@ -90,14 +90,15 @@ std::optional<ReadTotals> GroupReads::Of(const std::string& folder) {
   }
   Group& group = groups_[folder];
   const ReadTotals now{group.lost.read + sum->read, group.lost.fetched + sum->fetched};
-  const bool behind = now.read < group.told.read || now.fetched < group.told.fetched;
+  const bool behind = now.read < group.reported.read || now.fetched < group.reported.fetched;
   group.behind = behind ? group.behind + 1 : 0;
-  group.told = {std::max(group.told.read, now.read), std::max(group.told.fetched, now.fetched)};
+  group.reported = {std::max(group.reported.read, now.read),
+                    std::max(group.reported.fetched, now.fetched)};
   if (group.behind >= kGivenUp) {
-    group.lost = {group.told.read - sum->read, group.told.fetched - sum->fetched};
+    group.lost = {group.reported.read - sum->read, group.reported.fetched - sum->fetched};
     group.behind = 0;
   }
-  return group.told;
+  return group.reported;
 }
 
 std::optional<synergy::MemoryUse> KernelDataUse::Read(

@@ -47,7 +47,7 @@ class GroupReads {
 
  private:
   struct Group {
-    ReadTotals told;
+    ReadTotals reported;
     ReadTotals lost;  // of processes that were never waited for
     int behind = 0;   // looks in a row with less than the last totals
   };

@@ -25,7 +25,7 @@ Bytes Rounded(Bytes amount) {
 
 }  // namespace
 
-Bytes MemoryTold::Peak(Bytes in_use, WallTime now) {
+Bytes MemoryReporter::Peak(Bytes in_use, WallTime now) {
   Peaked& newest = peaks_[newest_];
   if (newest.begin == WallTime{}) {
     newest = {in_use, now};
@@ -44,25 +44,26 @@ Bytes MemoryTold::Peak(Bytes in_use, WallTime now) {
   return peak;
 }
 
-std::optional<MemoryReading> MemoryTold::Next(const ManagedContainer& fungible, Bytes in_use,
-                                              bool node_short, WallTime now) {
+std::optional<MemoryReading> MemoryReporter::Next(const ManagedContainer& fungible, Bytes in_use,
+                                                  bool node_short, WallTime now) {
   const bool first = peaks_[newest_].begin == WallTime{};
   // A predecessor's report counts as a peak.
-  const bool inherited = first && told_ && told_->at <= now && now - told_->at < kPeakOf * 10;
-  const Bytes peak = Peak(inherited ? std::max(in_use, told_->in_use) : in_use, now);
+  const bool inherited =
+      first && reported_ && reported_->at <= now && now - reported_->at < kPeakOf * 10;
+  const Bytes peak = Peak(inherited ? std::max(in_use, reported_->in_use) : in_use, now);
   if (fungible.requested.memory <= fungible.floor.memory) return std::nullopt;
   const MemoryReading reading{Rounded(peak), node_short, now};
   const auto due = [&] {
-    if (!told_ || told_->node_short != node_short) return true;
-    const Duration age = now - told_->at;
+    if (!reported_ || reported_->node_short != node_short) return true;
+    const Duration age = now - reported_->at;
     if (age < Duration::zero()) return true;  // the clock was set back
-    if (peak > told_->in_use) return age >= kAfterRise;
-    const auto fallen = static_cast<double>(told_->in_use.count()) * kFallen;
+    if (peak > reported_->in_use) return age >= kAfterRise;
+    const auto fallen = static_cast<double>(reported_->in_use.count()) * kFallen;
     if (static_cast<double>(reading.in_use.count()) < fallen) return age >= kAfterFall;
     return age >= kRefresh;
   };
   if (!due()) return std::nullopt;
-  told_ = reading;
+  reported_ = reading;
   return reading;
 }
 

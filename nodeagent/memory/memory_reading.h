@@ -16,10 +16,10 @@
 
 namespace synergy::nodeagent {
 
-class MemoryTold {
+class MemoryReporter {
  public:
-  // `told`: the pod's present annotation. A predecessor's report counts until it is too old.
-  explicit MemoryTold(const std::optional<MemoryReading>& told) : told_(told) {}
+  // `reported`: the pod's present annotation. A predecessor's report counts until it is too old.
+  explicit MemoryReporter(const std::optional<MemoryReading>& reported) : reported_(reported) {}
 
   // Takes in a look at the pod. Returns the report to write now, if any.
   std::optional<MemoryReading> Next(const ManagedContainer& fungible, Bytes in_use, bool node_short,
@@ -33,7 +33,7 @@ class MemoryTold {
     WallTime begin{};
   };
 
-  std::optional<MemoryReading> told_;
+  std::optional<MemoryReading> reported_;
   std::array<Peaked, 10> peaks_{};  // one per minute
   size_t newest_ = 0;
 };

@@ -221,26 +221,28 @@ void Shrinker::Below(Work& work) {
     work.state = Work::State::kActive;
     work.below_since = now;
     if (work.released > Bytes(0)) {
-      Tell(work, "Normal", "SynergyMemoryReleased",
-           fmt::format("Released {} of page cache in {:.3f} s, so that memory can shrink: {}",
-                       DescribeBytes(work.released), InSeconds(work.release_time),
-                       Describe(work.shrink)));
+      RecordEvent(
+          work, "Normal", "SynergyMemoryReleased",
+          fmt::format("Released {} of page cache in {:.3f} s, so that memory can shrink: {}",
+                      DescribeBytes(work.released), InSeconds(work.release_time),
+                      Describe(work.shrink)));
     }
   }
   if (now - *work.below_since < rules_.give_up_after) return;
   work.state = Work::State::kGivenUp;
   metrics_.CountShrink("given_up", now - work.seen);
-  Tell(work, "Warning", "SynergyMemoryStuck",
-       fmt::format("Memory is kept low since {:.0f} s, and the kubelet has not shrunk it: {}",
-                   InSeconds(now - *work.below_since), Describe(work.shrink)));
+  RecordEvent(
+      work, "Warning", "SynergyMemoryStuck",
+      fmt::format("Memory is kept low since {:.0f} s, and the kubelet has not shrunk it: {}",
+                  InSeconds(now - *work.below_since), Describe(work.shrink)));
 }
 
 void Shrinker::SetStuck(Work& work, const std::string& why) {
   if (work.state == Work::State::kStuck) return;
   work.state = Work::State::kStuck;
   metrics_.CountShrink("stuck", clock_.Now() - work.seen);
-  Tell(work, "Warning", "SynergyMemoryStuck",
-       fmt::format("Memory cannot shrink: {}: {}", Describe(work.shrink), why));
+  RecordEvent(work, "Warning", "SynergyMemoryStuck",
+              fmt::format("Memory cannot shrink: {}: {}", Describe(work.shrink), why));
 }
 
 void Shrinker::End(const Work& work, std::string_view outcome) {
@@ -263,7 +265,8 @@ void Shrinker::Report(Work& work, std::string_view reason, const Error& error) {
                                                        {"error", error.message}});
 }
 
-void Shrinker::Tell(const Work& work, const char* type, const char* reason, std::string message) {
+void Shrinker::RecordEvent(const Work& work, const char* type, const char* reason,
+                           std::string message) {
   log_.Info(message, {{"pod", work.pod.Key()}, {"reason", reason}});
   events_.Record(
       {work.pod.pod_namespace, work.pod.name, work.pod.uid, type, reason, std::move(message)});

@@ -83,7 +83,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   void SetStuck(Work& work, const std::string& why);
   void End(const Work& work, std::string_view outcome);
   void Report(Work& work, std::string_view reason, const Error& error);
-  void Tell(const Work& work, const char* type, const char* reason, std::string message);
+  void RecordEvent(const Work& work, const char* type, const char* reason, std::string message);
 
   MemoryGroups& groups_;
   kube::EventRecorder& events_;

@@ -96,7 +96,7 @@ class GuardianClient final : public QuotaWriter {
     const std::lock_guard lock(mutex_);
     const Result<uint64_t> number = Send(begin, file, text, longest);
     if (!number) return Fail(number.error());
-    Result<> done = Hear(*number);
+    Result<> done = AwaitReply(*number);
     // The guardian may still carry it out later.
     if (begin && !done && done.error().code == ErrorCode::kTimeout)
       static_cast<void>(Send(false, file, "", {}));
@@ -115,7 +115,7 @@ class GuardianClient final : public QuotaWriter {
     return number_;
   }
 
-  Result<> Hear(uint64_t number) {
+  Result<> AwaitReply(uint64_t number) {
     Reply reply;
     do {
       const ssize_t count = ::recv(socket_.fd(), &reply, sizeof reply, 0);
@@ -264,18 +264,18 @@ int RunGuarded(const GuardianRules& rules, Logger& log,
                const std::function<int(QuotaWriter&)>& agent) {
   std::array<int, 2> ends{};
   // Blocked before there is a child, so that none of its signals is missed.
-  sigset_t heard;
+  sigset_t signal_set;
   sigset_t before;
-  sigemptyset(&heard);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&heard, signal);
+  sigemptyset(&signal_set);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&signal_set, signal);
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     log.Error("cannot start", {{"error", SystemError("socketpair").message}});
     return EXIT_FAILURE;
   }
   Socket ours(ends[0]);
   Socket childs(ends[1]);
-  ::sigprocmask(SIG_BLOCK, &heard, &before);
-  const Socket signals(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
+  ::sigprocmask(SIG_BLOCK, &signal_set, &before);
+  const Socket signals(::signalfd(-1, &signal_set, SFD_CLOEXEC | SFD_NONBLOCK));
   const pid_t guardian = ::getpid();
   const pid_t child = signals.fd() < 0 ? -1 : ::fork();
   if (child < 0) {

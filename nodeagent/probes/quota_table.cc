@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kRetryAfter = std::chrono::seconds(1);
 // When a quota cannot be restored, log the first failure and then every 60th.
-constexpr int kToldFailures = 60;
+constexpr int kFailuresPerLogLine = 60;
 
 }  // namespace
 
@@ -99,7 +99,7 @@ bool QuotaTable::Settle(Entry& entry, Instant now) {
 
 bool QuotaTable::Failed(Entry& entry, const Error& error, Instant now) {
   entry.due = now + kRetryAfter;
-  if (entry.failures++ % kToldFailures == 0) {
+  if (entry.failures++ % kFailuresPerLogLine == 0) {
     log_.Error("a CPU quota cannot be taken away",
                {{"file", entry.quota.file}, {"error", error.message}});
   }

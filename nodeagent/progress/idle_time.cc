@@ -12,8 +12,8 @@ constexpr double kBusyCores = 0.25;
 
 }  // namespace
 
-void IdleTime::Hear(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
-                    Instant now) {
+void IdleTime::Observe(const ContainerBusy* busy, WallTime busy_at,
+                       const std::optional<CpuUse>& cpu, Instant now) {
   if (busy == nullptr || !cpu) {
     *this = {};
     return;

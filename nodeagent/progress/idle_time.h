@@ -20,8 +20,8 @@ class IdleTime {
   // Takes in the newest readings, which may be those of the last call. Without one of them, or
   // after a gap, the container does not count as idle until there are new ones. `busy_at`: the
   // moment of `busy`.
-  void Hear(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
-            Instant now);
+  void Observe(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
+               Instant now);
   // Returns none if it is not known what the container does.
   const std::optional<IdleReading>& reading() const { return reading_; }
 

@@ -63,14 +63,14 @@ Duration ProgressSources::UsedByThisThread() {
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
-struct ProgressKeeper::Told {
+struct ProgressKeeper::Reported {
   PodProgress progress;
   Instant cpu_read{};
   std::optional<Instant> memory_read;
   std::string memory_of;           // the container's id
   std::set<std::string> failures;  // already reported
 
-  Told(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
+  Reported(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
     progress.uid = pod.uid;
     progress.pod_namespace = pod.pod_namespace;
     progress.name = pod.name;
@@ -79,7 +79,7 @@ struct ProgressKeeper::Told {
 };
 
 struct ProgressKeeper::Followed {
-  Told told;
+  Reported reported;
   const std::string pattern;
   LogTail tail;
   LogProgress log;
@@ -89,7 +89,7 @@ struct ProgressKeeper::Followed {
 };
 
 struct ProgressKeeper::Counted {
-  Told told;
+  Reported reported;
   const wire::ResizeStatus::ProgressSource source;
   RateMeter meter;
   std::optional<double> last;
@@ -100,13 +100,14 @@ struct ProgressKeeper::Counted {
     if (!last) first_at = now;
     last = value;
     // Repeated falls of a counter must not add up to more than a meter can hold.
-    told.progress.iterations = std::min(told.progress.iterations + more, kMostCounted);
-    meter.Add(now, ToNearest(told.progress.iterations));
-    told.progress.iteration = ToNearest(value);
-    told.progress.rate = meter.Rate();
+    reported.progress.iterations = std::min(reported.progress.iterations + more, kMostCounted);
+    meter.Add(now, ToNearest(reported.progress.iterations));
+    reported.progress.iteration = ToNearest(value);
+    reported.progress.rate = meter.Rate();
     const double counted_for = Seconds(now - first_at).count();
-    if (counted_for > 0) told.progress.overall_rate = told.progress.iterations / counted_for;
-    told.progress.last = now;
+    if (counted_for > 0)
+      reported.progress.overall_rate = reported.progress.iterations / counted_for;
+    reported.progress.last = now;
   }
 };
 
@@ -132,9 +133,9 @@ const wire::ResizeStatus::Container* ProgressKeeper::Measured(const wire::Resize
   return own == source ? TrainingContainer(pod) : nullptr;
 }
 
-void ProgressKeeper::ReportUnreadFile(const wire::ResizeStatus& pod, Told& told) {
+void ProgressKeeper::ReportUnreadFile(const wire::ResizeStatus& pod, Reported& reported) {
   if (!pod.progress.file || !sources_.pods_folder.empty()) return;
-  Report(pod, told, "file_unread",
+  Report(pod, reported, "file_unread",
          fmt::format("annotation {}: the node agent does not read such files; the administrator "
                      "can allow it (the chart's value nodeAgent.progressFiles). Until then the "
                      "pod's counter or log is used",
@@ -150,7 +151,7 @@ ProgressKeeper::Counted& ProgressKeeper::Keep(const wire::ResizeStatus& pod,
   if (!node.empty() && node.mapped().source == pod.progress)
     return to.insert(std::move(node)).position->second;
   return to
-      .try_emplace(pod.uid, Counted{.told = Told(pod, container),
+      .try_emplace(pod.uid, Counted{.reported = Reported(pod, container),
                                     .source = pod.progress,
                                     .meter = {},
                                     .last = {},
@@ -184,14 +185,14 @@ void ProgressKeeper::FollowLogs() {
     if (container == nullptr) continue;
     auto node = followed_.extract(pod->uid);
     if (node.empty() || node.mapped().pattern != pod->progress.pattern) {
-      Told told(*pod, *container);
+      Reported reported(*pod, *container);
       std::optional<OwnPattern> own;
       if (const std::string& pattern = pod->progress.pattern; !pattern.empty()) {
         const Result<OwnPattern> parsed = OwnPattern::Parse(pattern);
         if (parsed) {
           own = *parsed;
         } else {
-          Report(*pod, told, "bad_pattern",
+          Report(*pod, reported, "bad_pattern",
                  fmt::format("annotation {}: {}", annotations::kProgressPattern,
                              parsed.error().message),
                  true);
@@ -201,16 +202,16 @@ void ProgressKeeper::FollowLogs() {
       LogTail tail(std::filesystem::path(sources_.log_folder) /
                    fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
                    container->name);
-      ReportUnreadFile(*pod, told);
+      ReportUnreadFile(*pod, reported);
       const auto made = followed.try_emplace(
-          pod->uid, Followed{std::move(told), pod->progress.pattern, std::move(tail),
+          pod->uid, Followed{std::move(reported), pod->progress.pattern, std::move(tail),
                              LogProgress(ContainerLog::Form::kCri, std::move(own))});
       Follow(*pod, *container, busy, made.first->second);
       continue;
     }
     const auto kept = followed.insert(std::move(node)).position;
     Follow(*pod, *container, busy, kept->second);
-    ReadMemory(*pod, *container, shared, kept->second.told);
+    ReadMemory(*pod, *container, shared, kept->second.reported);
   }
   followed_ = std::move(followed);
   Publish(followed_, by_logs_);
@@ -220,8 +221,8 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
                             const wire::ResizeStatus::Container& container,
                             const std::optional<NodeBusy>& busy, Followed& followed) {
   const Result<size_t> read = ReadLog(pod, followed);
-  if (!read) ReportLog(pod, followed.told, read.error());
-  PodProgress& progress = followed.told.progress;
+  if (!read) ReportLog(pod, followed.reported, read.error());
+  PodProgress& progress = followed.reported.progress;
   const bool news = read && *read > 0;
   if (news) {
     const TrainingProgress now = followed.log.Current();
@@ -236,27 +237,27 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.last = now.last_training;
     progress.remaining = Remaining(now.iteration, now.total, now.rate);
     // At a checkpoint memory is at its peak.
-    if (now.checkpoint != progress.checkpoint) followed.told.memory_read.reset();
+    if (now.checkpoint != progress.checkpoint) followed.reported.memory_read.reset();
     progress.checkpoint = now.checkpoint;
   }
-  const ContainerBusy* const told =
+  const ContainerBusy* const reported =
       busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr;
   progress.estimate.reset();
   bool is_busier = false;
   if (!progress.format.empty()) {
     followed.busy = {};
-  } else if (told != nullptr) {
-    is_busier = followed.busy.Hear(*told, busy->at);
+  } else if (reported != nullptr) {
+    is_busier = followed.busy.Observe(*reported, busy->at);
     progress.estimate = followed.busy.Estimate();
   }
   // An idle pod that wakes is to have its own back soon.
   const bool may_wake = progress.idle.has_value();
-  if (news || is_busier || may_wake || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
-    ReadCpu(pod, container, followed.told);
+  if (news || is_busier || may_wake || clock_.Now() - followed.reported.cpu_read >= kCpuInterval)
+    ReadCpu(pod, container, followed.reported);
   const bool cpu_known =
       progress.cpu && std::chrono::abs(clock_.WallNow() - progress.cpu->at) <= kLongestCpuAge;
-  followed.idle.Hear(told, busy ? busy->at : WallTime{}, cpu_known ? progress.cpu : std::nullopt,
-                     clock_.Now());
+  followed.idle.Observe(reported, busy ? busy->at : WallTime{},
+                        cpu_known ? progress.cpu : std::nullopt, clock_.Now());
   progress.idle = followed.idle.reading();
 }
 
@@ -275,7 +276,7 @@ Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& 
   });
   if (used > kMostCpu) followed.debt = used;
   if (followed.debt >= kLongDebt) {
-    Report(pod, followed.told, "too_dear",
+    Report(pod, followed.reported, "too_dear",
            "its log takes too much CPU time to read, and only part of it is read: use a simpler "
            "pattern, or shorter lines",
            true);
@@ -283,11 +284,12 @@ Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& 
   return read;
 }
 
-void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error) {
+void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Reported& reported,
+                               const Error& error) {
   if (error.code == ErrorCode::kNotFound) return;  // the container has just been started
   if (error.code != ErrorCode::kInvalid)
-    return Report(pod, told, "log_unreadable", error.message, false);
-  Report(pod, told, "log_elsewhere",
+    return Report(pod, reported, "log_unreadable", error.message, false);
+  Report(pod, reported, "log_elsewhere",
          fmt::format("{}, and logs outside of {} are not read, as those of Docker's json-file "
                      "driver (docs/compatibility.md): name a counter instead (annotation {})",
                      error.message, sources_.log_folder, annotations::kProgressCounter),
@@ -303,10 +305,10 @@ void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
     const auto* const container = Measured(*pod, Source::kCounter);
     if (container == nullptr) continue;
     Counted& counted = Keep(*pod, *container, counted_, all);
-    ReportUnreadFile(*pod, counted.told);
+    ReportUnreadFile(*pod, counted.reported);
     const auto page = pages.find(pod->uid);
     Count(*pod, *container, page == pages.end() ? nullptr : &page->second, counted);
-    ReadMemory(*pod, *container, shared, counted.told);
+    ReadMemory(*pod, *container, shared, counted.reported);
   }
   counted_ = std::move(all);
   Publish(counted_, by_counters_);
@@ -353,32 +355,32 @@ std::map<std::string, Result<std::string>> ProgressKeeper::ReadPages(
 void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                            const wire::ResizeStatus::Container& container,
                            const Result<std::string>* page, Counted& counted) {
-  ReadCpu(pod, container, counted.told);
+  ReadCpu(pod, container, counted.reported);
   if (!pod.progress.port) {
-    return Report(pod, counted.told, "no_port",
+    return Report(pod, counted.reported, "no_port",
                   fmt::format("annotation {} needs {}, a port's number",
                               annotations::kProgressCounter, annotations::kProgressPort),
                   true);
   }
   if (pod.ip.empty()) {
-    return Report(pod, counted.told, "no_address",
+    return Report(pod, counted.reported, "no_address",
                   fmt::format("annotation {}: a pod in the node's network has no address of its "
                               "own; use its log instead",
                               annotations::kProgressCounter),
                   true);
   }
   if (page == nullptr) return;
-  if (!*page) return Report(pod, counted.told, "no_page", page->error().message, false);
+  if (!*page) return Report(pod, counted.reported, "no_page", page->error().message, false);
   const Result<double> value = FindCounter(**page, pod.progress.counter);
   if (!value || *value > kMostCounted) {
-    return Report(pod, counted.told, "no_counter",
+    return Report(pod, counted.reported, "no_counter",
                   value ? fmt::format("counter {} is too large", pod.progress.counter)
                         : value.error().message,
                   true);
   }
   // A counter that falls was restarted at zero.
   const double before = counted.last.value_or(*value);
-  counted.told.progress.format = "counter";
+  counted.reported.progress.format = "counter";
   counted.Add(clock_.WallNow(), *value, *value >= before ? *value - before : *value);
 }
 
@@ -391,7 +393,7 @@ void ProgressKeeper::ReadFiles() {
     if (container == nullptr) continue;
     Counted& counted = Keep(*pod, *container, by_file_, all);
     ReadFile(*pod, *container, counted);
-    ReadMemory(*pod, *container, shared, counted.told);
+    ReadMemory(*pod, *container, shared, counted.reported);
   }
   by_file_ = std::move(all);
   Publish(by_file_, by_files_);
@@ -404,7 +406,7 @@ void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
   const bool ending = pod.deleting || pod.terminal;  // the kubelet removes its volumes
   if (!read && read.error().code != ErrorCode::kNotFound && !ending) {
     const bool pods_fault = read.error().code != ErrorCode::kUnavailable;
-    Report(pod, counted.told, pods_fault ? "bad_file" : "file_unreadable",
+    Report(pod, counted.reported, pods_fault ? "bad_file" : "file_unreadable",
            fmt::format("annotation {}: {}", annotations::kProgressFile, read.error().message),
            pods_fault);
   }
@@ -413,39 +415,39 @@ void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
     // A count that falls is a training that resumes at its last checkpoint.
     const auto value = static_cast<double>(read->iteration);
     counted.Add(clock_.WallNow(), value, std::max(value - counted.last.value_or(value), 0.0));
-    PodProgress& progress = counted.told.progress;
+    PodProgress& progress = counted.reported.progress;
     progress.format = "file";
     progress.total = read->total;
     progress.remaining = Remaining(progress.iteration, progress.total, progress.rate);
   }
-  if (news || clock_.Now() - counted.told.cpu_read >= kCpuInterval)
-    ReadCpu(pod, container, counted.told);
+  if (news || clock_.Now() - counted.reported.cpu_read >= kCpuInterval)
+    ReadCpu(pod, container, counted.reported);
 }
 
 void ProgressKeeper::ReadCpu(const wire::ResizeStatus& pod,
-                             const wire::ResizeStatus::Container& container, Told& told) {
-  told.cpu_read = clock_.Now();
+                             const wire::ResizeStatus::Container& container, Reported& reported) {
+  reported.cpu_read = clock_.Now();
   const Result<CpuUse> use = sources_.cpu.Read(pod, container);
   if (use) {
-    told.progress.cpu = *use;
-    told.progress.cpu->at = clock_.WallNow();
+    reported.progress.cpu = *use;
+    reported.progress.cpu->at = clock_.WallNow();
   } else if (use.error().code != ErrorCode::kNotFound) {
-    Report(pod, told, "cpu_unreadable", use.error().message, false);
+    Report(pod, reported, "cpu_unreadable", use.error().message, false);
   }
 }
 
 void ProgressKeeper::ReadMemory(const wire::ResizeStatus& pod,
                                 const wire::ResizeStatus::Container& container,
-                                const SharedStorage& shared, Told& told) {
-  std::optional<synergy::MemoryUse>& known = told.progress.memory;
-  if (told.memory_of != container.id) {
-    told.memory_of = container.id;
-    told.memory_read.reset();
+                                const SharedStorage& shared, Reported& reported) {
+  std::optional<synergy::MemoryUse>& known = reported.progress.memory;
+  if (reported.memory_of != container.id) {
+    reported.memory_of = container.id;
+    reported.memory_read.reset();
     known.reset();
   }
-  const bool due = !told.memory_read || clock_.Now() - *told.memory_read >= kMemoryInterval;
-  if (told.progress.format.empty() || !due) return;
-  told.memory_read = clock_.Now();
+  const bool due = !reported.memory_read || clock_.Now() - *reported.memory_read >= kMemoryInterval;
+  if (reported.progress.format.empty() || !due) return;
+  reported.memory_read = clock_.Now();
   auto use = sources_.data.Read(pod, container);
   if (!use) return;
   use->at = clock_.WallNow();
@@ -454,10 +456,10 @@ void ProgressKeeper::ReadMemory(const wire::ResizeStatus& pod,
   known = *use;
 }
 
-void ProgressKeeper::Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
-                            const std::string& message, bool pods_fault) {
+void ProgressKeeper::Report(const wire::ResizeStatus& pod, Reported& reported,
+                            std::string_view reason, const std::string& message, bool pods_fault) {
   metrics_.CountError(reason);
-  if (!told.failures.emplace(reason).second) return;
+  if (!reported.failures.emplace(reason).second) return;
   log_.Warn("the progress of a pod cannot be seen",
             {{"pod", pod.Key()}, {"reason", reason}, {"error", message}});
   if (!pods_fault) return;
@@ -469,7 +471,7 @@ template <class Kept>
 void ProgressKeeper::Publish(const std::map<std::string, Kept>& kept,
                              std::map<std::string, PodProgress>& known) {
   std::map<std::string, PodProgress> fresh;
-  for (const auto& [uid, one] : kept) fresh.emplace(uid, one.told.progress);
+  for (const auto& [uid, one] : kept) fresh.emplace(uid, one.reported.progress);
   const std::lock_guard lock(mutex_);
   known = std::move(fresh);
 }

@@ -74,7 +74,7 @@ class ProgressKeeper {
                       const std::map<std::string, ProbeReading>& probes = {}) const;
 
  private:
-  struct Told;
+  struct Reported;
   struct Followed;
   struct Counted;
 
@@ -84,7 +84,7 @@ class ProgressKeeper {
   // Returns the container whose progress is read from `source`; null if the pod has none.
   const wire::ResizeStatus::Container* Measured(const wire::ResizeStatus& pod, Source source) const;
   // Reports once that the pod's file is not read on this node.
-  void ReportUnreadFile(const wire::ResizeStatus& pod, Told& told);
+  void ReportUnreadFile(const wire::ResizeStatus& pod, Reported& reported);
   // Moves what is known of the pod from `from` to `to`; begins from zero if its source has
   // changed.
   Counted& Keep(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
@@ -92,7 +92,7 @@ class ProgressKeeper {
   void ReadFile(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                 Counted& counted);
   // Reports that the pod's log could not be read.
-  void ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error);
+  void ReportLog(const wire::ResizeStatus& pod, Reported& reported, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
               const std::optional<NodeBusy>& busy, Followed& followed);
   // Returns none if there is no report or it is too old.
@@ -106,12 +106,12 @@ class ProgressKeeper {
   void Count(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
              const Result<std::string>* page, Counted& counted);
   void ReadCpu(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
-               Told& told);
+               Reported& reported);
   // Reads the memory use periodically if the pod reports progress.
   void ReadMemory(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
-                  const SharedStorage& shared, Told& told);
+                  const SharedStorage& shared, Reported& reported);
   // `pods_fault`: the pod's author can mend it.
-  void Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
+  void Report(const wire::ResizeStatus& pod, Reported& reported, std::string_view reason,
               const std::string& message, bool pods_fault);
   template <class Kept>
   void Publish(const std::map<std::string, Kept>& kept, std::map<std::string, PodProgress>& known);

@@ -171,8 +171,8 @@ Result<GavelThroughputs> GavelThroughputs::WithPairs(GavelThroughputs alone, std
     columns.push_back(*column);
   }
   for (const std::string& type : alone.types_) {
-    for (const char* const whose : {"_first", "_second"}) {
-      const auto column = table->Need(type + whose);
+    for (const char* const suffix : {"_first", "_second"}) {
+      const auto column = table->Need(type + suffix);
       if (!column) return Fail(column.error());
       columns.push_back(*column);
     }

@@ -52,9 +52,7 @@ class GavelThroughputs {
   static GavelThroughputs Published();
 
   const std::vector<std::string>& types() const { return types_; }
-  bool Knows(const std::string& model, int64_t gpus) const {
-    return rates_.count({model, gpus}) > 0;
-  }
+  bool Has(const std::string& model, int64_t gpus) const { return rates_.count({model, gpus}) > 0; }
   // Sorts `types` from the fastest, by the sum over all models. kInvalid for an unknown type.
   Result<std::vector<std::string>> FastestFirst(std::vector<std::string> types) const;
   // Returns values per type. REQUIRES: the types are known.
@@ -65,7 +63,7 @@ class GavelThroughputs {
   using Together = std::vector<std::array<double, 2>>;
   std::optional<Together> OfPair(const std::string& first, const std::string& second,
                                  const std::vector<std::string>& types) const;
-  bool KnowsPairs() const { return !pairs_.empty(); }
+  bool HasPairs() const { return !pairs_.empty(); }
   // Returns the models that run on so many GPUs of the type, by name. REQUIRES: the type is known.
   std::vector<std::string> Models(int64_t gpus, std::string_view type) const;
 

@@ -215,8 +215,8 @@ class Simulation {
     mechanism_.Solved(now_, shares);
     solved_at_ = now_;
     ++run_.solves;
-    if (options_.tell_solve) {
-      options_.tell_solve({.at = Seconds(now_), .problem = problem, .answer = *answer});
+    if (options_.on_solve) {
+      options_.on_solve({.at = Seconds(now_), .problem = problem, .answer = *answer});
     }
     return {};
   }
@@ -248,7 +248,7 @@ class Simulation {
         JobTimes& times = run_.jobs[index];
         if (!times.started) times.started = Seconds(now_);
       }
-      mechanism_.Book(pick.job, pick.type, longest, pick.partner);
+      mechanism_.Charge(pick.job, pick.type, longest, pick.partner);
       end = std::max(end, now_ + longest);
       for (const auto& [index, rate] : runs) {
         if (jobs_[index].left <= 0) Finish(index, now_ + longest);
@@ -265,7 +265,7 @@ class Simulation {
     std::erase_if(pairs_,
                   [&](const Pair& pair) { return pair.first == index || pair.second == index; });
     ++finished_;
-    if (options_.tell_finished) options_.tell_finished(finished_);
+    if (options_.on_finished) options_.on_finished(finished_);
   }
 
   const GavelThroughputs& throughputs_;
@@ -292,7 +292,7 @@ class Simulation {
 
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options) {
-  if (IsPacked(options.policy) && !throughputs.KnowsPairs()) {
+  if (IsPacked(options.policy) && !throughputs.HasPairs()) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}: a table of throughputs has no pairs: use the published one, which "
                             "has pairs, or the policy without _packed",

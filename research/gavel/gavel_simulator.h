@@ -47,8 +47,8 @@ struct GavelOptions {
   std::vector<double> costs;       // per GPU and hour, by type; empty: unknown
   std::string policy;
   // Both may be empty.
-  std::function<void(const GavelSolve&)> tell_solve;
-  std::function<void(size_t)> tell_finished;  // number of finished jobs
+  std::function<void(const GavelSolve&)> on_solve;
+  std::function<void(size_t)> on_finished;  // number of finished jobs
 };
 
 struct GavelRun {

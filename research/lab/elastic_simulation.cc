@@ -47,25 +47,25 @@ Result<ElasticOptions> ReadElasticOptions(const LabArguments& arguments,
                         .type = gpus->begin()->first,
                         .round = *round,
                         .restart_cost = *restart_cost,
-                        .tell_finished = {}};
+                        .on_finished = {}};
 }
 
 }  // namespace
 
 Result<std::vector<RunResult>> RunAllElastic(const LabArguments& arguments,
-                                             const TellProgress& tell) {
+                                             const ReportProgress& report) {
   const auto throughputs = LoadThroughputs(arguments.throughputs);
   if (!throughputs) return Fail(throughputs.error());
   const auto common = ReadElasticOptions(arguments, *throughputs);
   if (!common) return Fail(common.error());
   const auto simulate = [&](const GavelWorkload& workload,
-                            const std::function<void(size_t)>& tell_finished,
+                            const std::function<void(size_t)>& on_finished,
                             RunResult& result) -> Result<> {
     const auto policy = ParseElasticPolicy(result.policy);
     if (!policy) return WrongOption("--policy", policy.error().message);
     ElasticOptions options = *common;
     options.policy = *policy;
-    options.tell_finished = tell_finished;
+    options.on_finished = on_finished;
     auto run = SimulateElastic(workload.jobs, *throughputs, options);
     if (!run) return WrongOption(workload.name, run.error().message);
     result.rounds = run->rounds;
@@ -76,7 +76,7 @@ Result<std::vector<RunResult>> RunAllElastic(const LabArguments& arguments,
   };
   return RunEach(arguments, *throughputs,
                  {.mechanism = "elastic", .fastest_type = common->type, .simulate = simulate},
-                 tell);
+                 report);
 }
 
 }  // namespace synergy::cli

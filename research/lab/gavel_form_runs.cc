@@ -9,7 +9,7 @@ namespace {
 
 Result<RunResult> RunUnder(const std::string& policy, const GavelWorkload& workload,
                            const JobWindow& window, const GavelFormSimulator& simulator,
-                           const TellProgress& tell) {
+                           const ReportProgress& report) {
   RunResult run{
       .workload = workload.name, .policy = policy, .mechanism = std::string(simulator.mechanism)};
   for (const GavelTraceJob& job : workload.jobs) {
@@ -18,7 +18,7 @@ Result<RunResult> RunUnder(const std::string& policy, const GavelWorkload& workl
   }
   return TimedRun(std::move(run), window, [&](RunResult& result) {
     return simulator.simulate(
-        workload, [&](size_t finished) { tell(result, finished, workload.jobs.size()); }, result);
+        workload, [&](size_t finished) { report(result, finished, workload.jobs.size()); }, result);
   });
 }
 
@@ -27,7 +27,7 @@ Result<RunResult> RunUnder(const std::string& policy, const GavelWorkload& workl
 Result<std::vector<RunResult>> RunEach(const LabArguments& arguments,
                                        const GavelThroughputs& throughputs,
                                        const GavelFormSimulator& simulator,
-                                       const TellProgress& tell) {
+                                       const ReportProgress& report) {
   const auto window = WindowOf(arguments);
   if (!window) return Fail(window.error());
   const auto workloads = LoadGavelWorkloads(arguments, throughputs, simulator.fastest_type);
@@ -40,7 +40,7 @@ Result<std::vector<RunResult>> RunEach(const LabArguments& arguments,
   std::vector<RunResult> results;
   for (const GavelWorkload& workload : *workloads) {
     for (const std::string& policy : arguments.policies) {
-      auto result = RunUnder(policy, workload, window->value_or(JobWindow{}), simulator, tell);
+      auto result = RunUnder(policy, workload, window->value_or(JobWindow{}), simulator, report);
       if (!result) return Fail(result.error());
       results.push_back(*std::move(result));
     }

@@ -22,7 +22,7 @@ struct GavelFormSimulator {
   std::string fastest_type;    // generated durations are times on this type
   // Simulates the workload under RunResult::policy; fills jobs and figures.
   std::function<Result<>(const GavelWorkload& workload,
-                         const std::function<void(size_t)>& tell_finished, RunResult& result)>
+                         const std::function<void(size_t)>& on_finished, RunResult& result)>
       simulate;
 };
 
@@ -30,6 +30,6 @@ struct GavelFormSimulator {
 Result<std::vector<RunResult>> RunEach(const LabArguments& arguments,
                                        const GavelThroughputs& throughputs,
                                        const GavelFormSimulator& simulator,
-                                       const TellProgress& tell);
+                                       const ReportProgress& report);
 
 }  // namespace synergy::cli

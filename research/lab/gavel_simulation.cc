@@ -30,8 +30,8 @@ Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                       .gpus = std::move(types->gpus),
                       .costs = std::move(types->costs),
                       .policy = {},
-                      .tell_solve = {},
-                      .tell_finished = {}};
+                      .on_solve = {},
+                      .on_finished = {}};
 }
 
 // Checks that there is only one run: --solves records a single one.
@@ -46,7 +46,7 @@ Result<> CheckSolves(const LabArguments& arguments) {
 }  // namespace
 
 Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments,
-                                           const TellProgress& tell) {
+                                           const ReportProgress& report) {
   const auto one = CheckSolves(arguments);
   if (!one) return Fail(one.error());
   const auto throughputs = LoadThroughputs(arguments.throughputs);
@@ -55,14 +55,14 @@ Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments,
   if (!common) return Fail(common.error());
   GavelSolves solves(arguments.policies.front());
   if (!arguments.solves.empty()) {
-    common->tell_solve = [&](const GavelSolve& solve) { solves.Add(solve); };
+    common->on_solve = [&](const GavelSolve& solve) { solves.Add(solve); };
   }
   const auto simulate = [&](const GavelWorkload& workload,
-                            const std::function<void(size_t)>& tell_finished,
+                            const std::function<void(size_t)>& on_finished,
                             RunResult& result) -> Result<> {
     GavelOptions options = *common;
     options.policy = result.policy;
-    options.tell_finished = tell_finished;
+    options.on_finished = on_finished;
     auto run = SimulateGavel(workload.jobs, *throughputs, options);
     if (!run) return WrongOption(workload.name, run.error().message);
     result.rounds = run->rounds;
@@ -71,7 +71,7 @@ Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments,
   };
   auto results = RunEach(
       arguments, *throughputs,
-      {.mechanism = "rounds", .fastest_type = common->types.front(), .simulate = simulate}, tell);
+      {.mechanism = "rounds", .fastest_type = common->types.front(), .simulate = simulate}, report);
   if (!results) return Fail(results.error());
   if (!arguments.solves.empty()) {
     const auto written = WriteFile(arguments.solves, solves.Take());

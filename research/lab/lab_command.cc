@@ -224,10 +224,10 @@ Result<> RunLab(const LabArguments& arguments) {
   if (!limits) return limits;
   auto files = CheckFiles(arguments);
   if (!files) return files;
-  const auto run = [&](const TellProgress& tell) {
+  const auto run = [&](const ReportProgress& report) {
     return arguments.kind == LabKind::kTiresias ? RunAllTiresias(arguments)
-           : arguments.kind == LabKind::kGavel  ? RunAllGavel(arguments, tell)
-                                                : RunAllElastic(arguments, tell);
+           : arguments.kind == LabKind::kGavel  ? RunAllGavel(arguments, report)
+                                                : RunAllElastic(arguments, report);
   };
   if (arguments.kind == LabKind::kTiresias || arguments.kind == LabKind::kGavel ||
       arguments.elastic) {

@@ -19,7 +19,7 @@ Result<std::vector<RunResult>> RunAllInRounds(const LabArguments& arguments,
                                               const LabOptions& options, const ModelFacts& facts,
                                               const PresentCluster* cluster,
                                               const std::vector<TraceWorkload>& workloads,
-                                              const TellProgress& tell);
+                                              const ReportProgress& report);
 
 // Runs the same with the simulator of Synergy's authors.
 Result<std::vector<RunResult>> RunAllReference(const LabArguments& arguments,
@@ -34,10 +34,11 @@ Simulator ReferenceRuns(const LabArguments& arguments, const LabOptions& options
 Result<std::vector<RunResult>> RunAllTiresias(const LabArguments& arguments);
 
 // Runs the simulator of Gavel's authors: every workload under every policy.
-Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments, const TellProgress& tell);
+Result<std::vector<RunResult>> RunAllGavel(const LabArguments& arguments,
+                                           const ReportProgress& report);
 
 // Runs jobs with varying numbers of workers: every workload under every policy.
 Result<std::vector<RunResult>> RunAllElastic(const LabArguments& arguments,
-                                             const TellProgress& tell);
+                                             const ReportProgress& report);
 
 }  // namespace synergy::cli

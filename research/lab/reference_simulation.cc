@@ -51,7 +51,7 @@ Simulator ReferenceRuns(const LabArguments& arguments, const LabOptions& options
       .start = [&](const PresentCluster* cluster) { return StartOf(arguments, options, cluster); },
       .run =
           [&](const ModelFacts& facts, const PresentCluster* /*cluster*/,
-              const std::vector<TraceWorkload>& workloads, const TellProgress& /*tell*/) {
+              const std::vector<TraceWorkload>& workloads, const ReportProgress& /*report*/) {
             return RunAllReference(arguments, options, facts, workloads);
           }};
 }

@@ -85,7 +85,7 @@ Result<SimulationRun> RunOnTypes(const LabArguments& arguments, const LabOptions
 
 Result<> RunByMechanism(const LabArguments& arguments, const LabOptions& options,
                         const PresentCluster* cluster, const TraceWorkload& workload,
-                        const TellProgress& tell, JobProfiles& profiles, RunResult& result) {
+                        const ReportProgress& report, JobProfiles& profiles, RunResult& result) {
   const auto jobs = ToJobs(workload, result.load, options.server, profiles);
   if (!jobs) return Fail(jobs.error());
   const bool by_events = IsOf(ProductMechanisms(), result.mechanism);
@@ -102,7 +102,7 @@ Result<> RunByMechanism(const LabArguments& arguments, const LabOptions& options
                             "only for synergy and synergy-strict",
                             result.mechanism));
   }
-  const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
+  const Progress progress = [&](size_t finished) { report(result, finished, jobs->size()); };
   auto run =
       by_events
           ? RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress)
@@ -119,7 +119,7 @@ Result<std::vector<RunResult>> RunAllInRounds(const LabArguments& arguments,
                                               const LabOptions& options, const ModelFacts& facts,
                                               const PresentCluster* cluster,
                                               const std::vector<TraceWorkload>& workloads,
-                                              const TellProgress& tell) {
+                                              const ReportProgress& report) {
   JobProfiles::FindMeasured on_type;
   if (options.types) {
     on_type = [&](const std::string& model) { return options.types->profiles.Measured(model); };
@@ -127,7 +127,7 @@ Result<std::vector<RunResult>> RunAllInRounds(const LabArguments& arguments,
   JobProfiles profiles(facts, cluster, std::move(on_type));
   return RunEveryWorkload(arguments, options.window.value_or(JobWindow{}), workloads,
                           [&](const TraceWorkload& workload, RunResult& result) {
-                            return RunByMechanism(arguments, options, cluster, workload, tell,
+                            return RunByMechanism(arguments, options, cluster, workload, report,
                                                   profiles, result);
                           });
 }
@@ -150,8 +150,8 @@ Simulator OurRounds(const LabArguments& arguments, const LabOptions& options) {
               },
           .run =
               [&](const ModelFacts& facts, const PresentCluster* cluster,
-                  const std::vector<TraceWorkload>& workloads, const TellProgress& tell) {
-                return RunAllInRounds(arguments, options, facts, cluster, workloads, tell);
+                  const std::vector<TraceWorkload>& workloads, const ReportProgress& report) {
+                return RunAllInRounds(arguments, options, facts, cluster, workloads, report);
               }};
 }
 

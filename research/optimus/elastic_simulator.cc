@@ -194,7 +194,7 @@ class ElasticSimulation {
       }
       times.finished = Seconds(now + lost + needed);
       ++finished_;
-      if (options_.tell_finished) options_.tell_finished(finished_);
+      if (options_.on_finished) options_.on_finished(finished_);
     }
     active_ = std::move(still_active);
   }

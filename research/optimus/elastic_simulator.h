@@ -47,9 +47,9 @@ struct ElasticOptions {
   int gpus = 1;
   std::string type;  // the type whose speeds are used
   Seconds round{600};
-  Seconds restart_cost{30};                   // below `round`
-  uint64_t seed = 0;                          // seed of losses and noise
-  std::function<void(size_t)> tell_finished;  // number of finished jobs; may be empty
+  Seconds restart_cost{30};                 // below `round`
+  uint64_t seed = 0;                        // seed of losses and noise
+  std::function<void(size_t)> on_finished;  // number of finished jobs; may be empty
 };
 
 struct ElasticRun {

@@ -62,18 +62,18 @@ int64_t IterationsIn(double round, double iteration_time) {
 
 }  // namespace
 
-void Job::BookRound(double round, bool at_demand) {
-  booked = at_demand && !cut ? iterations_at_demand : iterations_at_fair;
-  BookRoundAgain(round);
+void Job::ChargeRound(double round, bool at_demand) {
+  charged = at_demand && !cut ? iterations_at_demand : iterations_at_fair;
+  ChargeRoundAgain(round);
 }
 
-void Job::BookRoundAgain(double round) {
+void Job::ChargeRoundAgain(double round) {
   attained += round;
   done_before = done;
-  done = std::min(done + booked, total_iterations);
+  done = std::min(done + charged, total_iterations);
 }
 
-void Job::UnbookRound(double round) {
+void Job::RefundRound(double round) {
   attained = std::max(attained - round, 0.0);
   done = done_before;
 }

@@ -40,7 +40,7 @@ struct Job {
   double attained = 0;      // seconds of rounds
   int64_t done = 0;         // iterations
   int64_t done_before = 0;  // this round
-  int64_t booked = 0;       // in a whole round, as last booked
+  int64_t charged = 0;      // in a whole round, as last charged
   std::vector<Part> parts;  // empty: the job does not run
   Amounts held{};           // total of all parts
 
@@ -49,12 +49,12 @@ struct Job {
   // Returns the speed that policies use.
   double Speed() const { return cut ? 1 : speedup; }
 
-  // Books a whole round's progress when the round begins.
-  void BookRound(double round, bool at_demand);
-  // Books the same progress as last time.
-  void BookRoundAgain(double round);
+  // Charges a whole round's progress when the round begins.
+  void ChargeRound(double round, bool at_demand);
+  // Charges the same progress as last time.
+  void ChargeRoundAgain(double round);
   // Takes the round's progress back.
-  void UnbookRound(double round);
+  void RefundRound(double round);
 };
 
 // Computes the demand as the authors do: an unknown model runs as alexnet; the facts are those of

@@ -44,7 +44,7 @@ Result<bool> OneByOne::TryPlace(Job& job, const Amounts& demand, bool at_demand)
   if (!round_.placement.Find(demand)) return false;
   if (auto taken = round_.cluster.Take(job, round_.placement.parts()); !taken)
     return Fail(taken.error());
-  job.BookRound(round_.duration, at_demand);
+  job.ChargeRound(round_.duration, at_demand);
   for (const Part& part : job.parts) round_.cluster.JobsOn(part.server).push_back(&job);
   return true;
 }

@@ -2,8 +2,8 @@
 
 // One round of the reference simulator: which jobs run, where, and with what amounts. A mechanism
 // is a file of its own: most are OneByOne; one that decides about all jobs together derives from
-// Mechanism, and may book iterations (Job::booked, BookRoundAgain) without giving parts. A new one
-// also needs a value of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
+// Mechanism, and may charge iterations (Job::charged, ChargeRoundAgain) without giving parts. A new
+// one also needs a value of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
 //
 // Threading: one owner at a time.
 
@@ -34,7 +34,7 @@ class Mechanism {
   // rather than all.
   virtual bool ChoosesTogether() const { return false; }
 
-  // Gives jobs their parts, books their round's progress and appends those that run to `running`,
+  // Gives jobs their parts, charges their round's progress and appends those that run to `running`,
   // in the order of their placement. REQUIRES: all servers are free. The result depends only on the
   // sequence of `ordered` up to the job that takes the last GPU. The Error is that of
   // Cluster::Take, or says that the authors' program gives up.

@@ -32,15 +32,15 @@ Result<> Opt::Allocate(std::span<Job* const> ordered, std::vector<Job*>& running
     for (const Cell& cell : group.cells) {
       for (auto left = std::llround(*count++); left > 0; --left) {
         Job& next = **job++;
-        next.booked = static_cast<int64_t>(
+        next.charged = static_cast<int64_t>(
             std::floor(round_.duration / (next.iteration_time / cell.throughput)));
-        if (next.booked < 1) {
+        if (next.charged < 1) {
           return Fail(ErrorCode::kInvalid,
                       fmt::format("job {}: no iteration fits into a round at its fair share, and "
                                   "the job would never end: use longer rounds",
                                   next.id));
         }
-        next.BookRoundAgain(round_.duration);
+        next.ChargeRoundAgain(round_.duration);
         if (auto taken = round_.cluster.Take(next, {}); !taken) return taken;
       }
     }

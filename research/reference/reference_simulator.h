@@ -5,7 +5,7 @@
 // is confined to this folder.
 //
 // * Time advances in rounds. Every round frees all servers and allocates again; a whole round's
-//   progress is booked at its start, in whole iterations, and a job ends only between rounds.
+//   progress is charged at its start, in whole iterations, and a job ends only between rounds.
 // * A job runs at the speed of the fair share, or at its speed-up with its full demand; nothing
 //   in between, and nothing for spreading or moving it.
 // * Storage is a resource of 62.5 MB/s per GPU.

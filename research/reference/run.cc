@@ -116,7 +116,7 @@ Result<bool> Run::Schedule(double now) {
   std::erase_if(runnable_, [](const Job* job) { return job->Finished(); });
   PutInOrder(now);
   if (RepeatsLastRound()) {
-    for (Job* const job : running_) job->BookRoundAgain(round_);
+    for (Job* const job : running_) job->ChargeRoundAgain(round_);
   } else if (auto allocated = Allocate(); !allocated) {
     return Fail(allocated.error());
   }

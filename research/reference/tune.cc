@@ -106,7 +106,7 @@ void Tune::FindVictims(uint32_t server, const Amounts& need) {
   std::vector<Job*>& jobs = round().cluster.JobsOn(server);
   SortVictims(jobs);
   for (Job* const job : jobs) {
-    // A job that has nothing to give is booked again all the same, at the speed of the fair share.
+    // A job that has nothing to give is charged again all the same, at the speed of the fair share.
     victims_.push_back(job);
     const double gpus = GpusOn(*job, server);
     const Amounts held = job->held * (gpus / job->gpus);
@@ -118,11 +118,11 @@ void Tune::FindVictims(uint32_t server, const Amounts& need) {
 Result<> Tune::CutBack(Job& job) {
   parts_ = job.parts;
   round().cluster.Release(job);
-  job.UnbookRound(round().duration);
+  job.RefundRound(round().duration);
   const Amounts demand = CutToFair(job);
   for (Part& part : parts_) part.amounts = demand * (part.amounts[kGpu] / job.gpus);
   if (auto taken = round().cluster.Take(job, parts_); !taken) return taken;
-  job.BookRound(round().duration, /*at_demand=*/false);
+  job.ChargeRound(round().duration, /*at_demand=*/false);
   return {};
 }
 

@@ -30,7 +30,7 @@ class Tune final : public OneByOne {
   void FindTargets(double gpus);
   // Finds the jobs on the server that must give something back for `need` to fit, into victims_.
   void FindVictims(uint32_t server, const Amounts& need);
-  // Takes the job's round back and books it again at its place, with the fair share of CPU and
+  // Takes the job's round back and charges it again at its place, with the fair share of CPU and
   // memory, or its demand, at the speed of the fair share.
   Result<> CutBack(Job& job);
 

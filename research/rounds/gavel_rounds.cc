@@ -161,9 +161,9 @@ bool GavelRounds::DecidesAgain(size_t waiting) const {
   return policy.whole_types ? !policy.fifo && waiting > 0 : true;
 }
 
-void GavelRounds::Book(Job& job, size_t place, Seconds stretch, Seconds /*now*/) {
+void GavelRounds::Charge(Job& job, size_t place, Seconds stretch, Seconds /*now*/) {
   if (!job.Runs()) return;
-  rounds_.Book(NameOf(place), TypeOf(job.holds.front().server), stretch.count());
+  rounds_.Charge(NameOf(place), TypeOf(job.holds.front().server), stretch.count());
 }
 
 void GavelRounds::Gone(size_t place) { rounds_.Remove(NameOf(place)); }

@@ -60,7 +60,7 @@ class GavelRounds final : public RoundPlanner {
                               Seconds now, bool begins) override;
   bool DecidesAgain(size_t waiting) const override;
   bool DecidesWithin() const override { return within_rounds_; }
-  void Book(Job& job, size_t place, Seconds stretch, Seconds now) override;
+  void Charge(Job& job, size_t place, Seconds stretch, Seconds now) override;
   void Gone(size_t place) override;
 
  private:

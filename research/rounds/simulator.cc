@@ -26,7 +26,7 @@ constexpr Seconds kSlack{1e-6};
 // The progress of a running job.
 struct Pace {
   double speed = 0;  // fair-share seconds of work per second
-  Seconds from{};    // when it runs again after a start; progress is booked up to here
+  Seconds from{};    // when it runs again after a start; progress is charged up to here
 };
 
 class Simulation {
@@ -191,7 +191,7 @@ class Simulation {
     size_t kept = 0;
     for (JobIndex job = 0; job < active_.size(); ++job) {
       const Seconds finish = FinishOf(job);
-      Book(job, std::min(finish, until));
+      Charge(job, std::min(finish, until));
       if (finish <= until) {
         run_.jobs[places_[job]].finish = finish;
         planner_.Gone(places_[job]);
@@ -216,11 +216,11 @@ class Simulation {
     if (progress_) progress_(finished_);
   }
 
-  // Books a job's progress, and its allocation, from now until then.
-  void Book(JobIndex index, Seconds until) {
+  // Charges a job's progress, and its allocation, from now until then.
+  void Charge(JobIndex index, Seconds until) {
     Job& job = active_[index];
     const Seconds held = until - now_;
-    planner_.Book(job, places_[index], held, until);
+    planner_.Charge(job, places_[index], held, until);
     if (!job.Runs()) return;
     const Seconds from = std::max(paces_[index].from, now_);
     if (until > from) {
@@ -239,7 +239,7 @@ class Simulation {
     }
   }
 
-  // REQUIRES: the job ran until then at this speed, and is booked.
+  // REQUIRES: the job ran until then at this speed, and is charged.
   static void NoteFirstPart(const Job& job, JobRun& run, Seconds until, double speed) {
     if (job.first_part <= Seconds(0) || run.first_part >= Seconds(0) || speed <= 0) return;
     const Seconds beyond = job.ideal - job.remaining - job.first_part;
@@ -283,8 +283,8 @@ class OrderedRounds final : public RoundPlanner {
     return PlannedRound{std::move(plan), std::move(speeds)};
   }
   bool DecidesAgain(size_t waiting) const override { return policy_.Preempts() && waiting > 0; }
-  void Book(Job& job, size_t /*place*/, Seconds stretch, Seconds now) override {
-    policy_.Book(job, stretch, now);
+  void Charge(Job& job, size_t /*place*/, Seconds stretch, Seconds now) override {
+    policy_.Charge(job, stretch, now);
   }
 
  private:

@@ -55,8 +55,8 @@ class RoundPlanner {
   virtual bool DecidesAgain(size_t waiting) const = 0;
   // Returns whether to decide within a round, too, when a job arrives or ends.
   virtual bool DecidesWithin() const { return false; }
-  // Books the `stretch` up to `now`, in which the job ran if it Runs().
-  virtual void Book(Job& job, size_t place, Seconds stretch, Seconds now) = 0;
+  // Charges the `stretch` up to `now`, in which the job ran if it Runs().
+  virtual void Charge(Job& job, size_t place, Seconds stretch, Seconds now) = 0;
   // The job has ended.
   virtual void Gone(size_t /*place*/) {}
 };

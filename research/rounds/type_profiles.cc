@@ -70,14 +70,14 @@ const JobProfile* TypeProfiles::Measured(const std::string& model) const {
 
 Result<std::vector<double>> TypeProfiles::Rates(const std::string& model, Gpus gpus) const {
   std::string known = model;
-  if (!throughputs_.Knows(known, 1)) known = StandInFor(model);
-  if (!throughputs_.Knows(known, 1)) {
+  if (!throughputs_.Has(known, 1)) known = StandInFor(model);
+  if (!throughputs_.Has(known, 1)) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("the speed of {} on {} is unknown: add a line in --throughputs, or "
                             "profiles with gpuProduct in --type-profiles",
                             model, fmt::join(types_, ", ")));
   }
-  const int64_t row = throughputs_.Knows(known, gpus.count()) ? gpus.count() : 1;
+  const int64_t row = throughputs_.Has(known, gpus.count()) ? gpus.count() : 1;
   std::vector<std::string> types = types_;
   types.push_back(reference_);
   return throughputs_.Of(known, row, types);

@@ -18,7 +18,7 @@ class OneList final : public TiresiasOrder {
 
   void Add(Index index) override { jobs_.push_back(index); }
   void Remove(Index index) override { std::erase(jobs_, index); }
-  void Book(std::span<TiresiasState> /*states*/, int64_t /*stretch*/) override {}
+  void Charge(std::span<TiresiasState> /*states*/, int64_t /*stretch*/) override {}
 
   std::span<const Index> Sorted(std::span<const TiresiasState> states) override {
     if (kind_ == TiresiasSchedule::Kind::kFifo) return jobs_;
@@ -64,7 +64,7 @@ class Queues final : public TiresiasOrder {
     for (std::vector<Index>& queue : queues_) std::erase(queue, index);
   }
 
-  void Book(std::span<TiresiasState> states, int64_t stretch) override {
+  void Charge(std::span<TiresiasState> states, int64_t stretch) override {
     for (const Index index : arrived_) {
       TiresiasState& state = states[index];
       const uint32_t before = state.place.queue;

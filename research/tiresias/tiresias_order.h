@@ -32,8 +32,8 @@ class TiresiasOrder {
 
   virtual void Add(Index index) = 0;
   virtual void Remove(Index index) = 0;
-  // Books the jobs' progress since the last instant, `stretch` seconds ago, and moves them.
-  virtual void Book(std::span<TiresiasState> states, int64_t stretch) = 0;
+  // Charges the jobs' progress since the last instant, `stretch` seconds ago, and moves them.
+  virtual void Charge(std::span<TiresiasState> states, int64_t stretch) = 0;
   // Returns the jobs in order of precedence. Valid until the next call.
   virtual std::span<const Index> Sorted(std::span<const TiresiasState> states) = 0;
   // Called after a pass: puts running jobs before waiting ones. Returns the time until a job has to

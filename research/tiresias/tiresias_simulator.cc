@@ -51,7 +51,7 @@ class TiresiasRun {
       now_ = instant;
       Work(stretch);
       Arrive();
-      order_->Book(states_, stretch);
+      order_->Charge(states_, stretch);
       fifo_ ? StartInOrder() : PlaceAnew();
       next_move_ = order_->Settle(states_);
     }

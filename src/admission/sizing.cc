@@ -104,9 +104,9 @@ Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfi
   sizes.demand.gpus = sizes.floor.gpus = sizing.gpus;
   ResourceVector wanted;
   if (profile != nullptr) {
-    const double believed = BelievedThroughput(*profile, sizes.fair_share, trust.max_speed_up);
-    wanted = profile->Demand(trust.tolerance, believed);
-    if (believed < profile->Best()) {
+    const double credible = CredibleThroughput(*profile, sizes.fair_share, trust.max_speed_up);
+    wanted = profile->Demand(trust.tolerance, credible);
+    if (credible < profile->Best()) {
       sizes.warnings.push_back(
           fmt::format("the profile claims more than {:.4g} times the speed at the fair share; it "
                       "counts as that much (maxSpeedUp)",

@@ -41,7 +41,7 @@ bool IsWorse(DeviceSafety one, DeviceSafety other) {
 DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
   if (!pod.UsesGpus()) return DeviceSafety::kSafe;
   if (IsLost(pod)) return DeviceSafety::kLost;
-  if (const auto said = SafetyByLabel(node)) return *said;
+  if (const auto labelled = SafetyByLabel(node)) return *labelled;
   if (!pod.fungible || !pod.fungible->devices) return DeviceSafety::kUnknown;
   return pod.fungible->devices->safety;
 }
@@ -49,8 +49,8 @@ DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
 DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
   if (!pod.UsesGpus()) return {.safety = DeviceSafety::kSafe, .why = {}};
   if (IsLost(pod)) return *pod.fungible->devices;
-  if (const auto said = SafetyByLabel(node)) {
-    return {.safety = *said,
+  if (const auto labelled = SafetyByLabel(node)) {
+    return {.safety = *labelled,
             .why = fmt::format("set by the node's label {}", annotations::kDevicesSafe)};
   }
   if (!pod.fungible || !pod.fungible->devices) {

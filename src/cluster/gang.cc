@@ -103,9 +103,9 @@ std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {
     return "JobSet creates the pods of a Job only when its first one has a node (" +
            std::string(kExclusive) + ')';
   }
-  const bool says_itself =
+  const bool has_own_gang =
       !label(annotations::kGang).empty() || !label(annotations::kGangSize).empty();
-  if (!says_itself && !label(kKueueGroup).empty() && annotation(kFastAdmission) == "true") {
+  if (!has_own_gang && !label(kKueueGroup).empty() && annotation(kFastAdmission) == "true") {
     return "Kueue admits its group before all of its pods exist (" + std::string(kFastAdmission) +
            ')';
   }

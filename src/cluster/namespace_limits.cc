@@ -51,17 +51,17 @@ const std::vector<T>& In(const ByNamespace<T>& all, const std::string& pod_names
   return found == all.end() ? none : found->second;
 }
 
-bool Says(const LimitRange& range) {
+bool HasLimits(const LimitRange& range) {
   return range.container != AmountBounds{} || range.pod != AmountBounds{} || range.cpu_ratio ||
          range.memory_ratio;
 }
 
-bool Says(const ResourceQuota& quota) {
-  bool says = quota.by_qos;
+bool HasLimits(const ResourceQuota& quota) {
+  bool has_limits = quota.by_qos;
   ResourceVector::ForEachDivided([&](auto dimension) {
-    says |= quota.requests.Counts(dimension) || quota.limits.Counts(dimension);
+    has_limits |= quota.requests.Counts(dimension) || quota.limits.Counts(dimension);
   });
-  return says;
+  return has_limits;
 }
 
 void Narrow(AmountBounds& bounds, const AmountBounds& by) {
@@ -141,11 +141,11 @@ ResourceVector NamespaceLimits::MostForEach(const Pod& pod, const ResourceVector
 }
 
 bool NamespaceLimits::Put(LimitRange range) {
-  return Says(range) ? synergy::Put(ranges_, std::move(range)) : RemoveRange(range.uid);
+  return HasLimits(range) ? synergy::Put(ranges_, std::move(range)) : RemoveRange(range.uid);
 }
 
 bool NamespaceLimits::Put(ResourceQuota quota) {
-  return Says(quota) ? synergy::Put(quotas_, std::move(quota)) : RemoveQuota(quota.uid);
+  return HasLimits(quota) ? synergy::Put(quotas_, std::move(quota)) : RemoveQuota(quota.uid);
 }
 
 bool NamespaceLimits::RemoveRange(const std::string& uid) { return Remove(ranges_, uid); }

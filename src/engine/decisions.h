@@ -91,7 +91,7 @@ struct HeldProfile {
 
 // All profiles that exist from here on.
 struct ProfilesHeld {
-  uint64_t book_version = 0;
+  uint64_t profiles_version = 0;
   std::vector<HeldProfile> profiles;
 };
 

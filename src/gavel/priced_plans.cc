@@ -287,7 +287,7 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
   const double level = search.value();
   MaxMinAnswer answer{.level = level / unit, .shares = search.Shares(), .prices = {}};
   const CostHulls& hulls = search.FinalHulls();
-  bool somebody = false;
+  bool is_any_priced = false;
   for (size_t job = 0; job < rise.size(); ++job) {
     const double throughput = base[job] + level * scaled[job];
     double price = 0;
@@ -299,10 +299,10 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
       if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // has its best type alone
     }
     if (price <= kNoSlope) price = 0;
-    somebody = somebody || price > 0;
+    is_any_priced = is_any_priced || price > 0;
     answer.prices.push_back(price);
   }
-  if (!somebody) return std::nullopt;
+  if (!is_any_priced) return std::nullopt;
   return answer;
 }
 

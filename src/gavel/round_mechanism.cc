@@ -14,11 +14,11 @@ void RoundMechanism::Add(const std::string& name, double gpus, std::vector<doubl
   std::vector<bool> runs;
   for (const double each : throughput) runs.push_back(each > 0);
   const std::vector<double> none(gpus_.size(), 0);
-  standings_.emplace(Who{next_number_, std::nullopt}, Standing{.gpus = gpus,
-                                                               .runs = std::move(runs),
-                                                               .shares = std::nullopt,
-                                                               .received = none,
-                                                               .deficit = none});
+  standings_.emplace(Candidate{next_number_, std::nullopt}, Standing{.gpus = gpus,
+                                                                     .runs = std::move(runs),
+                                                                     .shares = std::nullopt,
+                                                                     .received = none,
+                                                                     .deficit = none});
   jobs_.emplace(next_number_, Job{name, std::move(throughput)});
   numbers_.emplace(name, next_number_++);
   changed_ = true;
@@ -28,11 +28,11 @@ void RoundMechanism::AddPair(const std::string& first, const std::string& second
                              std::vector<bool> runs) {
   const auto [earlier, later] = std::minmax(numbers_.at(first), numbers_.at(second));
   const std::vector<double> none(gpus_.size(), 0);
-  standings_.emplace(Who{later, earlier}, Standing{.gpus = At(first).gpus,
-                                                   .runs = std::move(runs),
-                                                   .shares = std::nullopt,
-                                                   .received = none,
-                                                   .deficit = none});
+  standings_.emplace(Candidate{later, earlier}, Standing{.gpus = At(first).gpus,
+                                                         .runs = std::move(runs),
+                                                         .shares = std::nullopt,
+                                                         .received = none,
+                                                         .deficit = none});
 }
 
 void RoundMechanism::Remove(const std::string& name) {
@@ -66,28 +66,28 @@ RoundMechanism::Standing* RoundMechanism::Find(const std::string& name,
                                                const std::string& partner) {
   const auto job = numbers_.find(name);
   if (job == numbers_.end()) return nullptr;
-  Who who{job->second, std::nullopt};
+  Candidate candidate{job->second, std::nullopt};
   if (!partner.empty()) {
     const auto other = numbers_.find(partner);
     if (other == numbers_.end()) return nullptr;
-    who = {std::max(job->second, other->second), std::min(job->second, other->second)};
+    candidate = {std::max(job->second, other->second), std::min(job->second, other->second)};
   }
-  const auto found = standings_.find(who);
+  const auto found = standings_.find(candidate);
   return found == standings_.end() ? nullptr : &found->second;
 }
 
 bool RoundMechanism::SolveIsDue(double now) const {
   if (!changed_ || standings_.empty()) return false;
   if (!last_solve_ || *last_solve_ == 0) return true;
-  const bool knows_nobody =
+  const bool has_no_shares =
       std::none_of(standings_.begin(), standings_.end(),
                    [](const auto& each) { return each.second.shares.has_value(); });
-  return knows_nobody || now - *last_solve_ >= options_.between_solves;
+  return has_no_shares || now - *last_solve_ >= options_.between_solves;
 }
 
 void RoundMechanism::Solved(double now, const std::vector<Shares>& allocation) {
   const double passed = last_solve_ ? now - *last_solve_ : 0;
-  for (auto& [who, standing] : standings_) {
+  for (auto& [candidate, standing] : standings_) {
     for (size_t type = 0; standing.shares && type < gpus_.size(); ++type) {
       standing.deficit[type] += (*standing.shares)[type] * passed - standing.received[type];
     }
@@ -98,8 +98,9 @@ void RoundMechanism::Solved(double now, const std::vector<Shares>& allocation) {
     if (!each.partner.empty()) continue;
     if (Standing* const standing = Find(each.job, "")) standing->shares = each.shares;
   }
-  for (auto& [who, standing] : standings_) {
-    if (who.partner && standings_.at({who.job}).shares && standings_.at({*who.partner}).shares)
+  for (auto& [candidate, standing] : standings_) {
+    if (candidate.partner && standings_.at({candidate.job}).shares &&
+        standings_.at({*candidate.partner}).shares)
       standing.shares.emplace(gpus_.size(), 0);
   }
   for (const Shares& each : allocation) {
@@ -112,8 +113,8 @@ void RoundMechanism::Solved(double now, const std::vector<Shares>& allocation) {
   changed_ = false;
 }
 
-void RoundMechanism::Book(const std::string& name, size_t type, double seconds,
-                          const std::string& partner) {
+void RoundMechanism::Charge(const std::string& name, size_t type, double seconds,
+                            const std::string& partner) {
   given_[type] += seconds;
   if (Standing* const standing = Find(name, partner)) standing->received[type] += seconds;
 }
@@ -150,9 +151,9 @@ std::vector<const RoundMechanism::Standings::value_type*> RoundMechanism::Order(
 
 void RoundMechanism::FillIdle(std::vector<double>& free, std::vector<bool>& placed,
                               std::vector<GavelPick>& picks) const {
-  for (const auto& [who, standing] : standings_) {
-    if (who.partner || placed[who.job] || standing.shares) continue;
-    const std::vector<double>& throughput = jobs_.at(who.job).throughput;
+  for (const auto& [candidate, standing] : standings_) {
+    if (candidate.partner || placed[candidate.job] || standing.shares) continue;
+    const std::vector<double>& throughput = jobs_.at(candidate.job).throughput;
     std::optional<size_t> best;
     for (size_t type = 0; type < free.size(); ++type) {
       if (free[type] < standing.gpus || !standing.runs[type]) continue;
@@ -160,8 +161,8 @@ void RoundMechanism::FillIdle(std::vector<double>& free, std::vector<bool>& plac
     }
     if (!best) continue;
     free[*best] -= standing.gpus;
-    placed[who.job] = true;
-    picks.push_back({jobs_.at(who.job).name, *best, {}});
+    placed[candidate.job] = true;
+    picks.push_back({jobs_.at(candidate.job).name, *best, {}});
   }
 }
 
@@ -179,18 +180,18 @@ std::vector<GavelPick> RoundMechanism::Picks(std::span<const GavelPick> kept,
   for (size_t place = 0; place < gpus_.size(); ++place) {
     const size_t type = order.empty() ? place : order[place];
     for (const Standings::value_type* const each : Order(type)) {
-      const auto& [who, standing] = *each;
+      const auto& [candidate, standing] = *each;
       if (free[type] <= 0) break;
-      if (placed[who.job] || (who.partner && placed[*who.partner])) continue;
+      if (placed[candidate.job] || (candidate.partner && placed[*candidate.partner])) continue;
       if (standing.gpus > free[type]) continue;
       if (!standing.shares && options_.newcomers == GavelNewcomers::kFill) continue;
       if (Priority(standing, type) <= 0 && options_.fifo) continue;
       free[type] -= standing.gpus;
-      placed[who.job] = true;
-      if (who.partner) placed[*who.partner] = true;
+      placed[candidate.job] = true;
+      if (candidate.partner) placed[*candidate.partner] = true;
       if (!standing.shares) continue;
-      picks.push_back({jobs_.at(who.job).name, type,
-                       who.partner ? jobs_.at(*who.partner).name : std::string()});
+      picks.push_back({jobs_.at(candidate.job).name, type,
+                       candidate.partner ? jobs_.at(*candidate.partner).name : std::string()});
     }
   }
   if (options_.newcomers == GavelNewcomers::kFill) FillIdle(free, placed, picks);

@@ -79,7 +79,8 @@ class RoundMechanism {
   void Solved(double now, const std::vector<Shares>& allocation);
 
   // Records that a job, or the pair, had its GPUs on a type for so long.
-  void Book(const std::string& name, size_t type, double seconds, const std::string& partner = "");
+  void Charge(const std::string& name, size_t type, double seconds,
+              const std::string& partner = "");
 
   // REQUIRES: the job is known.
   double Priority(const std::string& name, size_t type) const;
@@ -94,11 +95,11 @@ class RoundMechanism {
  private:
   // The key of a candidate. Candidates are in order of arrival: by the later of two jobs, then the
   // earlier one, a job alone before its pairs.
-  struct Who {
+  struct Candidate {
     size_t job = 0;
     std::optional<size_t> partner;
 
-    auto operator<=>(const Who&) const = default;
+    auto operator<=>(const Candidate&) const = default;
   };
   struct Standing {
     double gpus = 1;
@@ -107,7 +108,7 @@ class RoundMechanism {
     std::vector<double> received;               // since the last solve
     std::vector<double> deficit;
   };
-  using Standings = std::map<Who, Standing>;
+  using Standings = std::map<Candidate, Standing>;
   struct Job {
     std::string name;
     std::vector<double> throughput;

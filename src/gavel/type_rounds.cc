@@ -58,7 +58,7 @@ std::vector<double> TypeRounds::Usable(const TypedJob& job, const std::vector<do
   return usable;
 }
 
-void TypeRounds::Hear(std::span<const TypedJob> jobs, const std::vector<double>& gpus) {
+void TypeRounds::Update(std::span<const TypedJob> jobs, const std::vector<double>& gpus) {
   rounds_.SetGpus(gpus);
   std::set<std::string> present;
   for (const TypedJob& job : jobs) {
@@ -193,7 +193,7 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
                                                   double now) {
   std::vector<TypedJob> moved;
   if (policy_.fifo && begins) jobs = moved = MovedUp(jobs, gpus);
-  Hear(jobs, gpus);
+  Update(jobs, gpus);
   // If the policy's last answer includes none of the jobs, none needs to wait for the next round.
   const bool is_new = std::none_of(known_.begin(), known_.end(), [this](const std::string& name) {
     return solved_.contains(name);
@@ -206,8 +206,8 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
   return picks_;
 }
 
-void TypeRounds::Book(const std::string& name, size_t type, double seconds) {
-  rounds_.Book(name, type, seconds);
+void TypeRounds::Charge(const std::string& name, size_t type, double seconds) {
+  rounds_.Charge(name, type, seconds);
 }
 
 void TypeRounds::Remove(const std::string& name) {

@@ -76,7 +76,7 @@ class TypeRounds {
                                         const std::vector<double>& prices, bool begins, double now);
 
   // Records that a job had its GPUs on a type for so long.
-  void Book(const std::string& name, size_t type, double seconds);
+  void Charge(const std::string& name, size_t type, double seconds);
   void Remove(const std::string& name);
 
   const TypePolicy& policy() const { return policy_; }
@@ -93,7 +93,7 @@ class TypeRounds {
                                 const std::vector<double>& gpus) const;
   // Returns the throughputs that Decide() uses: without types that have too few GPUs for the job.
   std::vector<double> Usable(const TypedJob& job, const std::vector<double>& gpus) const;
-  void Hear(std::span<const TypedJob> jobs, const std::vector<double>& gpus);
+  void Update(std::span<const TypedJob> jobs, const std::vector<double>& gpus);
   Result<> Solve(std::span<const TypedJob> jobs, const std::vector<double>& gpus,
                  const std::vector<double>& prices, double now);
   bool Pays(const TypedJob& job, size_t to) const;

@@ -189,7 +189,7 @@ class ListWatch final : public Reflector {
   void NoteUnread(const std::vector<WatchedKind::Unread>& listed) {
     const std::set<std::string> before = std::exchange(unread_, {});
     for (const auto& [name, why] : listed) {
-      if (!before.contains(name)) TellUnread(name, why);
+      if (!before.contains(name)) ReportUnread(name, why);
       unread_.insert(name);
     }
     CountUnread();
@@ -197,11 +197,11 @@ class ListWatch final : public Reflector {
 
   void NoteRead(const std::string& name, const std::string& why_unread) {
     if (why_unread.empty() ? unread_.erase(name) == 0 : !unread_.insert(name).second) return;
-    if (!why_unread.empty()) TellUnread(name, why_unread);
+    if (!why_unread.empty()) ReportUnread(name, why_unread);
     CountUnread();
   }
 
-  void TellUnread(const std::string& name, const std::string& why) {
+  void ReportUnread(const std::string& name, const std::string& why) {
     log_.Warn("cannot read an object; its earlier state is kept",
               {{"resource", options_.path}, {"object", name}, {"error", why}});
   }

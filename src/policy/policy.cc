@@ -40,11 +40,11 @@ constexpr std::array kPolicies = {
 // Precision of clocks that count rounds by adding up fractions.
 constexpr Seconds kSlack{1e-6};
 
-void BookInQueues(Job& job, Seconds stretch, Seconds now, const ServiceQueues& queues) {
+void ChargeInQueues(Job& job, Seconds stretch, Seconds now, const ServiceQueues& queues) {
   if (job.Runs()) {
-    BookRun(job.place, job.gpus, stretch, now, queues);
+    ChargeRun(job.place, job.gpus, stretch, now, queues);
   } else {
-    BookWait(job.place, stretch, now, queues);
+    ChargeWait(job.place, stretch, now, queues);
   }
 }
 
@@ -69,8 +69,8 @@ PolicyRank QueuedLas::Rank(const Job& job, Seconds /*now*/) const {
   return {static_cast<double>(job.place.queue), WaitsLast(job), entered.count()};
 }
 
-void QueuedLas::Book(Job& job, Seconds stretch, Seconds now) const {
-  BookInQueues(job, stretch, now, queues_);
+void QueuedLas::Charge(Job& job, Seconds stretch, Seconds now) const {
+  ChargeInQueues(job, stretch, now, queues_);
 }
 
 PolicyRank QueuedGittins::Rank(const Job& job, Seconds /*now*/) const {
@@ -81,8 +81,8 @@ PolicyRank QueuedGittins::Rank(const Job& job, Seconds /*now*/) const {
   return {static_cast<double>(queue), -index, WaitsLast(job)};
 }
 
-void QueuedGittins::Book(Job& job, Seconds stretch, Seconds now) const {
-  BookInQueues(job, stretch, now, queues_);
+void QueuedGittins::Charge(Job& job, Seconds stretch, Seconds now) const {
+  ChargeInQueues(job, stretch, now, queues_);
 }
 
 std::span<const PolicyName> PolicyNames() { return kPolicies; }

@@ -37,7 +37,7 @@ class Policy {
   virtual bool Preempts() const { return true; }
   // Records the `stretch` up to `now`, in which the job ran if it Runs(), in the policy's fields of
   // the job. Does not update Job::attained.
-  virtual void Book(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
+  virtual void Charge(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
 };
 
 // First come, first served: by arrival.
@@ -75,7 +75,7 @@ class QueuedLas final : public Policy {
   explicit QueuedLas(ServiceQueues queues) : queues_(std::move(queues)) {}
 
   PolicyRank Rank(const Job& job, Seconds now) const override;
-  void Book(Job& job, Seconds stretch, Seconds now) const override;
+  void Charge(Job& job, Seconds stretch, Seconds now) const override;
 
  private:
   ServiceQueues queues_;
@@ -89,7 +89,7 @@ class QueuedGittins final : public Policy {
       : queues_(std::move(queues)), sizes_(std::move(sizes)) {}
 
   PolicyRank Rank(const Job& job, Seconds now) const override;
-  void Book(Job& job, Seconds stretch, Seconds now) const override;
+  void Charge(Job& job, Seconds stretch, Seconds now) const override;
 
  private:
   ServiceQueues queues_;

@@ -24,7 +24,8 @@ void Demote(QueuePlace& place, Seconds now) {
 
 void Promote(QueuePlace& place, Seconds now) { place = {.entered = now}; }
 
-void BookRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const ServiceQueues& queues) {
+void ChargeRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now,
+               const ServiceQueues& queues) {
   place.served += ran;
   for (auto left = UntilDemotion(place, gpus, queues); left && *left <= Seconds(0);
        left = UntilDemotion(place, gpus, queues)) {
@@ -32,7 +33,7 @@ void BookRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const Servi
   }
 }
 
-void BookWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues) {
+void ChargeWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues) {
   if (place.served > Seconds(0)) place.waited += waited;
   const auto left = UntilPromotion(place, queues);
   if (left && *left <= Seconds(0)) Promote(place, now);

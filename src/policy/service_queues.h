@@ -47,8 +47,8 @@ void Promote(QueuePlace& place, Seconds now);
 
 // Records time that the job ran, up to `now`, and moves it down as far as that takes it. It counts
 // as having entered its queue at the moment when it reached the limit.
-void BookRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const ServiceQueues& queues);
+void ChargeRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const ServiceQueues& queues);
 // Records time that the job waited, up to `now`, and promotes it if that is enough.
-void BookWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues);
+void ChargeWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues);
 
 }  // namespace synergy

@@ -325,7 +325,7 @@ ResourceVector JobProfile::Demand(double tolerance, double most) const {
   return {gpus_, cpus_[at / columns], memories_[at % columns]};
 }
 
-double BelievedThroughput(const JobProfile& profile, const ResourceVector& fair_share,
+double CredibleThroughput(const JobProfile& profile, const ResourceVector& fair_share,
                           double max_speed_up) {
   const double fair = profile.ThroughputAt(fair_share.cpu, fair_share.memory);
   return fair > 0 ? std::min(profile.Best(), max_speed_up * fair) : profile.Best();

@@ -121,7 +121,7 @@ class JobProfile {
 inline constexpr double kDefaultMaxSpeedUp = 4;
 
 // Returns the most throughput that `profile` may claim.
-double BelievedThroughput(const JobProfile& profile, const ResourceVector& fair_share,
+double CredibleThroughput(const JobProfile& profile, const ResourceVector& fair_share,
                           double max_speed_up);
 
 // Scales the profile of a job with one GPU to the same job with `gpus` GPUs. Each GPU gets what the

@@ -67,7 +67,7 @@ const re2::RE2& IsSetting() {
 
 }  // namespace
 
-bool TellsOfCheckpoint(std::string_view text) {
+bool ReportsCheckpoint(std::string_view text) {
   const auto is_there = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (std::none_of(kCheckpointWords.begin(), kCheckpointWords.end(), is_there)) return false;
   re2::StringPiece before;

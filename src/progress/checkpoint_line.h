@@ -10,6 +10,6 @@
 namespace synergy {
 
 // Returns false for lines about a checkpoint that is read, looked for, deleted, or only announced.
-bool TellsOfCheckpoint(std::string_view text);
+bool ReportsCheckpoint(std::string_view text);
 
 }  // namespace synergy

@@ -81,7 +81,7 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
     return line;
   }
   const bool bounded = Total().Find(text, more);
-  if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !TellsOfTraining(text)) {
+  if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !ReportsTraining(text)) {
     return std::nullopt;
   }
   if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);

@@ -289,7 +289,7 @@ LineKind KindOf(std::string_view description) {
   return activities.Kind();
 }
 
-bool TellsOfTraining(std::string_view text) {
+bool ReportsTraining(std::string_view text) {
   bool named = false;       // the last name is one of a training's value
   bool evaluation = false;  // it follows "val" or the like
   bool number = false;      // the last token is a number

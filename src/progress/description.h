@@ -18,7 +18,7 @@ LineKind KindOf(std::string_view description);
 
 // Returns whether `text` contains a value that only a training prints: "loss: 0.5", "lr=nan", "12.5
 // it/s"; a validation's does not count.
-bool TellsOfTraining(std::string_view text);
+bool ReportsTraining(std::string_view text);
 
 // Returns an id that is the same for lines of one source, whatever the numbers in their
 // description.

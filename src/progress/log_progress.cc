@@ -10,11 +10,11 @@ LogProgress::LogProgress(ContainerLog::Form form, std::optional<OwnPattern> own)
     : log_(form), own_(std::move(own)) {}
 
 void LogProgress::Feed(std::string_view bytes) {
-  log_.Feed(bytes, [this](std::string_view text, auto time) { Hear(text, time); });
+  log_.Feed(bytes, [this](std::string_view text, auto time) { Observe(text, time); });
 }
 
 void LogProgress::End() {
-  log_.End([this](std::string_view text, auto time) { Hear(text, time); });
+  log_.End([this](std::string_view text, auto time) { Observe(text, time); });
 }
 
 TrainingProgress LogProgress::Current() const {
@@ -23,8 +23,8 @@ TrainingProgress LogProgress::Current() const {
   return current;
 }
 
-void LogProgress::Hear(std::string_view text, std::optional<WallTime> time) {
-  if (TellsOfCheckpoint(text)) checkpoint_ = time;
+void LogProgress::Observe(std::string_view text, std::optional<WallTime> time) {
+  if (ReportsCheckpoint(text)) checkpoint_ = time;
   std::optional<ProgressLine> line = own_ ? own_->Read(text) : ReadProgressLine(text);
   if (own_ && !line) {
     line = ReadProgressLine(text);

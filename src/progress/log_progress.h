@@ -26,7 +26,7 @@ class LogProgress {
   TrainingProgress Current() const;
 
  private:
-  void Hear(std::string_view text, std::optional<WallTime> time);
+  void Observe(std::string_view text, std::optional<WallTime> time);
 
   ContainerLog log_;
   std::optional<OwnPattern> own_;

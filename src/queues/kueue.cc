@@ -40,16 +40,16 @@ RoundNote NoteOf(const RoundService& service, WallTime at) {
 }
 
 bool IsHeldBy(const Workload& workload, const CheckState& check) {
-  return workload.has_quota && !workload.evicted && check.state != ToString(CheckWord::kReady);
+  return workload.has_quota && !workload.evicted && check.state != ToString(CheckPhase::kReady);
 }
 
-std::string_view ToString(CheckWord word) {
-  switch (word) {
-    case CheckWord::kPending:
+std::string_view ToString(CheckPhase phase) {
+  switch (phase) {
+    case CheckPhase::kPending:
       return "Pending";
-    case CheckWord::kReady:
+    case CheckPhase::kReady:
       return "Ready";
-    case CheckWord::kRetry:
+    case CheckPhase::kRetry:
       return "Retry";
   }
   return "?";

@@ -199,11 +199,11 @@ inline constexpr std::string_view kTypeCheckName = "synergy-rounds";
 // Returns whether the workload has its quota and waits for this check.
 bool IsHeldBy(const Workload& workload, const CheckState& check);
 
-enum class CheckWord : uint8_t { kPending, kReady, kRetry };
-std::string_view ToString(CheckWord word);  // as Kueue spells it
+enum class CheckPhase : uint8_t { kPending, kReady, kRetry };
+std::string_view ToString(CheckPhase phase);  // as Kueue spells it
 
 struct CheckAnswer {
-  CheckWord word = CheckWord::kReady;
+  CheckPhase phase = CheckPhase::kReady;
   std::string product;  // of kReady: the node label nvidia.com/gpu.product; empty: any type
   std::string message;  // for people
   WallTime at{};
@@ -229,9 +229,9 @@ struct QueuedJob {
   std::string job_namespace;
   std::string name;
   std::string resource_version;
-  int64_t workers = 1;                // of a Job: spec.parallelism
-  int64_t succeeded = 0;              // its pods that are done
-  std::optional<TrainerStatus> told;  // of a TrainJob; nullopt also if it is malformed
+  int64_t workers = 1;                          // of a Job: spec.parallelism
+  int64_t succeeded = 0;                        // its pods that are done
+  std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if it is malformed
   // Both 0 if it does not ask to be elastic, or there is a problem.
   int64_t least = 0;
   int64_t most = 0;

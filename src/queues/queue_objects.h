@@ -88,7 +88,7 @@ struct QueueKinds {
 
 struct QueueObjects : QueueKinds<ObjectMap> {
   // `train_jobs` is current. Kubeflow Trainer need not be installed.
-  bool knows_train_jobs = false;
+  bool watches_train_jobs = false;
   // The controller may change the number of workers of Jobs.
   bool elastic = false;
 };

@@ -55,10 +55,12 @@ WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime
   return AllRun(workload, pods) ? pods.since : workload.quota_since + kMostStart;
 }
 
-std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now) {
-  const bool counts = told.remaining && told.at >= since && told.at <= now + kMostAhead &&
-                      told.at >= now - kLongestSilence;
-  return counts ? std::optional(std::min(told.at, now)) : std::nullopt;
+std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,
+                                   WallTime now) {
+  const bool counts = trainer_status.remaining && trainer_status.at >= since &&
+                      trainer_status.at <= now + kMostAhead &&
+                      trainer_status.at >= now - kLongestSilence;
+  return counts ? std::optional(std::min(trainer_status.at, now)) : std::nullopt;
 }
 
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,

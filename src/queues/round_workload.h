@@ -55,7 +55,8 @@ inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
 inline constexpr Duration kMostAhead = std::chrono::minutes(1);
 // Returns when a job that has run since `since` reported how long it still needs; nullopt if it has
 // not in this run, or not lately, or if the time of its report lies ahead.
-std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now);
+std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,
+                                   WallTime now);
 
 // `service`: what it has been served so far. A workload in backoff is left alone.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,

@@ -96,8 +96,8 @@ WallTime Rounds::RoundAt(WallTime now) const {
   return now - now.time_since_epoch() % settings_.round;
 }
 
-void Rounds::Book(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
-                  WallTime now) const {
+void Rounds::Charge(RoundService& service, Gpus gpus, WallTime created, Doing doing,
+                    Duration stretch, WallTime now) const {
   if (doing == Doing::kNeither || stretch <= Duration(0)) return;
   if (doing == Doing::kUnplaced) {
     service.delays.fragmentation += stretch;
@@ -114,7 +114,7 @@ void Rounds::Book(RoundService& service, Gpus gpus, WallTime created, Doing doin
   } else {
     service.delays.fair_share += stretch;
   }
-  policy_->Book(job, stretch, SinceEpoch(now));
+  policy_->Charge(job, stretch, SinceEpoch(now));
   service.place = job.place;
 }
 

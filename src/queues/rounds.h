@@ -138,9 +138,10 @@ class Rounds {
     kUnplaced,  // had its quota, and pods without a node
     kNeither,
   };
-  // Books the `stretch` up to `now`, and its effect on the workload's place in the policy's queues.
-  void Book(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
-            WallTime now) const;
+  // Charges the `stretch` up to `now`, and its effect on the workload's place in the policy's
+  // queues.
+  void Charge(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
+              WallTime now) const;
 
   // `begins`: this is the first decision of a round. In all others a workload that has its turn
   // keeps it. Under the elastic policy this returns the present bands: ElasticRounds decides them.

@@ -63,7 +63,7 @@ void ReplayedQueues::Take(const QueueChanges& changes) {
     for (const auto& object : changed.put) map.Upsert(*object);
     for (const std::string& key : changed.removed) map.RemoveKey(key);
   });
-  objects_.knows_train_jobs = changes.knows_train_jobs;
+  objects_.watches_train_jobs = changes.watches_train_jobs;
   objects_.elastic = changes.elastic;
   for (const auto& report : changes.progress.put)
     progress_.insert_or_assign(report->uid, ProgressOfReport(*report));

@@ -107,7 +107,7 @@ Decision ReplayedRun::Again(decision::ProfilesHeld recorded) {
     Result<JobProfile> made = MakeJobProfile(*held.training);
     if (made) profile.profile = std::make_shared<const JobProfile>(*std::move(made));
   }
-  profiles_.Hold(std::move(profiles), recorded.book_version);
+  profiles_.Hold(std::move(profiles), recorded.profiles_version);
   return recorded;
 }
 
@@ -118,7 +118,7 @@ Decision ReplayedRun::Again(decision::TunerStartedOver recorded) {
 }
 
 Decision ReplayedRun::Again(decision::TunerDecided recorded) {
-  for (uint64_t heard = 0; heard < recorded.news && !news_.empty(); ++heard) {
+  for (uint64_t observed = 0; observed < recorded.news && !news_.empty(); ++observed) {
     tuner_->Observe(memory_, news_.front(), recorded.at);
     news_.pop_front();
   }

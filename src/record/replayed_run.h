@@ -16,7 +16,7 @@
 #include "cluster/state/cluster_state.h"
 #include "core/result.h"
 #include "engine/decisions.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "engine/tuner/tuner.h"
 
 namespace synergy::record {

@@ -48,7 +48,7 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
   double sum = 0;
   double waits = 0;
   double first_iterations = 0;
-  bool knows_first_iterations = true;
+  bool has_first_iterations = true;
   double first_submission = std::numeric_limits<double>::infinity();
   double last_finish = 0;
   for (const JobTimes& job : jobs) {
@@ -62,7 +62,7 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
     times.push_back(time);
     sum += time;
     waits += job.started.value_or(*job.finished).count() - submitted;
-    knows_first_iterations &= job.first_iterations.has_value();
+    has_first_iterations &= job.first_iterations.has_value();
     first_iterations += job.first_iterations.value_or(job.submitted).count() - submitted;
     first_submission = std::min(first_submission, submitted);
     last_finish = std::max(last_finish, job.finished->count());
@@ -79,7 +79,7 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
           .p999 = Seconds(Quantile(times, 0.999)),
           .makespan = Seconds(last_finish - first_submission),
           .mean_wait = Seconds(waits / count),
-          .mean_first_iterations = knows_first_iterations
+          .mean_first_iterations = has_first_iterations
                                        ? std::optional(Seconds(first_iterations / count))
                                        : std::nullopt};
 }

@@ -109,7 +109,7 @@ class LintTest(unittest.TestCase):
                 done = helm.run("lint", "--strict", str(helm.CHART), values=values)
                 self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_what_is_made_of_the_chart_is_current(self):
+    def test_generated_files_are_current(self):
         done = subprocess.run([str(helm.ROOT / "scripts/chart.sh"), "--check"], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -125,24 +125,24 @@ class SchemaTest(unittest.TestCase):
     def test_wrong_values_are_refused_with_their_place_and_a_reason(self):
         for values, place, reason in REFUSED:
             with self.subTest(values=values):
-                said = helm.refusal(values)
-                self.assertIn(f"at '{place}", said)
-                self.assertIn(reason, said)
+                message = helm.refusal(values)
+                self.assertIn(f"at '{place}", message)
+                self.assertIn(reason, message)
 
-    def test_without_a_registry_it_says_what_to_do(self):
-        said = helm.refusal({"image": {"registry": ""}})
+    def test_a_missing_registry_is_refused_with_a_remedy(self):
+        message = helm.refusal({"image": {"registry": ""}})
         for words in ("image.registry", "scripts/images.sh --push", "--set image.registry=REGISTRY"):
-            self.assertIn(words, said)
+            self.assertIn(words, message)
 
-    def test_what_is_missing_or_taken_says_what_to_do(self):
+    def test_missing_or_taken_values_are_refused_with_a_remedy(self):
         for values, words in (
                 ({"webhook": {"certificate": {"mode": "provided"}}},
                  ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace",
                   "mode=generated")),
                 ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "set another name"))):
-            said = helm.refusal(values)
+            message = helm.refusal(values)
             for word in words:
-                self.assertIn(word, said)
+                self.assertIn(word, message)
         # A webhook that is off needs no certificate.
         self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}),
                          "")
@@ -160,11 +160,11 @@ class SchemaTest(unittest.TestCase):
 
         first = find(helm.template(release="first", namespace="one"), "MutatingWebhookConfiguration", "first-synergy")
         amd = {"gpuResource": "amd.com/gpu"}
-        said = refusal("second", "two", {}, first)
+        message = refusal("second", "two", {}, first)
         for words in ("already installed in this cluster for nvidia.com/gpu: release first in the namespace one",
                       "helm upgrade first CHART --namespace one",
                       "helm uninstall first --namespace one", "extender.shadow=true"):
-            self.assertIn(words, said)
+            self.assertIn(words, message)
         self.assertIn("release first", refusal("first", "two", {}, first))
         self.assertEqual(refusal("first", "one", {}, first), "", "an upgrade")
         self.assertEqual(refusal("second", "two", amd, first), "", "other GPUs")
@@ -172,7 +172,7 @@ class SchemaTest(unittest.TestCase):
         stranger = {**first, "metadata": {"name": "stranger"}}
         self.assertEqual(refusal("second", "two", {}, stranger), "", "of somebody else")
 
-    def test_beside_nvidias_device_plugin_the_notes_say_what_to_do(self):
+    def test_notes_beside_nvidias_device_plugin_have_a_remedy(self):
         def notes(image, values):
             plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"},
                       "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
@@ -316,7 +316,7 @@ class RenderTest(unittest.TestCase):
         self.assertIs(scheduler["ignorable"], False)
         self.assertIs(scheduler["nodeCacheCapable"], True)
 
-    def test_rounds_have_their_rights_where_kueue_is_said_to_be_there(self):
+    def test_rounds_have_their_rights_if_kueue_is_enabled(self):
         def names(values):
             return {item["metadata"]["name"] for item in helm.template(values) if item["kind"] == "ClusterRole"}
 
@@ -409,7 +409,7 @@ class RenderTest(unittest.TestCase):
             self.assertNotIn(missing, alerts)
         self.assertEqual([item["metadata"]["name"] for item in objects if item["kind"] == "Pod"], ["synergy-test"])
 
-    def test_one_name_of_scheduler_and_gpus_reaches_everybody(self):
+    def test_scheduler_name_and_gpu_resource_reach_every_program(self):
         objects = helm.template({**PLUGIN, "schedulerName": "mine", "gpuResource": "amd.com/gpu"})
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
         scheduler = yaml.safe_load(data["scheduler.yaml"])
@@ -495,8 +495,8 @@ class RenderTest(unittest.TestCase):
         volume = next(item for item in spec["volumes"] if item["name"] == mount["name"])
         self.assertEqual(volume["hostPath"], {"path": folder, "type": "DirectoryOrCreate"})
 
-    def test_the_device_plugin_tells_the_node_agent_how_busy_gpus_are_where_both_run(self):
-        def told(objects, name, file):
+    def test_device_plugin_and_node_agent_share_the_busy_file(self):
+        def busy(objects, name, file):
             config = yaml.safe_load(find(objects, "ConfigMap", f"synergy-{name}")["data"][file])["gpuBusyFile"]
             spec = find(objects, "DaemonSet", f"synergy-{name}")["spec"]["template"]["spec"]
             mounts = {mount["mountPath"]: mount for mount in spec["containers"][0]["volumeMounts"]}
@@ -504,17 +504,17 @@ class RenderTest(unittest.TestCase):
             mount = mounts.get(config.rpartition("/")[0])
             return config, mount, mount and volumes[mount["name"]]["hostPath"]
         objects = self.rendered["device plugin"]
-        writer, reader = told(objects, "device-plugin", "config.yaml"), told(objects, "node-agent", "node-agent.yaml")
+        writer, reader = busy(objects, "device-plugin", "config.yaml"), busy(objects, "node-agent", "node-agent.yaml")
         self.assertEqual(writer[0], reader[0])
         self.assertEqual(writer[2], {"path": writer[0].rpartition("/")[0], "type": "DirectoryOrCreate"})
         self.assertEqual(writer[2], reader[2])
         self.assertEqual((writer[1].get("readOnly", False), reader[1].get("readOnly", False)), (False, True))
         alone = self.rendered["defaults"]
-        self.assertEqual(told(alone, "node-agent", "node-agent.yaml"), ("", None, None))
+        self.assertEqual(busy(alone, "node-agent", "node-agent.yaml"), ("", None, None))
         alone = helm.template({**PLUGIN, "nodeAgent": {"enabled": False}})
-        self.assertEqual(told(alone, "device-plugin", "config.yaml"), ("", None, None))
+        self.assertEqual(busy(alone, "device-plugin", "config.yaml"), ("", None, None))
 
-    def test_nothing_offers_gpus_unless_that_is_asked_for(self):
+    def test_nothing_advertises_gpus_by_default(self):
         def of_the_plugin(objects):
             return [f"{item['kind']} {item['metadata']['name']}"
                     for item in objects if "device-plugin" in item["metadata"]["name"]]
@@ -529,7 +529,7 @@ class RenderTest(unittest.TestCase):
                 "NetworkPolicy", "ServiceAccount", "ConfigMap", "ClusterRole", "ClusterRoleBinding", "DaemonSet",
                 "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")])
 
-    def test_what_the_device_plugin_has_registered_outlives_its_pod(self):
+    def test_registrations_of_the_device_plugin_outlive_its_pod(self):
         objects = self.rendered["device plugin"]
         config = find(objects, "ConfigMap", "synergy-device-plugin")["data"]["config.yaml"]
         folder = yaml.safe_load(config)["stateFolder"]
@@ -618,7 +618,7 @@ class RenderTest(unittest.TestCase):
         self.assertFalse(takes({"kubernetes.io/os": "linux", "nvidia.com/gpu.present": "false"}, {}))
         self.assertFalse(takes({"nvidia.com/gpu.present": "true"}, COMBINATIONS["placed"]))
 
-    def test_whoever_places_pods_has_a_queue_at_the_api_server(self):
+    def test_scheduler_and_controller_have_a_flow_schema(self):
         subjects = find(helm.template({}), "FlowSchema", "synergy")["spec"]["rules"][0]["subjects"]
         accounts = {item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "ServiceAccount"}
         self.assertEqual({subject["serviceAccount"]["name"] for subject in subjects},
@@ -655,7 +655,7 @@ class RenderTest(unittest.TestCase):
             security = item["spec"]["template"]["spec"]["containers"][0]["securityContext"]
             self.assertEqual(security.get("seLinuxOptions"), {"type": "spc_t"} if item["kind"] == "DaemonSet" else None)
 
-    def test_openshift_is_told_which_constraints_are_whose(self):
+    def test_openshift_gets_the_constraints_of_each_account(self):
         bound = {item["subjects"][0]["name"]: item["roleRef"]["name"].rsplit(":", 1)[1]
                  for item in helm.template(PLUGIN, more=("--api-versions", "security.openshift.io/v1"))
                  if item["metadata"]["name"].endswith("-scc")}
@@ -737,7 +737,7 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(sorted(re.findall(r"'([^']+)'", names)),
                          sorted(texts[name] for name in re.findall(r"k\w+", constants)))
 
-    def test_the_controllers_profiles_are_told_by_the_label_that_it_writes(self):
+    def test_profiles_of_the_controller_are_recognized_by_their_label(self):
         source = (helm.ROOT / "src/wire/training_profile.cc").read_text(encoding="utf-8")
         key, value = (re.search(rf'{name} = "([^"]+)"', source).group(1) for name in ("kManagedBy", "kUs"))
         for values in ({}, {"controller": {"serviceAccount": {"create": False, "name": "theirs"}}}):
@@ -749,7 +749,7 @@ class RenderTest(unittest.TestCase):
             self.assertEqual(policy["matchConstraints"]["resourceRules"][0]["operations"],
                              ["CREATE", "UPDATE", "DELETE"])
 
-    def test_the_api_server_is_told_whose_pods_are_managed(self):
+    def test_webhook_conditions_select_managed_pods(self):
         def hooks(values):
             return {hook["name"]: hook
                     for hook in find(helm.template(values), "MutatingWebhookConfiguration", "synergy")["webhooks"]}
@@ -764,10 +764,10 @@ class RenderTest(unittest.TestCase):
                     for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "synergy.io/managed"]
                    for hook in asking.values()]
         self.assertEqual(managed, [["NotIn"], ["In"]])
-        everybody = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
-        self.assertEqual(list(everybody), ["pods.synergy.io"])
-        self.assertEqual(conditions(everybody["pods.synergy.io"]), ["has-gpus"])
-        self.assertIn("'amd.com/gpu' in", everybody["pods.synergy.io"]["matchConditions"][0]["expression"])
+        all_pods = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
+        self.assertEqual(list(all_pods), ["pods.synergy.io"])
+        self.assertEqual(conditions(all_pods["pods.synergy.io"]), ["has-gpus"])
+        self.assertIn("'amd.com/gpu' in", all_pods["pods.synergy.io"]["matchConditions"][0]["expression"])
 
     def test_scheduler_and_controller_keep_the_same_headroom(self):
         objects = helm.template({"nodeHeadroom": {"cpu": "1"}})
@@ -963,7 +963,7 @@ class CertificateTest(unittest.TestCase):
                            and rule["verbs"] == ["create"] and "review" in rule["resources"][0]]
                 self.assertEqual(reviews, [["tokenreviews"]] if served else [])
 
-    def test_metrics_are_for_the_own_namespace_and_those_that_say_so(self):
+    def test_metrics_are_open_to_the_own_and_labelled_namespaces(self):
         def sources(values):
             objects = helm.template({**PLUGIN, **values})
             return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy"

@@ -84,7 +84,7 @@ class DashboardTest(unittest.TestCase):
                     self.assertEqual(panel["type"], "stat")
                     self.assertGreater(len(panel["fieldConfig"]["defaults"]["thresholds"]["steps"]), 1, panel["title"])
 
-    def test_every_panel_says_what_it_shows(self):
+    def test_every_panel_has_a_description(self):
         for file in dashboards.DASHBOARDS:
             for panel in dashboards.panels(dashboards.load(file)):
                 with self.subTest(file.name, panel=panel["title"]):
@@ -145,7 +145,7 @@ class AlertTest(unittest.TestCase):
         for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
             self.assertNotIn("runbook_url", rule["annotations"])
 
-    def test_what_is_turned_off_is_not_missed(self):
+    def test_disabled_parts_have_no_alerts(self):
         on = {rule["alert"] for rule in self.rendered({
             "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": True}})}
         off = {rule["alert"] for rule in self.rendered({

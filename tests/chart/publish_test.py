@@ -53,7 +53,7 @@ def programs(folder, architecture, **others):
 
 
 class ImagesTest(unittest.TestCase):
-    def test_what_cannot_be_built_is_refused_before_anything_is_made(self):
+    def test_unbuildable_images_are_refused_before_any_build(self):
         machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE,
                                  text=True).stdout.strip()
         other = "amd64" if machine == "arm64" else "arm64"

@@ -71,7 +71,7 @@ class Glossary:
     def __init__(self, lines):
         rows = list(table_rows(lines, WORDS))
         self.instead = {word: cells[0] for _, cells in rows for word in cells[1].split(", ")}
-        self.patterns = [(pattern(word), say) for word, say in self.instead.items()]
+        self.patterns = [(pattern(word), preferred) for word, preferred in self.instead.items()]
         self.refusing_lines = {number for number, _ in rows}
         self.problems = []
         if not rows:
@@ -92,8 +92,8 @@ class Glossary:
                      for number, line in enumerate(lines, 1)]
         prose = NO_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(lines))
         return [f'{name}:{prose.count(chr(10), 0, match.start()) + 1}: '
-                f'"{" ".join(match.group().split())}": say "{say}" ({GLOSSARY})'
-                for refused, say in self.patterns for match in refused.finditer(prose)]
+                f'"{" ".join(match.group().split())}": say "{preferred}" ({GLOSSARY})'
+                for refused, preferred in self.patterns for match in refused.finditer(prose)]
 
 
 def in_use(name, lines):

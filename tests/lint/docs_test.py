@@ -61,7 +61,7 @@ class DocsTest(SampleTreeTest):
         self.write("docs/page.md", PAGE.replace("## What it does", "```sh\n## What it does\n```"))
         self.assert_found("docs/page.md has no such heading")
 
-    def test_a_page_that_nobody_finds_is_found(self):
+    def test_an_unlinked_page_is_found(self):
         self.write("docs/lost.md", "# Lost\n\n[Itself](#lost)\n")
         self.assert_found("docs/lost.md: no page links to it")
 
@@ -76,14 +76,14 @@ class DocsTest(SampleTreeTest):
         self.write("docs/page.md", f"{PAGE}\n{line}\n")
         self.assert_found("docs/page.md:8: more than 100 columns")
 
-    def test_a_refused_word_is_found_with_what_to_say(self):
-        for text, word, say in (("The cgroup.", "cgroup", "control group"),
+    def test_a_refused_word_is_found_with_its_replacement(self):
+        for text, word, preferred in (("The cgroup.", "cgroup", "control group"),
                                 ("Two CGroups.", "CGroups", "control group"),
                                 ("A kernel\ngroup.", "kernel group", "control group"),
                                 ("| a | [It pre-empts](other.md) |", "pre-empts", "preempt")):
             with self.subTest(text):
                 self.write("docs/page.md", f"{PAGE}\n{text}\n")
-                self.assert_found(f'docs/page.md:8: "{word}": say "{say}" (docs/glossary.md)')
+                self.assert_found(f'docs/page.md:8: "{word}": say "{preferred}" (docs/glossary.md)')
 
     def test_code_targets_and_longer_words_may_have_it(self):
         text = ("`cgroup`, `a\ncgroup`, cgroupfs, [its page](https://example.com/cgroup), cgroup.md\n\n"
@@ -95,7 +95,7 @@ class DocsTest(SampleTreeTest):
         self.write("docs/page.md", f"{PAGE}\nA ` alone.\n\nA cgroup and a `span`.\n")
         self.assert_found('docs/page.md:10: "cgroup"')
 
-    def test_what_is_history_keeps_its_words(self):
+    def test_history_keeps_its_words(self):
         self.write("docs/adr/0001-groups.md", "# A cgroup each\n")
         self.write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\nNew.\n\n## 0.1\n\nA cgroup.\n")
         self.assertEqual(docs.check_tree(self.root), [])
@@ -111,7 +111,7 @@ class DocsTest(SampleTreeTest):
         self.write("docs/glossary.md", GLOSSARY + "| group | cgroup |\n")
         self.assert_found('docs/glossary.md:12: "cgroup" is in line 10, too')
 
-    def test_a_word_that_one_row_says_and_another_refuses_is_found(self):
+    def test_a_word_that_is_preferred_and_refused_is_found(self):
         self.write("docs/glossary.md", GLOSSARY + "| evict | preempt |\n")
         self.assert_found('docs/glossary.md:11: "preempt": say "evict"')
 

@@ -44,7 +44,7 @@ class NamesTest(SampleTreeTest):
     def test_other_peoples_data_is_left_alone(self):
         self.assert_passes("tests/data/trace.csv", "FIX" "ME\n")
 
-    def test_what_is_not_text_is_left_alone(self):
+    def test_binary_files_are_skipped(self):
         self.assert_passes("logo.bin", "\0TO" "DO")
 
 

@@ -124,7 +124,7 @@ AdmissionDecision RandomDecision(size_t container) {
   return {AdmissionOutcome::kManaged, figures, {}};
 }
 
-RC_GTEST_PROP(AdmissionPatchProperty, IsValidSaysWhatWasDecidedAndIsNotNeededTwice, ()) {
+RC_GTEST_PROP(AdmissionPatchProperty, IsValidCompleteAndIdempotent, ()) {
   const auto containers = *rc::gen::inRange<size_t>(1, 5);
   const auto chosen = *rc::gen::inRange<size_t>(0, containers);
   const JsonTree pod = RandomPod(chosen, containers);
@@ -155,7 +155,7 @@ RC_GTEST_PROP(AdmissionPatchProperty, IsValidSaysWhatWasDecidedAndIsNotNeededTwi
   }
 }
 
-RC_GTEST_PROP(AdmissionPatchProperty, OfAPodThatIsLeftOnlyClaimsGo, ()) {
+RC_GTEST_PROP(AdmissionPatchProperty, UnmanagedPodLosesOnlyItsClaims, ()) {
   const JsonTree pod = RandomPod(0, 2);
   const AdmissionDecision left{AdmissionOutcome::kOptedOut, std::nullopt, {}};
   const auto patched = ApplyPatch(pod, Read(pod).WritePatch(left, {}));

@@ -77,8 +77,7 @@ RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit,
     RC_ASSERT(!CheckFit(pod, snapshot->node(i)).none());
 }
 
-RC_GTEST_PROP(BestFitProperty, PicksTheSameNodeInWhateverOrderNodesAreHeardOf,
-              (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, PickIgnoresTheOrderOfNodes, (const RandomCluster& cluster)) {
   const Pod pod = *IncomingPod();
   const ReserveRule rule = RandomReserve();
   std::vector<Node> shuffled = cluster.nodes;
@@ -103,7 +102,7 @@ RC_GTEST_PROP(BestFitProperty, PicksTheLeastByRankAndName, (const RandomCluster&
             std::min_element(fitting.begin(), fitting.end())->second);
 }
 
-RC_GTEST_PROP(BestFitProperty, RanksEveryNodeAsItsDescriptionSays, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, RanksEveryNodeByTheDefinition, (const RandomCluster& cluster)) {
   const Pod pod = *IncomingPod();
   const ReserveRule rule = RandomReserve();
   const auto snapshot = cluster.Snapshot();

@@ -165,11 +165,11 @@ class History {
     // No call is under way, and the watch has caught up: every uncertainty ends.
     while (!api_.IsQuiet()) api_.Deliver();
     calm_ = true;
-    while (!watch_.empty()) Hear();
+    while (!watch_.empty()) DeliverNext();
     for (int i = 0; i < 50 && state_.assumed_pods() > 0; ++i) {
       clock_.Advance(kAssume);
       binder_.SettleExpired();
-      while (!watch_.empty()) Hear();
+      while (!watch_.empty()) DeliverNext();
     }
     if (state_.assumed_pods() > 0) Fails("a place is in doubt for ever");
     const auto snapshot = state_.Snapshot();
@@ -195,7 +195,7 @@ class History {
   }
 
   void Report(const Pod& pod) { watch_.push_back({pod, false}); }
-  void Hear() {
+  void DeliverNext() {
     const PodNews news = {std::make_shared<Pod>(watch_.front().pod), watch_.front().gone};
     watch_.pop_front();
     if (news.gone) {
@@ -216,7 +216,8 @@ class History {
         Schedule();
         break;
       case 3:
-        for (uint64_t i = random_.Below(watch_.size() + 1); i > 0 && !watch_.empty(); --i) Hear();
+        for (uint64_t i = random_.Below(watch_.size() + 1); i > 0 && !watch_.empty(); --i)
+          DeliverNext();
         break;
       case 4:
         api_.Deliver();

@@ -232,7 +232,7 @@ class Pair {
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
 };
 
-RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
+RC_GTEST_PROP(ClusterStateProperty, EqualsTheModelAfterAnyChange,
               (const std::vector<Operation>& operations)) {
   Pair pair;
   for (const Operation& operation : operations) {
@@ -242,7 +242,7 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
   pair.CompareAlbum();
 }
 
-RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
+RC_GTEST_PROP(ClusterStateProperty, EqualsTheModelWithoutSnapshotsInBetween,
               (const std::vector<Operation>& operations)) {
   // Without snapshots in between, nothing is copied before it is written.
   Pair pair;
@@ -250,7 +250,7 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
   pair.Compare();
 }
 
-RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhateverHappensBetweenTheStepsOfAList,
+RC_GTEST_PROP(ClusterStateProperty, EqualsTheModelWithChangesBetweenTheStepsOfAList,
               (const std::vector<Operation>& before, const std::vector<Operation>& listed,
                const std::vector<Operation>& between)) {
   Pair pair;

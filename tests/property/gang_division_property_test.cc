@@ -205,7 +205,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, MembersHaveTheSameAndNoNodeGivesMoreThanIt
   CheckThatMembersHaveTheSame(nodes, amounts);
 }
 
-RC_GTEST_PROP(RegrowTogetherProperty, IsNoWorseThanNodeByNodeNorThanThePresent, ()) {
+RC_GTEST_PROP(RegrowTogetherProperty, IsAtLeastTheBetterOfNodeByNodeAndThePresent, ()) {
   const Nodes nodes = RandomNodes(3);
   NodeAmounts present;
   for (const auto& shares : nodes.shares) present.push_back(CurrentOf(shares));
@@ -217,14 +217,14 @@ RC_GTEST_PROP(RegrowTogetherProperty, IsNoWorseThanNodeByNodeNorThanThePresent, 
 }
 
 // Whole cores are among the amounts that are tried.
-RC_GTEST_PROP(RegrowTogetherProperty, OfOneGangIsTheBestThereIs, ()) {
+RC_GTEST_PROP(RegrowTogetherProperty, IsTheOptimumForOneGang, ()) {
   const Nodes nodes = RandomNodes(1);
   const double best = Everything(nodes).Best();
   const double total = Total(nodes, RegrowTogether(nodes.View()));
   RC_ASSERT(total >= best - kEqual);
 }
 
-RC_GTEST_PROP(RegrowTogetherProperty, OfSeveralGangsIsNotFarFromTheBest, ()) {
+RC_GTEST_PROP(RegrowTogetherProperty, IsNearTheOptimumForSeveralGangs, ()) {
   const Nodes nodes = RandomNodes(2);
   const double best = Everything(nodes).Best();
   const double total = Total(nodes, RegrowTogether(nodes.View()));
@@ -232,7 +232,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, OfSeveralGangsIsNotFarFromTheBest, ()) {
   RC_ASSERT(total >= 0.9 * best);
 }
 
-RC_GTEST_PROP(ReclaimProperty, OfAGangTakesFromAllOnTheNodeAlikeAndNoMoreThanLacks, ()) {
+RC_GTEST_PROP(ReclaimProperty, TakesFromMembersOnTheNodeAlikeAndNoMoreThanTheLack, ()) {
   Nodes nodes = RandomNodes(2);
   for (auto& shares : nodes.shares) {
     // Members of a gang on one node have equal amounts.

@@ -69,7 +69,7 @@ LocalPlan PlanAt(const ClusterSnapshot& snapshot, const Members& members,
   return PlanGangLocally(snapshot, members, {}, Everywhere, rules, {}, seconds(waited));
 }
 
-RC_GTEST_PROP(GangLocalityProperty, PlacesAllOrNobodyWithinWhatItSays,
+RC_GTEST_PROP(GangLocalityProperty, PlacesAllOrNoneWithinItsDomain,
               (const RandomCluster& cluster)) {
   const auto snapshot = InRacks(cluster);
   const Members members = SomeMembers();

@@ -49,7 +49,7 @@ GangPlan PlanAnywhere(const ClusterSnapshot& snapshot, const Members& members) {
   return PlanGang(snapshot, members, {}, [](size_t, NodeIndex) { return true; });
 }
 
-RC_GTEST_PROP(GangPlanProperty, OfMembersThatAreAlikeFindsAPlanWheneverThereIsOne,
+RC_GTEST_PROP(GangPlanProperty, FindsAPlanForAlikeMembersIfThereIsOne,
               (const RandomCluster& cluster)) {
   const auto snapshot = cluster.Snapshot();
   const Pod shape = *IncomingPod();
@@ -65,7 +65,7 @@ RC_GTEST_PROP(GangPlanProperty, OfMembersThatAreAlikeFindsAPlanWheneverThereIsOn
   RC_ASSERT(found == SomePlacementExists(nodes, members, [](size_t, NodeIndex) { return true; }));
 }
 
-RC_GTEST_PROP(GangPlanProperty, OfFewMembersThatAreUnlikeFindsAPlanWheneverThereIsOne,
+RC_GTEST_PROP(GangPlanProperty, FindsAPlanForAFewUnlikeMembersIfThereIsOne,
               (const RandomCluster& cluster)) {
   const auto snapshot = cluster.Snapshot();
   Members members;

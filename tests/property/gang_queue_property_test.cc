@@ -201,7 +201,7 @@ class History {
   bool disturbed_ = false;
 };
 
-TEST(GangQueueProperty, WhatCanBePlacedIsPlacedWholeAndNothingIsHeldForLong) {
+TEST(GangQueueProperty, PlaceableGangsArePlacedWholeAndPlacesExpire) {
   const uint64_t first = synergy::testing::FirstSeed();
   const uint64_t histories = synergy::testing::Histories(300);
   size_t placed = 0;

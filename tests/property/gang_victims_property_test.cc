@@ -96,7 +96,7 @@ struct Scene {
   std::map<int64_t, int32_t> gang_priority_;
 };
 
-RC_GTEST_PROP(GangVictimsProperty, AreWholeNeededAndOfTheLowestPriorityThatHelps, ()) {
+RC_GTEST_PROP(GangVictimsProperty, AreWholeNeededAndOfTheLowestPossiblePriority, ()) {
   const Scene scene;
   const auto chosen = scene.Select();
 

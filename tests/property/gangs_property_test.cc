@@ -169,7 +169,7 @@ class History {
     state_ = std::make_unique<ClusterState>();
     state_->ReserveForReplacements(kReplacementHold);
     state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
-    synergy::testing::HearUntil(*state_, 1000);
+    synergy::testing::ObserveUntil(*state_, 1000);
     state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));
     for (const auto& [name, pod] : known_) state_->UpsertPod(pod);
     for (const auto& [name, pod] : bound_) state_->UpsertPod(pod);
@@ -321,7 +321,7 @@ class History {
   std::map<std::string, Pod> bound_;                        // by name
 };
 
-TEST(GangsProperty, OfTwoGangsOneRunsWholeAndTheOtherNotAtAll) {
+TEST(GangsProperty, OneOfTwoGangsRunsWholeAndTheOtherNotAtAll) {
   const uint64_t first = synergy::testing::FirstSeed();
   const uint64_t histories = synergy::testing::Histories(300);
   for (uint64_t seed = first; seed < first + histories; ++seed) {

@@ -151,22 +151,22 @@ T Again(const T& call) {
   return std::get<T>(read->call);
 }
 
-RC_GTEST_PROP(JournalProperty, ItsTextHasEveryMemberOfAPod, (uint64_t seed)) {
+RC_GTEST_PROP(JournalProperty, TextHasEveryMemberOfAPod, (uint64_t seed)) {
   const Pod pod = AnyPod(seed);
   RC_ASSERT(Same(Again(cluster_change::UpsertPod{pod}).pod, pod));
 }
 
-RC_GTEST_PROP(JournalProperty, ItsTextHasEveryMemberOfANode, (uint64_t seed)) {
+RC_GTEST_PROP(JournalProperty, TextHasEveryMemberOfANode, (uint64_t seed)) {
   const Node node = AnyNode(seed);
   RC_ASSERT(Again(cluster_change::UpsertNode{node}).node == node);
 }
 
-RC_GTEST_PROP(JournalProperty, ItsTextHasEveryMemberOfADisruptionBudget, (uint64_t seed)) {
+RC_GTEST_PROP(JournalProperty, TextHasEveryMemberOfADisruptionBudget, (uint64_t seed)) {
   const DisruptionBudget budget = AnyDisruptionBudget(seed);
   RC_ASSERT(Again(cluster_change::UpsertDisruptionBudget{budget}).budget == budget);
 }
 
-RC_GTEST_PROP(JournalProperty, ItsTextHasEveryMemberOfANamespacesLimits, (uint64_t seed)) {
+RC_GTEST_PROP(JournalProperty, TextHasEveryMemberOfANamespacesLimits, (uint64_t seed)) {
   const LimitRange range = AnyLimitRange(seed);
   RC_ASSERT(Again(cluster_change::UpsertLimitRange{range}).range == range);
   const ResourceQuota quota = AnyResourceQuota(seed);

@@ -41,7 +41,7 @@ enum class Trouble { kNone, kRefused, kNoAnswer, kLastOfProcess };
 class World {
  public:
   World() {
-    HearUntil(state_, 1'000'000);
+    ObserveUntil(state_, 1'000'000);
     state_.UpsertNode(NodeOfFour("n1"));
     for (const char* name : {"idle-1", "idle-2"}) Add(ManagedPod(name, "n1", 3, ""));
     for (const char* name : {"busy-1", "busy-2"}) Add(ManagedPod(name, "n1", 3));
@@ -230,7 +230,7 @@ class World {
   ClusterState state_;
   FakePodApi api_;
   RecordedEvents events_;
-  FakeProfileBook profiles_ = TwoProfiles();
+  FakeProfileCatalog profiles_ = TwoProfiles();
   TunerSettings settings_;
   std::unique_ptr<Tuner> tuner_;
   bool may_act_ = true;

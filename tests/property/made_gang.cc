@@ -121,9 +121,9 @@ void MadeGang::Train() {
 void MadeGang::Report(size_t index) {
   Member& member = members_[index];
   const WallTime clock = at_.wall + index * kSkew;
-  if (member.made.logs || clock - member.told.at >= kSilentCpu) {
-    member.told = member.use;
-    member.told.at = clock;
+  if (member.made.logs || clock - member.last_use.at >= kSilentCpu) {
+    member.last_use = member.use;
+    member.last_use.at = clock;
   }
   PodProgress progress;
   progress.uid = progress.name = member.name;
@@ -134,7 +134,7 @@ void MadeGang::Report(size_t index) {
     progress.iterations = std::floor(done_);
     progress.last = clock;
   }
-  progress.cpu = member.told;
+  progress.cpu = member.last_use;
   progress.probe = member.quota;
   profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }

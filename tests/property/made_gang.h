@@ -34,7 +34,7 @@ struct MadeGangRules {
   bool strict = false;
 };
 
-class MadeGang final : public MeasuredBook {
+class MadeGang final : public MeasuredCatalog {
  public:
   MadeGang(MadeGangRules rules, uint64_t seed);
 
@@ -63,7 +63,7 @@ class MadeGang final : public MeasuredBook {
     std::optional<ProbeReading> quota;
     std::optional<Instant> seen;  // when the agent sees the annotation
     CpuUse use{.waited = Duration::zero()};
-    CpuUse told;
+    CpuUse last_use;
   };
 
   double CapOf(const Member& member) const;

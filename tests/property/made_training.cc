@@ -152,9 +152,9 @@ void MadeTraining::Train() {
     lost_ += std::max(0.0, without - iterations);
   }
   if (!trainer_.silent && IsTime(at_.now - begin_, ToDuration(trainer_.line)) &&
-      std::floor(done_) > told_) {
-    told_ = std::floor(done_);
-    told_at_ = at_.wall;
+      std::floor(done_) > reported_) {
+    reported_ = std::floor(done_);
+    reported_at_ = at_.wall;
   }
 }
 
@@ -163,14 +163,14 @@ void MadeTraining::Report() {
   progress.uid = progress.name = "train";
   progress.pod_namespace = "team";
   progress.container = "train";
-  if (told_ > 0) {
+  if (reported_ > 0) {
     progress.format = "tqdm";
-    progress.iterations = told_;
-    progress.last = told_at_;
+    progress.iterations = reported_;
+    progress.last = reported_at_;
   }
-  if (trainer_.tells_busy) progress.estimate = BusyEstimate{busy_, {}, at_.wall};
+  if (trainer_.reports_busy) progress.estimate = BusyEstimate{busy_, {}, at_.wall};
   progress.cpu = use_seen_;
-  if (!node_.says_waiting) progress.cpu->waited.reset();
+  if (!node_.reports_waiting) progress.cpu->waited.reset();
   progress.probe = quota_;
   profiler_.Observe(memory_, progress, WallTime{} + std::chrono::hours(8), at_);
 }

@@ -37,7 +37,7 @@ struct MadeTrainer {
   double line = 0.5;          // seconds between two lines
   bool silent = false;
   // The node's agent reports how busy the GPU is; a GPU that spins is always busy.
-  bool tells_busy = false;
+  bool reports_busy = false;
   bool gpu_spins = false;
 };
 
@@ -47,11 +47,11 @@ struct MadeNode {
   double idle = 0;  // cores that flow to the pod beyond its request
   Duration reports = std::chrono::seconds(10);
   bool strict = false;
-  bool says_waiting = true;
+  bool reports_waiting = true;
   bool grows = true;  // it gets the CPU that a guess asks for
 };
 
-class MadeTraining final : public MeasuredBook {
+class MadeTraining final : public MeasuredCatalog {
  public:
   MadeTraining(MadeTrainer trainer, MadeNode node, uint64_t seed, ProfilerSettings settings = {});
 
@@ -100,8 +100,8 @@ class MadeTraining final : public MeasuredBook {
   double queue_ = 0;
   double done_ = 0;
   double busy_ = 0;  // seconds
-  double told_ = 0;
-  WallTime told_at_{};
+  double reported_ = 0;
+  WallTime reported_at_{};
   double factor_ = 1;
   CpuUse use_{.waited = Duration::zero()};
   CpuUse use_seen_;

@@ -83,7 +83,7 @@ rc::Gen<MadeTraining> AnyTraining() {
       rc::gen::inRange(0, 50), rc::gen::arbitrary<uint64_t>());
 }
 
-RC_GTEST_PROP(MemoryStudyProperty, WhatIsConcludedIsTrue, ()) {
+RC_GTEST_PROP(MemoryStudyProperty, ConclusionsAreTrue, ()) {
   const MadeTraining training = *AnyTraining();
   MadeReports reports(training);
   MemoryStudy study;

@@ -19,12 +19,12 @@ using std::chrono::seconds;
 constexpr uint64_t kFirstSeed = 20261123;
 constexpr uint64_t kSeeds = 10;
 
-struct Told {
+struct Expected {
   MadeGangRules rules;
   bool is_confirmed = true;
 };
 
-std::vector<Told> Gangs() {
+std::vector<Expected> Gangs() {
   const MadeMember silent{.logs = false};
   const MadeMember less{.cores = 1.5};
   const MadeMember less_and_silent{.cores = 1.5, .logs = false};
@@ -50,7 +50,7 @@ std::vector<Told> Gangs() {
 
 class ProfilerGangProperty : public ::testing::TestWithParam<std::pair<Duration, bool>> {};
 
-TEST_P(ProfilerGangProperty, TellsTheSpeedOfTheSlowest) {
+TEST_P(ProfilerGangProperty, MeasuresTheSpeedOfTheSlowest) {
   const auto [reports, strict] = GetParam();
   fmt::print("reports each {:.0f} s, {}\n", Seconds(reports).count(), strict ? "strict" : "shared");
   fmt::print("  {:34} {:>7} {:>7}  {}\n", "largest error of", "points", "CPU s",

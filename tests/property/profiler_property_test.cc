@@ -22,7 +22,7 @@ constexpr uint64_t kFirstSeed = 20261122;
 constexpr uint64_t kSeeds = 10;
 constexpr uint64_t kPhaseSeeds = 2;
 
-struct Told {
+struct Expected {
   MadeTrainer trainer;
   bool is_clean = true;       // confirmed within three minutes
   bool is_costed = true;      // CPU seconds per iteration are reported, within 3 %
@@ -31,7 +31,7 @@ struct Told {
   bool is_unsettled = false;  // no conclusion ever holds for long
 };
 
-std::vector<Told> Trainers() {
+std::vector<Expected> Trainers() {
   return {
       {{.name = "plateau above its share", .best = 10, .cost = 0.57}},
       {{.name = "more than the node has", .best = 40, .cost = 0.6}},
@@ -67,8 +67,8 @@ std::vector<Told> Trainers() {
 // Trainings whose speed changes after so many seconds each time, by their GPU or by the cost of an
 // iteration. They are the hardest case for the cost of probes, because their speed without a probe
 // is unknown.
-std::vector<Told> TrainersByPhase() {
-  std::vector<Told> trainers;
+std::vector<Expected> TrainersByPhase() {
+  std::vector<Expected> trainers;
   for (const double phase : {12, 20, 30, 60, 90, 150, 240, 400}) {
     for (const bool of_cpu : {false, true}) {
       for (const bool slow_first : {false, true}) {
@@ -116,9 +116,9 @@ double ShareWithin(const std::vector<double>& errors, double most) {
   return static_cast<double>(within) / static_cast<double>(errors.size());
 }
 
-void AddRun(Sum& sum, const Told& told, const MadeNode& node, uint64_t seed) {
+void AddRun(Sum& sum, const Expected& expected, const MadeNode& node, uint64_t seed) {
   const ProfilerSettings settings;
-  MadeTraining training(told.trainer, node, seed, settings);
+  MadeTraining training(expected.trainer, node, seed, settings);
   training.Run(minutes(20));
   ++sum.runs;
   sum.most_probes = std::max(sum.most_probes, training.probes().size());
@@ -126,9 +126,9 @@ void AddRun(Sum& sum, const Told& told, const MadeNode& node, uint64_t seed) {
   for (const MilliCpu probe : training.probes()) {
     const double cores = static_cast<double>(probe.count()) / 1000;
     // Half of the floor, or well more than the training uses.
-    EXPECT_TRUE(!told.is_settled || cores >= 0.5 * node.fair_share ||
-                cores >= 1.15 * told.trainer.best * told.trainer.cost)
-        << told.trainer.name << " seed " << seed << ": probed with " << cores;
+    EXPECT_TRUE(!expected.is_settled || cores >= 0.5 * node.fair_share ||
+                cores >= 1.15 * expected.trainer.best * expected.trainer.cost)
+        << expected.trainer.name << " seed " << seed << ": probed with " << cores;
   }
 
   const auto& published = training.published();
@@ -136,43 +136,43 @@ void AddRun(Sum& sum, const Told& told, const MadeNode& node, uint64_t seed) {
   if (published->confirmed) ++sum.confirmed;
   if (training.confirmed_after())
     sum.seconds.push_back(Seconds(*training.confirmed_after()).count());
-  if (!told.is_settled) return;
+  if (!expected.is_settled) return;
   for (const MeasuredPoint& point : published->points) {
     if (point.certainty != PointCertainty::kExact) continue;
     sum.errors.push_back(std::abs(point.throughput / training.TrueSpeed(point.cpu) - 1));
   }
-  if (told.is_costed && published->cpu_seconds)
-    sum.cost_errors.push_back(std::abs(*published->cpu_seconds / told.trainer.cost - 1));
+  if (expected.is_costed && published->cpu_seconds)
+    sum.cost_errors.push_back(std::abs(*published->cpu_seconds / expected.trainer.cost - 1));
 }
 
 class ProfilerProperty : public ::testing::TestWithParam<MadeNode> {};
 
-TEST_P(ProfilerProperty, TellsTheTrueSpeed) {
+TEST_P(ProfilerProperty, MeasuresTheTrueSpeed) {
   const MadeNode& node = GetParam();
   fmt::print("reports each {:.0f} s, {}, {} idle cores, waiting {}\n",
              Seconds(node.reports).count(), node.strict ? "strict" : "shared", node.idle,
-             node.says_waiting ? "told" : "not told");
+             node.reports_waiting ? "told" : "not told");
   fmt::print("  {:26} {:>7}  {:>7}  {:>6}  {}\n", "largest error of", "points", "CPU s", "in 5 %",
              "probes, lost of an hour's, seconds until confirmed");
-  for (const Told& told : Trainers()) {
+  for (const Expected& expected : Trainers()) {
     Sum sum;
-    for (uint64_t i = 0; i < kSeeds; ++i) AddRun(sum, told, node, kFirstSeed + i);
+    for (uint64_t i = 0; i < kSeeds; ++i) AddRun(sum, expected, node, kFirstSeed + i);
     fmt::print("  {:26} {:5.1f} %  {:5.1f} %  {:4.0f} %  {}  {:5.2f} %  {:4.0f}\n",
-               told.trainer.name, 100 * Largest(sum.errors), 100 * Largest(sum.cost_errors),
+               expected.trainer.name, 100 * Largest(sum.errors), 100 * Largest(sum.cost_errors),
                100 * ShareWithin(sum.errors, 0.05), sum.most_probes, 100 * sum.most_lost,
                Largest(sum.seconds));
-    EXPECT_LE(sum.most_probes, 8U) << told.trainer.name;
-    EXPECT_LE(sum.most_lost, kMostLost) << told.trainer.name;
-    EXPECT_GE(ShareWithin(sum.errors, 0.05), told.within) << told.trainer.name;
-    EXPECT_GE(ShareWithin(sum.cost_errors, 0.03), 0.9) << told.trainer.name;
-    if (told.is_settled) {
-      EXPECT_EQ(sum.confirmed, sum.runs) << told.trainer.name;
+    EXPECT_LE(sum.most_probes, 8U) << expected.trainer.name;
+    EXPECT_LE(sum.most_lost, kMostLost) << expected.trainer.name;
+    EXPECT_GE(ShareWithin(sum.errors, 0.05), expected.within) << expected.trainer.name;
+    EXPECT_GE(ShareWithin(sum.cost_errors, 0.03), 0.9) << expected.trainer.name;
+    if (expected.is_settled) {
+      EXPECT_EQ(sum.confirmed, sum.runs) << expected.trainer.name;
     }
-    if (told.is_unsettled) {
-      EXPECT_EQ(sum.confirmed, 0) << told.trainer.name;
+    if (expected.is_unsettled) {
+      EXPECT_EQ(sum.confirmed, 0) << expected.trainer.name;
     }
-    if (told.is_clean) {
-      EXPECT_LE(Largest(sum.seconds), 180) << told.trainer.name;
+    if (expected.is_clean) {
+      EXPECT_LE(Largest(sum.seconds), 180) << expected.trainer.name;
     }
   }
 }
@@ -180,12 +180,12 @@ TEST_P(ProfilerProperty, TellsTheTrueSpeed) {
 TEST_P(ProfilerProperty, LosesNoMoreThanIsAllowed) {
   const MadeNode& node = GetParam();
   double most = 0;
-  for (const Told& told : TrainersByPhase()) {
+  for (const Expected& expected : TrainersByPhase()) {
     Sum sum;
-    for (uint64_t i = 0; i < kPhaseSeeds; ++i) AddRun(sum, told, node, kFirstSeed + i);
-    fmt::print("  {:40} {} probes {:5.2f} %\n", told.trainer.name, sum.most_probes,
+    for (uint64_t i = 0; i < kPhaseSeeds; ++i) AddRun(sum, expected, node, kFirstSeed + i);
+    fmt::print("  {:40} {} probes {:5.2f} %\n", expected.trainer.name, sum.most_probes,
                100 * sum.most_lost);
-    EXPECT_LE(sum.most_lost, kMostLost) << told.trainer.name;
+    EXPECT_LE(sum.most_lost, kMostLost) << expected.trainer.name;
     most = std::max(most, sum.most_lost);
   }
   fmt::print("  at most {:.2f} % of an hour's iterations lost\n", 100 * most);
@@ -204,7 +204,7 @@ TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
       {.name = "stalls of 4 s in 30 s", .best = 10, .cost = 0.25, .stall_every = 30, .stall = 4},
       {.name = "speed by phase", .best = 10, .cost = 0.25, .phase = 45}};
   for (MadeTrainer trainer : trainers) {
-    trainer.silent = trainer.tells_busy = true;
+    trainer.silent = trainer.reports_busy = true;
     double largest = 0;
     for (uint64_t i = 0; i < kSeeds; ++i) {
       MadeTraining training(trainer, node, kFirstSeed + i);
@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
                       MadeNode{.reports = seconds(2), .strict = true},
                       MadeNode{.reports = seconds(10), .strict = true},
                       MadeNode{.idle = 4, .reports = seconds(10)},
-                      MadeNode{.reports = seconds(10), .says_waiting = false}));
+                      MadeNode{.reports = seconds(10), .reports_waiting = false}));
 
 }  // namespace
 }  // namespace synergy::testing

@@ -85,7 +85,7 @@ RC_GTEST_PROP(RoundsProperty, NoMoreHaveTheirTurnThanTheQuotaHolds, ()) {
   RC_ASSERT(chosen <= std::max(quota - staying, Gpus(0)));
 }
 
-RC_GTEST_PROP(RoundsProperty, WhatIsWrittenIsWrittenOnce, ()) {
+RC_GTEST_PROP(RoundsProperty, WrittenBandsAreStable, ()) {
   const Rounds rounds = AnyRounds();
   const std::vector<RoundWorkload> workloads = AnyWorkloads();
   const Gpus quota(*rc::gen::inRange(0, 40));
@@ -108,7 +108,7 @@ RC_GTEST_PROP(RoundsProperty, TheOrderOfTheInputDoesNotMatter, ()) {
   }
 }
 
-RC_GTEST_PROP(RoundsProperty, WithinARoundNobodyWhoHasItsTurnLosesIt, ()) {
+RC_GTEST_PROP(RoundsProperty, NoJobLosesItsTurnWithinARound, ()) {
   const Rounds rounds = AnyRounds();
   const std::vector<RoundWorkload> workloads = AnyWorkloads();
   const Gpus quota(*rc::gen::inRange(0, 40));
@@ -129,7 +129,7 @@ RC_GTEST_PROP(RoundsProperty, WithinARoundNobodyWhoHasItsTurnLosesIt, ()) {
   }
 }
 
-RC_GTEST_PROP(RoundsProperty, NobodyWhoRunsLosesItsTurnToOneWhoOnlyWaitsForItsOwn, ()) {
+RC_GTEST_PROP(RoundsProperty, RunningJobLosesNoTurnToOneThatWaitsForItsOwn, ()) {
   const std::vector<RoundWorkload> workloads = AnyWorkloads();
   const Gpus quota(*rc::gen::inRange(0, 40));
   const RoundDecision decision = AnyRounds().Decide(quota, workloads, false, kNow);

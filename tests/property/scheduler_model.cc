@@ -37,7 +37,7 @@ bool Selects(const LabelSelector& selector, const Pod& by, const Pod& pod) {
   return by.pod_namespace == pod.pod_namespace && selector.Matches(pod.labels);
 }
 
-bool MayGoByWords(const Pod& pod, const Node& node) {
+bool MayGoByMessages(const Pod& pod, const Node& node) {
   return pod.waiting == nullptr || pod.waiting->selection == nullptr ||
          MayGoTo(*pod.waiting->selection, node.name, node.labels, node.taints);
 }
@@ -188,7 +188,7 @@ bool SchedulerModel::Filters(const ModelPod& asked, const std::string& node,
                              const std::map<std::string, std::string>& places) const {
   const Pod& pod = asked.pod;
   const Node& there = nodes_.at(node);
-  if (!MayGoByWords(pod, there) || asked.forbidden.contains(node)) return false;
+  if (!MayGoByMessages(pod, there) || asked.forbidden.contains(node)) return false;
   Gpus free = there.allocatable.main.gpus - pod.requests.main.gpus;
   const auto value = [&](const std::string& on, const std::string& key) {
     return FindLabel(nodes_.at(on).labels, key);
@@ -217,12 +217,13 @@ bool SchedulerModel::Filters(const ModelPod& asked, const std::string& node,
     if (!here) return false;
     std::map<std::string_view, int> counts;
     for (const auto& [name, object] : nodes_) {
-      if (const auto domain = value(name, spread.topology_key); domain && MayGoByWords(pod, object))
+      if (const auto domain = value(name, spread.topology_key);
+          domain && MayGoByMessages(pod, object))
         counts[*domain];
     }
     for (const auto& [name, place] : places) {
       const Pod& other = pods_.at(name).pod;
-      if (other.uid == pod.uid || !MayGoByWords(pod, nodes_.at(place))) continue;
+      if (other.uid == pod.uid || !MayGoByMessages(pod, nodes_.at(place))) continue;
       const auto domain = value(place, spread.topology_key);
       if (domain && Selects(spread.selector, pod, other)) ++counts[*domain];
     }
@@ -269,9 +270,9 @@ void SchedulerModel::Deliver() {
   for (Binding& binding : bindings_) Settle(binding);
   std::vector<std::string> failed;
   for (const Binding& binding : bindings_) {
-    const bool told = binding.answered != Instant{} && binding.answered <= clock_.Now();
-    if (!told && clock_.Now() < binding.gives_up) continue;
-    if (!(told && binding.is_bound)) failed.push_back(binding.name);
+    const bool has_answer = binding.answered != Instant{} && binding.answered <= clock_.Now();
+    if (!has_answer && clock_.Now() < binding.gives_up) continue;
+    if (!(has_answer && binding.is_bound)) failed.push_back(binding.name);
   }
   const bool any_over =
       std::erase_if(bindings_, [&](const Binding& binding) {

@@ -125,7 +125,7 @@ RC_GTEST_PROP(SolverProperty, FindsTheBestCellOfEveryJob, ()) {
   CheckAgainstTrying(AnyMultipleChoice());
 }
 
-RC_GTEST_PROP(SolverProperty, AGoodEnoughSolutionIsNoWorseThanItSays, ()) {
+RC_GTEST_PROP(SolverProperty, GoodEnoughSolutionKeepsItsBound, ()) {
   const Program program = AnyMultipleChoice();
   const double gap = *rc::gen::inRange(0, 50) / 100.0;
   const Result<Solution> solution = Solve(program, {.relative_gap = gap});

@@ -52,7 +52,7 @@ inline Pod Finished(Pod pod) {
   return pod;
 }
 // Brings the state up to that resource version, with an event of an otherwise unknown pod.
-inline void HearUntil(ClusterState& state, uint64_t version) {
+inline void ObserveUntil(ClusterState& state, uint64_t version) {
   Pod ended = Finished(MakePod("ended", {}));
   ended.resource_version = version;
   state.UpsertPod(std::move(ended));

@@ -88,8 +88,8 @@ std::string FakeApiServer::LineFor(const Watch& watch, const Event& event) {
                    event.object.json(event.version));
 }
 
-void FakeApiServer::Tell(const Lock&, const std::string& resource,
-                         const std::function<std::string(const Watch&)>& line) {
+void FakeApiServer::Notify(const Lock&, const std::string& resource,
+                           const std::function<std::string(const Watch&)>& line) {
   for (Watch& watch : watches_) {
     if (watch.resource != resource || watch.silent || watch.end != Watch::End::kNone) continue;
     watch.lines.push_back(line(watch));
@@ -113,7 +113,7 @@ void FakeApiServer::Change(const Lock& lock, const std::string& resource, const 
   } else {
     objects.erase(before);
   }
-  Tell(lock, resource, [&event](const Watch& watch) { return LineFor(watch, event); });
+  Notify(lock, resource, [&event](const Watch& watch) { return LineFor(watch, event); });
   resources_[resource].history.push_back(std::move(event));
 }
 
@@ -201,7 +201,7 @@ std::optional<FakePod> FakeApiServer::pod(const std::string& key) const {
 
 void FakeApiServer::SendLine(const std::string& resource, const std::string& line) {
   const Lock lock(mutex_);
-  Tell(lock, resource, [&line](const Watch&) { return line; });
+  Notify(lock, resource, [&line](const Watch&) { return line; });
 }
 
 void FakeApiServer::SendBookmark(const std::string& resource) {
@@ -209,7 +209,7 @@ void FakeApiServer::SendBookmark(const std::string& resource) {
   const std::string object =
       fmt::format(R"({{"kind":"{}","apiVersion":"v1","metadata":{{"resourceVersion":"{}"}}}})",
                   resources_[resource].kind, ++version_);
-  Tell(lock, resource, [&object](const Watch&) { return EventLine("BOOKMARK", object); });
+  Notify(lock, resource, [&object](const Watch&) { return EventLine("BOOKMARK", object); });
 }
 
 void FakeApiServer::EndWatches(Watch::End end) {

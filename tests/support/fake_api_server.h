@@ -180,8 +180,8 @@ class FakeApiServer {
               std::optional<Object> object);
   void EndWatches(Watch::End end);
   // Adds to each open watch of the resource the line that `line` returns for it.
-  void Tell(const Lock& lock, const std::string& resource,
-            const std::function<std::string(const Watch&)>& line);
+  void Notify(const Lock& lock, const std::string& resource,
+              const std::function<std::string(const Watch&)>& line);
   static std::string LineFor(const Watch& watch, const Event& event);
 
   FakeListener listener_;

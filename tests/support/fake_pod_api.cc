@@ -188,7 +188,7 @@ std::vector<std::string> FakePodApi::calls() const {
 Result<Pod> FakePodApi::Get(const std::string& pod_namespace, const std::string& name,
                             std::stop_token stop) {
   if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
-  if (const Result<> heard = before_call("get " + name); !heard) return Fail(heard.error());
+  if (const Result<> checked = before_call("get " + name); !checked) return Fail(checked.error());
   const std::lock_guard lock(mutex_);
   const auto it = pods_.find(name);
   if (it == pods_.end() || it->second.pod.pod_namespace != pod_namespace) {
@@ -265,7 +265,7 @@ Result<Pod> FakePodApi::Write(const kube::PodIdentity& identity, uint64_t unchan
 
 Result<Pod> FakePodApi::WriteUnnoted(const kube::PodIdentity& identity, uint64_t unchanged_since,
                                      std::string_view call, const Edit& edit) {
-  if (const Result<> heard = before_call(call); !heard) return Fail(heard.error());
+  if (const Result<> checked = before_call(call); !checked) return Fail(checked.error());
   Pod changed;
   {
     const std::lock_guard lock(mutex_);
@@ -283,7 +283,7 @@ Result<Pod> FakePodApi::WriteUnnoted(const kube::PodIdentity& identity, uint64_t
     ++pod.resource_version;
     changed = pod;
   }
-  if (const Result<> heard = after_change(changed); !heard) return Fail(heard.error());
+  if (const Result<> checked = after_change(changed); !checked) return Fail(checked.error());
   return changed;
 }
 

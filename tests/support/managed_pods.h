@@ -9,7 +9,7 @@
 
 #include "cluster/node_selection.h"
 #include "support/cluster_vocabulary.h"
-#include "support/fake_profile_book.h"
+#include "support/fake_profile_catalog.h"
 
 namespace synergy::testing {
 
@@ -22,13 +22,13 @@ inline Node NodeOfFour(std::string name) {
 }
 
 // Returns the profiles "sensitive" and "insensitive".
-inline FakeProfileBook TwoProfiles() {
-  FakeProfileBook book;
-  book.profiles["sensitive"] = std::make_shared<const JobProfile>(*JobProfile::Create(
+inline FakeProfileCatalog TwoProfiles() {
+  FakeProfileCatalog catalog;
+  catalog.profiles["sensitive"] = std::make_shared<const JobProfile>(*JobProfile::Create(
       Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(3), GiB(4), 3}, {Cores(9), GiB(4), 9}}));
-  book.profiles["insensitive"] = std::make_shared<const JobProfile>(
+  catalog.profiles["insensitive"] = std::make_shared<const JobProfile>(
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 5}, {Cores(9), GiB(4), 5.1}}));
-  return book;
+  return catalog;
 }
 
 // Returns a pod that runs on `node`, or that waits and is Unschedulable if `node` is empty.

@@ -98,8 +98,8 @@ class CheckedRounds final : public RoundPlanner {
   }
   bool DecidesAgain(size_t waiting) const override { return rounds_.DecidesAgain(waiting); }
   bool DecidesWithin() const override { return rounds_.DecidesWithin(); }
-  void Book(Job& job, size_t place, Seconds stretch, Seconds now) override {
-    rounds_.Book(job, place, stretch, now);
+  void Charge(Job& job, size_t place, Seconds stretch, Seconds now) override {
+    rounds_.Charge(job, place, stretch, now);
   }
   void Gone(size_t place) override { rounds_.Gone(place); }
 

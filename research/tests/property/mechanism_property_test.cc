@@ -167,7 +167,7 @@ RC_GTEST_PROP(MechanismProperty, EveryRunnableJobRunsUnderTuneWhereServersAreInP
   }
 }
 
-RC_GTEST_PROP(MechanismProperty, NobodyIsSlowerThanWithItsFairShare, ()) {
+RC_GTEST_PROP(MechanismProperty, NoJobIsSlowerThanWithItsFairShare, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
   for (const char* mechanism : {"tune", "opt", "synergy-rounds", "synergy-rounds-strict"}) {
@@ -179,7 +179,7 @@ RC_GTEST_PROP(MechanismProperty, NobodyIsSlowerThanWithItsFairShare, ()) {
   }
 }
 
-RC_GTEST_PROP(MechanismProperty, OursIsNoWorseThanProportional, ()) {
+RC_GTEST_PROP(MechanismProperty, OurMechanismIsNoWorseThanProportional, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
   const double proportional = Total(servers, jobs, PlanWith("proportional", servers, jobs));
@@ -187,7 +187,7 @@ RC_GTEST_PROP(MechanismProperty, OursIsNoWorseThanProportional, ()) {
   RC_ASSERT(Total(servers, jobs, PlanWith("synergy-rounds", servers, jobs)) >= proportional - 1e-6);
 }
 
-RC_GTEST_PROP(MechanismProperty, SharingCpuNeverSlowsAnybodyDown, ()) {
+RC_GTEST_PROP(MechanismProperty, SharingCpuSlowsNoJobDown, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
   const Plan plan = PlanWith("synergy-rounds", servers, jobs);

@@ -319,7 +319,7 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          std::span<const NodeIndex> nodes) {
   const auto emptied = [&snapshot](NodeIndex node) { return Emptied(snapshot.node(node)); };
   return GangPlanner(snapshot, members, reserve, terms, nodes, {}, emptied,
-                     GangPlanner::Others::kNobody)
+                     GangPlanner::Others::kNone)
       .Plan();
 }
 

@@ -63,9 +63,10 @@ bool IsAlike(const Pod& a, const Pod& b);
 struct GangTerms {
   GangTerms() = default;
   // `says(member, node)`: whether the member may go to the node.
-  template <class Says>
-    requires std::is_invocable_r_v<bool, const Says&, size_t, NodeIndex>
-  GangTerms(Says says) : may_go(std::move(says)) {}  // NOLINT(google-explicit-constructor)
+  template <class Predicate>
+    requires std::is_invocable_r_v<bool, const Predicate&, size_t, NodeIndex>
+  GangTerms(Predicate predicate)
+      : may_go(std::move(predicate)) {}  // NOLINT(google-explicit-constructor)
 
   MayGo may_go;
   std::vector<ShapeBound> bounds = {};

@@ -19,10 +19,10 @@ bool HasPorts(const Pod& pod) {
 // Whether the constraint spreads its pods over the node, too.
 bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr) return true;
-  const NodeSelection& said = *pod.waiting->selection;
+  const NodeSelection& own = *pod.waiting->selection;
   NodeSelection honored;
-  if (spread.honors_affinity) honored = said;
-  honored.tolerations = said.tolerations;
+  if (spread.honors_affinity) honored = own;
+  honored.tolerations = own.tolerations;
   const std::vector<Taint> none;
   return MayGoTo(honored, node.detail->name, node.detail->labels,
                  spread.honors_taints ? node.detail->taints : none);
@@ -69,9 +69,9 @@ void MemberSeparation::AddRules() {
   for (size_t member = 0; member < members_.size(); ++member) {
     const auto& separation = members_[member]->separation;
     if (separation == nullptr) continue;
-    if (const auto same = SayingTheSame(member)) {
-      for (AffinityRule& rule : affinities_) rule.says[member] = rule.says[*same];
-      for (SpreadRule& rule : spreads_) rule.says[member] = rule.says[*same];
+    if (const auto same = FindEqualMember(member)) {
+      for (AffinityRule& rule : affinities_) rule.has_rule[member] = rule.has_rule[*same];
+      for (SpreadRule& rule : spreads_) rule.has_rule[member] = rule.has_rule[*same];
       continue;
     }
     if (affinities_.size() + spreads_.size() >= kMostRules) continue;
@@ -84,11 +84,11 @@ void MemberSeparation::AddRules() {
         rule = affinities_.emplace(affinities_.end());
         rule->topology = topology;
         rule->selector = term.selector;
-        rule->says.resize(members_.size());
-        rule->saying.resize(topologies_[topology].domains);
-        rule->matching = rule->saying;
+        rule->has_rule.resize(members_.size());
+        rule->with_rule.resize(topologies_[topology].domains);
+        rule->matching = rule->with_rule;
       }
-      rule->says[member] = true;
+      rule->has_rule[member] = true;
     }
     for (const TopologySpread& spread : separation->spread) AddSpread(member, spread);
   }
@@ -100,7 +100,7 @@ void MemberSeparation::AddRules() {
   std::for_each(spreads_.begin(), spreads_.end(), find_matches);
 }
 
-std::optional<size_t> MemberSeparation::SayingTheSame(size_t member) const {
+std::optional<size_t> MemberSeparation::FindEqualMember(size_t member) const {
   const auto selection_of = [this](size_t each) {
     const auto& waiting = members_[each]->waiting;
     return waiting == nullptr ? nullptr : waiting->selection.get();
@@ -136,7 +136,7 @@ void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {
     rule->topology = TopologyOf(spread.topology_key);
     rule->selector = spread.selector;
     rule->spread = spread;
-    rule->says.resize(members_.size());
+    rule->has_rule.resize(members_.size());
     const Topology& topology = topologies_[rule->topology];
     rule->domain_counts.resize(topology.domains);
     rule->matching.resize(topology.domains);
@@ -146,11 +146,11 @@ void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {
     }
     rule->counts = std::move(counts);
   }
-  rule->says[member] = true;
+  rule->has_rule[member] = true;
 }
 
 void MemberSeparation::CountThose(Others others) {
-  if (others == Others::kNobody) return;
+  if (others == Others::kNone) return;
   const auto& gang = members_.front()->gang;
   if (gang != nullptr) {
     for (const auto& fellow : snapshot_.MembersOnNodes(gang->name)) {
@@ -183,7 +183,7 @@ void MemberSeparation::CountOne(const Pod& pod, NodeIndex node, bool is_fellow) 
     if (!is_fellow || pod.separation == nullptr) continue;
     for (const AntiAffinity& term : pod.separation->anti_affinity) {
       if (term.topology_key == topologies_[rule.topology].key && term.selector == rule.selector)
-        ++rule.saying[at];
+        ++rule.with_rule[at];
     }
   }
   for (SpreadRule& rule : spreads_) {
@@ -202,12 +202,12 @@ bool MemberSeparation::AllowsInTheEnd(size_t member, NodeIndex node) const {
     const int32_t domain = DomainOf(rule, node);
     if (domain < 0) return false;
     const auto at = static_cast<size_t>(domain);
-    return (rule.says[member] && rule.matching[at] > 0) ||
-           (rule.matches[member] && rule.saying[at] > 0);
+    return (rule.has_rule[member] && rule.matching[at] > 0) ||
+           (rule.matches[member] && rule.with_rule[at] > 0);
   });
   if (apart) return false;
   return std::all_of(spreads_.begin(), spreads_.end(), [&](const SpreadRule& rule) {
-    return !rule.says[member] || DomainOf(rule, node) >= 0;
+    return !rule.has_rule[member] || DomainOf(rule, node) >= 0;
   });
 }
 
@@ -233,7 +233,7 @@ int32_t MemberSeparation::SpreadRule::Fewest() const {
 
 bool MemberSeparation::SpreadAllows(size_t member, NodeIndex node) const {
   return std::all_of(spreads_.begin(), spreads_.end(), [&](const SpreadRule& rule) {
-    if (!rule.says[member]) return true;
+    if (!rule.has_rule[member]) return true;
     const int32_t domain = DomainOf(rule, node);
     const int32_t self = rule.matches[member] ? 1 : 0;
     return rule.matching[static_cast<size_t>(domain)] + self - rule.Fewest() <=
@@ -285,14 +285,14 @@ void MemberSeparation::Add(size_t member, NodeIndex node, int32_t by) {
     if (domain < 0) continue;
     const auto at = static_cast<size_t>(domain);
     if (rule.matches[member]) rule.matching[at] += by;
-    if (rule.says[member]) rule.saying[at] += by;
+    if (rule.has_rule[member]) rule.with_rule[at] += by;
   }
   for (SpreadRule& rule : spreads_) {
     const int32_t domain = DomainOf(rule, node);
     if (domain < 0) continue;
     const auto at = static_cast<size_t>(domain);
     if (rule.matches[member] && rule.counts[node]) rule.matching[at] += by;
-    if (rule.says[member] && rule.matches[member]) rule.of_members[at] += by;
+    if (rule.has_rule[member] && rule.matches[member]) rule.of_members[at] += by;
   }
 }
 

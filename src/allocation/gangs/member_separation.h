@@ -29,7 +29,7 @@ class MemberSeparation {
   enum class Others : uint8_t {
     kAll,      // all known pods
     kFellows,  // running members of the gang
-    kNobody,
+    kNone,
   };
 
   // The arguments outlive this object. `but`: UIDs of pods to ignore, the members among them.
@@ -58,12 +58,12 @@ class MemberSeparation {
   struct Rule {
     size_t topology = 0;
     LabelSelector selector;
-    std::vector<bool> says;     // by member: it has the rule
-    std::vector<bool> matches;  // by member
+    std::vector<bool> has_rule;  // by member: it has the rule
+    std::vector<bool> matches;   // by member
   };
   struct AffinityRule : Rule {
-    std::vector<int32_t> saying;    // by domain, number of pods there
-    std::vector<int32_t> matching;  // the same
+    std::vector<int32_t> with_rule;  // by domain, number of pods there
+    std::vector<int32_t> matching;   // the same
   };
   struct SpreadRule : Rule {
     TopologySpread spread;
@@ -79,7 +79,7 @@ class MemberSeparation {
   int32_t DomainOf(const Rule& rule, NodeIndex node) const;
   void AddRules();
   // An earlier member with the same rules that may go to the same nodes.
-  std::optional<size_t> SayingTheSame(size_t member) const;
+  std::optional<size_t> FindEqualMember(size_t member) const;
   void AddSpread(size_t member, const TopologySpread& spread);
   void CountThose(Others others);
   void CountOne(const Pod& pod, NodeIndex node, bool is_fellow);

@@ -36,7 +36,7 @@ struct RemoveNode {
 };
 struct PutListedPods {
   std::vector<Pod> pods;
-  uint64_t heard_until = 0;
+  uint64_t observed_until = 0;
 };
 struct UpsertPod {
   Pod pod;

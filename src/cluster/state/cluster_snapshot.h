@@ -170,7 +170,7 @@ class ClusterSnapshot {
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
   // The newest resource version of a pod that the watch has reported: all writes of pods before
   // that are in here.
-  uint64_t pods_heard_until() const { return pods_heard_until_; }
+  uint64_t pods_observed_until() const { return pods_observed_until_; }
   // Null: no pod of it is known.
   const GangSites* GangOf(std::string_view name) const { return gangs_->Find(name); }
   // Returns the members that are counted on nodes, unordered.
@@ -191,7 +191,7 @@ class ClusterSnapshot {
   ResourceVector largest_node_;
   ResourceVector least_per_gpu_;
   size_t waiting_gpu_pods_ = 0;
-  uint64_t pods_heard_until_ = 0;
+  uint64_t pods_observed_until_ = 0;
   uint64_t version_ = 0;
 };
 

@@ -37,7 +37,7 @@ struct ClusterState::Maker {
   }
 
   void operator()(change::PutListedPods call) {
-    state.pods_.PutListed(std::move(call.pods), call.heard_until);
+    state.pods_.PutListed(std::move(call.pods), call.observed_until);
     state.pods_.CountDevices();
   }
   void operator()(change::UpsertPod call) {
@@ -206,7 +206,7 @@ auto ClusterState::MakeLocked(Call call) {
 
 void ClusterState::Made(std::optional<ClusterChange>& written) {
   const bool is_present = snapshot_ && snapshot_->version() == version_.present() &&
-                          snapshot_->pods_heard_until() == pods_.heard_until();
+                          snapshot_->pods_observed_until() == pods_.observed_until();
   if (!is_present) snapshot_ = nullptr;
   if (!written) return;
   written->version = version_.present();
@@ -241,8 +241,8 @@ void ClusterState::ReplacePods(std::vector<Pod> pods) {
   }
 }
 
-void ClusterState::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
-  MakeLocked(change::PutListedPods{std::move(pods), heard_until});
+void ClusterState::PutListed(std::vector<Pod> pods, uint64_t observed_until) {
+  MakeLocked(change::PutListedPods{std::move(pods), observed_until});
 }
 
 void ClusterState::Remove(const std::string& uid) { MakeLocked(change::RemovePod{uid}); }
@@ -255,8 +255,8 @@ void ClusterState::UpsertNode(Node node) { Make(change::UpsertNode{std::move(nod
 
 void ClusterState::RemoveNode(const std::string& name) { Make(change::RemoveNode{name}); }
 
-void ClusterState::PutListedPods(std::vector<Pod> pods, uint64_t heard_until) {
-  Make(change::PutListedPods{std::move(pods), heard_until});
+void ClusterState::PutListedPods(std::vector<Pod> pods, uint64_t observed_until) {
+  Make(change::PutListedPods{std::move(pods), observed_until});
 }
 
 void ClusterState::UpsertPod(Pod pod) { Make(change::UpsertPod{std::move(pod)}); }
@@ -460,7 +460,7 @@ std::shared_ptr<const ClusterSnapshot> ClusterState::MakeSnapshot() const {
   snapshot->largest_node_ = nodes_.Largest();
   snapshot->least_per_gpu_ = pods_.LeastPerGpuOfAll();
   snapshot->waiting_gpu_pods_ = pods_.waiting_gpu_pods();
-  snapshot->pods_heard_until_ = pods_.heard_until();
+  snapshot->pods_observed_until_ = pods_.observed_until();
   snapshot->version_ = version_.present();
   snapshot_ = std::move(snapshot);
   return snapshot_;

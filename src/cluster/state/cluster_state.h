@@ -66,7 +66,7 @@ class ClusterState {
   void UpsertNode(Node node);
   void RemoveNode(const std::string& name);
   void ReplacePods(std::vector<Pod> pods);
-  void PutListedPods(std::vector<Pod> pods, uint64_t heard_until);
+  void PutListedPods(std::vector<Pod> pods, uint64_t observed_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
   // An answer of the API server about a single pod. Ignored if the watch was faster: if the pod is
@@ -182,7 +182,7 @@ class ClusterState {
   // Under the mutex:
   template <class Call>
   auto MakeLocked(Call call);
-  void PutListed(std::vector<Pod> pods, uint64_t heard_until);
+  void PutListed(std::vector<Pod> pods, uint64_t observed_until);
   void Remove(const std::string& uid);
   // To be called after every change, with the change for the journal; nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);

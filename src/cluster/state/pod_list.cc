@@ -27,7 +27,7 @@ PodList::PodList(ClusterState& state, std::vector<Pod> pods, size_t pods_at_a_ti
   // Sorted: the same list gives the same indices to the same nodes.
   std::map<std::string, Pods> by_node;
   for (Pod& pod : pods) {
-    heard_until_ = std::max(heard_until_, pod.resource_version);
+    observed_until_ = std::max(observed_until_, pod.resource_version);
     if (std::string node = NodeOf(pod); !node.empty()) {
       by_node[std::move(node)].push_back(std::move(pod));
       continue;
@@ -51,7 +51,7 @@ bool PodList::Step() {
   } else if (next_bucket_ == 0 || next_bucket_ < buckets_) {
     RemoveUnlisted();
   } else {
-    state_.PutListed({}, heard_until_);
+    state_.PutListed({}, observed_until_);
     return false;
   }
   return true;

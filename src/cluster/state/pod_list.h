@@ -52,7 +52,7 @@ class PodList {
   size_t next_nowhere_ = 0;
   size_t next_bucket_ = 0;  // in the table of pods
   size_t buckets_ = 0;      // of the table at that time
-  uint64_t heard_until_ = 0;
+  uint64_t observed_until_ = 0;
 };
 
 }  // namespace synergy

@@ -20,14 +20,14 @@ bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholde
 }  // namespace
 
 void PodRecords::Put(Pod pod) {
-  heard_until_ = std::max(heard_until_, pod.resource_version);
+  observed_until_ = std::max(observed_until_, pod.resource_version);
   Observe(std::move(pod));
 }
 
-void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
+void PodRecords::PutListed(std::vector<Pod> pods, uint64_t observed_until) {
   for (Pod& pod : pods) Observe(std::move(pod));
   // Not the larger of both: after a restore of the API server's store, versions start lower.
-  if (heard_until > 0) heard_until_ = heard_until;
+  if (observed_until > 0) observed_until_ = observed_until;
 }
 
 bool PodRecords::AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const {
@@ -43,7 +43,7 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
   std::vector<std::string> unlisted;
   for (size_t bucket = begin; bucket < std::min(end, records_.bucket_count()); ++bucket) {
     for (auto it = records_.begin(bucket); it != records_.end(bucket); ++it) {
-      if (it->second.seen && it->second.heard_in != list_) unlisted.push_back(it->first);
+      if (it->second.seen && it->second.observed_in != list_) unlisted.push_back(it->first);
     }
   }
   return unlisted;
@@ -63,7 +63,7 @@ void PodRecords::Observe(Pod pod) {
   // It is not gone after all.
   if (!replacements_.empty()) replacements_.Drop(pod.uid);
   Record& record = records_[pod.uid];
-  record.heard_in = list_;
+  record.observed_in = list_;
   // A pod never leaves its node while it lives, so such a report is older than what we have.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   pod = devices_.Observe(std::move(pod));
@@ -98,9 +98,9 @@ void PodRecords::CountDevices() {
     for (Pod& pod : pods) {
       const auto record = records_.find(pod.uid);
       if (record == records_.end() || !record->second.seen) continue;
-      const uint64_t heard_in = record->second.heard_in;
+      const uint64_t observed_in = record->second.observed_in;
       Observe(std::move(pod));
-      record->second.heard_in = heard_in;
+      record->second.observed_in = observed_in;
     }
   }
 }

@@ -80,10 +80,10 @@ class PodRecords {
       : nodes_(nodes), devices_(devices), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
-  // A list of all pods (pod_list.h), in parts. `heard_until`: set in the last part, 0 in those
+  // A list of all pods (pod_list.h), in parts. `observed_until`: set in the last part, 0 in those
   // before.
   void BeginList() { ++list_; }
-  void PutListed(std::vector<Pod> pods, uint64_t heard_until);
+  void PutListed(std::vector<Pod> pods, uint64_t observed_until);
   // Whether one of the pods is counted on a node other than `node`.
   bool AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const;
   size_t buckets() const { return records_.bucket_count(); }
@@ -124,7 +124,7 @@ class PodRecords {
   std::vector<PodNews> TakeNews() { return std::exchange(news_, {}); }
   void DropNews();
 
-  uint64_t heard_until() const { return heard_until_; }
+  uint64_t observed_until() const { return observed_until_; }
   size_t known() const { return records_.size(); }
   size_t assumed() const { return assumed_; }
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
@@ -153,7 +153,7 @@ class PodRecords {
     Instant deadline{};   // kExpected, kAssumed
     // As the watch reported it; null before that (expectations may come first).
     std::shared_ptr<const Pod> seen;
-    uint64_t heard_in = 0;  // value of list_ at the last report
+    uint64_t observed_in = 0;  // value of list_ at the last report
     // The reservation of a gang's member while it is not bound.
     struct GangReservation {
       std::string node;
@@ -238,7 +238,7 @@ class PodRecords {
   Duration replacement_hold_{};  // zero: nothing is reserved for replacements
   Instant now_{};                // as last passed in
   WallTime wall_{};              // claims until then or earlier no longer count
-  uint64_t heard_until_ = 0;
+  uint64_t observed_until_ = 0;
   uint64_t list_ = 0;  // the last one begun
   bool keeps_news_ = false;
   std::vector<PodNews> news_;

@@ -46,7 +46,7 @@ std::set<std::string_view> NamesOf(const AskedNodes& asked) {
   return names;
 }
 
-bool MayGoByWords(const Pod& pod, const NodeState& node) {
+bool MayGoByMessages(const Pod& pod, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr || !node.exists) return true;
   const NodeDetail& detail = *node.detail;
   return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
@@ -185,7 +185,7 @@ void Gangs::NoteRefusals(const Pod& pod, const std::set<std::string_view>& allow
   for (const auto& [uid, node] : record.places) nodes.insert(node);
   for (const std::string& node : nodes) {
     const auto place = snapshot->Find(node);
-    if (!place || allowed.contains(node) || !MayGoByWords(**known, snapshot->node(*place)))
+    if (!place || allowed.contains(node) || !MayGoByMessages(**known, snapshot->node(*place)))
       continue;
     if (!KeptOff(*known, *place, *snapshot, membership, counted))
       record.refusals.Note(*known, node, counted, *snapshot);
@@ -218,14 +218,15 @@ GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allow
   GangTerms terms(
       [&pod, &allowed, &membership, &record, &snapshot, heed](size_t member, NodeIndex node) {
         const NodeDetail& detail = *snapshot.node(node).detail;
-        const Pod& who = *membership.to_place[member];
-        if (who.uid == pod.uid) return allowed.contains(detail.name);
-        if (heed.counted && record.passed.contains(who.uid)) {
-          const auto place = record.places.find(who.uid);
+        const Pod& member_pod = *membership.to_place[member];
+        if (member_pod.uid == pod.uid) return allowed.contains(detail.name);
+        if (heed.counted && record.passed.contains(member_pod.uid)) {
+          const auto place = record.places.find(member_pod.uid);
           if (place != record.places.end()) return place->second == detail.name;
         }
-        if (heed.pods && record.refusals.Forbid(who.uid, detail.name, heed.doubts)) return false;
-        return MayGoByWords(who, snapshot.node(node));
+        if (heed.pods && record.refusals.Forbid(member_pod.uid, detail.name, heed.doubts))
+          return false;
+        return MayGoByMessages(member_pod, snapshot.node(node));
       });
   if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
   return terms;

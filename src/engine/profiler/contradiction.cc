@@ -61,7 +61,7 @@ MilliCpu BeganWith(const Pod& pod) {
 struct Seen {
   MilliCpu cpu;
   double rate = 0;
-  double said = 0;
+  double claimed = 0;
   double low = 0;
   std::optional<double> high;
 };
@@ -75,12 +75,12 @@ std::optional<Seen> WhatIsSeen(const ComparedPod& pod, const WindowReading& read
   const Bytes most_memory = std::max(memory, pod.curve->memories().back());
   const MilliCpu most = point->bound || point->quota ? point->cpu : std::max(point->cpu, node_cpu);
   Seen seen{.cpu = point->cpu, .rate = reading.rate};
-  seen.said = pod.curve->ThroughputAt(point->cpu, memory);
-  if (seen.said <= 0) return std::nullopt;
+  seen.claimed = pod.curve->ThroughputAt(point->cpu, memory);
+  if (seen.claimed <= 0) return std::nullopt;
   seen.low = reading.rate / pod.curve->ThroughputAt(most, most_memory);
   const bool may_be_faster = !point->bound && (point->certainty != PointCertainty::kExact ||
                                                AmountOf(*pod.watched.pod) > pod.began_with);
-  if (!may_be_faster) seen.high = reading.rate / seen.said;
+  if (!may_be_faster) seen.high = reading.rate / seen.claimed;
   return seen;
 }
 
@@ -106,7 +106,7 @@ void TakeIn(Compared& compared, const Seen& seen, Instant now) {
     found = amounts.insert(found, SeenAmount{.cpu = seen.cpu});
   }
   found->rate = seen.rate;
-  found->said = seen.said;
+  found->claimed = seen.claimed;
   found->at = now;
   KeepLast(found->lows, seen.low);
   if (seen.high) KeepLast(found->highs, *seen.high);
@@ -127,7 +127,7 @@ std::string MessageOf(const SeenAmount& less, const SeenAmount& more) {
       "second), but the profile says {:.2f} times. Measure it again, or remove it from the pods: "
       "then Synergy measures them",
       ToQuantityText(more.cpu), more.rate / less.rate, ToQuantityText(less.cpu), more.rate,
-      less.rate, more.said / less.said);
+      less.rate, more.claimed / less.claimed);
 }
 
 // Returns two amounts that no unit fits. Sets `comparable` if any two could be compared.
@@ -179,7 +179,7 @@ void TidyUp(ContradictionMemory& memory, Instant now) {
   if (now < memory.next_tidy_up) return;
   memory.next_tidy_up = now + kTidyUp;
   std::erase_if(memory.pods,
-                [now](const auto& entry) { return now - entry.second.heard > kUnheard; });
+                [now](const auto& entry) { return now - entry.second.observed > kUnheard; });
   std::erase_if(memory.compared, [now](const auto& entry) {
     const auto& amounts = entry.second.amounts;
     return std::all_of(amounts.begin(), amounts.end(),
@@ -216,7 +216,7 @@ std::optional<ProfileVerdict> ContradictionFinder::Observe(
   if (!pod->fungible || progress.format.empty() || !progress.last || MayWaitForOthers(*pod))
     return std::nullopt;
   ComparedPod& known = Take(settings_, memory, pod, given);
-  known.heard = at.now;
+  known.observed = at.now;
   const auto sample = Listen(settings_, known.watched, progress, since);
   if (!known.curve || !sample || progress.probe || !CachesAreFull(*known.curve, progress))
     return std::nullopt;

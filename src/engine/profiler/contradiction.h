@@ -67,7 +67,7 @@ struct UnitRange {
 struct SeenAmount {
   MilliCpu cpu;
   double rate = 0;
-  double said = 0;  // the profile's claim
+  double claimed = 0;  // the profile's claim
   std::vector<double> lows;
   std::vector<double> highs;  // only from windows in which the pod could not have been faster
   Instant at{};
@@ -98,7 +98,7 @@ struct ComparedPod {
   int64_t generation = 0;
   std::shared_ptr<const JobProfile> curve;  // for the pod's GPUs
   MilliCpu began_with;                      // 0: not known
-  Instant heard{};
+  Instant observed{};
 };
 
 struct ContradictionMemory {

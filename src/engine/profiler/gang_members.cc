@@ -17,7 +17,7 @@ namespace {
 // How long a head may report nothing before another member that reports replaces it.
 constexpr Duration kFallenSilent = std::chrono::minutes(2);
 
-bool AllAreThere(const GangRoll& gang) {
+bool AllAreThere(const GangRecord& gang) {
   const MeasurementKey* alike = nullptr;
   for (const auto& [uid, member] : gang.there) {
     if (GangSizeOf(*member.pod) != std::ssize(gang.there)) return false;
@@ -28,7 +28,7 @@ bool AllAreThere(const GangRoll& gang) {
   return alike != nullptr;
 }
 
-void MakeHead(ProfilerMemory& memory, GangRoll& gang, const std::string& uid) {
+void MakeHead(ProfilerMemory& memory, GangRecord& gang, const std::string& uid) {
   WatchedPod& before = memory.pods.at(gang.head);
   WatchedPod& head = memory.pods.at(uid);
   Measurement& measurement = memory.measurements.at(head.key);
@@ -47,7 +47,7 @@ void MakeHead(ProfilerMemory& memory, GangRoll& gang, const std::string& uid) {
   measurement.pods.insert(uid);
 }
 
-void Begin(ProfilerPass& pass, const std::string& name, GangRoll& gang) {
+void Begin(ProfilerPass& pass, const std::string& name, GangRecord& gang) {
   ProfilerMemory& memory = pass.memory;
   std::optional<MilliCpu> most;
   MilliCpu fair_share;
@@ -73,7 +73,7 @@ void Begin(ProfilerPass& pass, const std::string& name, GangRoll& gang) {
   memory.news.insert(key);
 }
 
-void End(ProfilerPass& pass, GangRoll& gang) {
+void End(ProfilerPass& pass, GangRecord& gang) {
   if (gang.head.empty()) return;
   ProfilerMemory& memory = pass.memory;
   const WatchedPod& head = memory.pods.at(gang.head);
@@ -110,8 +110,8 @@ void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const 
     LoseMember(pass, memory.gangs.at(of->second).there.at(pod->uid).node, pod->uid);
   }
   memory.gang_of.insert_or_assign(pod->uid, name);
-  GangRoll& gang = memory.gangs[name];
-  GangRoll::Member& member = gang.there[pod->uid];
+  GangRecord& gang = memory.gangs[name];
+  GangRecord::Member& member = gang.there[pod->uid];
   const bool same = member.pod != nullptr && member.node == index && member.key == key &&
                     GangSizeOf(*member.pod) == GangSizeOf(*pod);
   member = {pod, index, key};
@@ -134,7 +134,7 @@ void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid) {
   const auto of = memory.gang_of.find(uid);
   if (of == memory.gang_of.end()) return;
   const auto found = memory.gangs.find(of->second);
-  GangRoll& gang = found->second;
+  GangRecord& gang = found->second;
   if (gang.there.at(uid).node != index) return;
   End(pass, gang);
   gang.there.erase(uid);
@@ -148,15 +148,15 @@ void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid) {
 
 bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
                    const PodProgress& progress, Moment at) {
-  GangRoll& gang = memory.gangs.at(pod.gang);
+  GangRecord& gang = memory.gangs.at(pod.gang);
   WatchedPod& head = memory.pods.at(gang.head);
   const bool has_restarted = pod.cpu && progress.cpu && progress.cpu->used < pod.cpu->used;
   if (has_restarted) BreakOffIn(head, settings.warm_up);
   if (progress.cpu) pod.cpu = progress.cpu;
-  const bool tells = !progress.format.empty() && progress.last;
-  const bool is_news = tells && (!pod.last || *progress.last > *pod.last);
+  const bool reports = !progress.format.empty() && progress.last;
+  const bool is_news = reports && (!pod.last || *progress.last > *pod.last);
   if (is_news) pod.news_at = at.now;
-  if (&pod == &head) return tells;
+  if (&pod == &head) return reports;
 
   if (!SameQuota(pod.probe, progress.probe)) BreakOffIn(head, settings.probe_lead);
   pod.probe = progress.probe;

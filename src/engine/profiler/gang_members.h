@@ -42,12 +42,12 @@ void ForEachTogether(ProfilerMemory& memory, WatchedPod& head, const Visit& visi
   visit(head);
   for (const std::string& uid : head.others) visit(memory.pods.at(uid));
 }
-// Whether `says` holds for any of them.
-template <class Says>
-bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Says& says) {
-  if (says(head)) return true;
+// Whether `predicate` holds for any of them.
+template <class Predicate>
+bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Predicate& predicate) {
+  if (predicate(head)) return true;
   return std::any_of(head.others.begin(), head.others.end(),
-                     [&](const std::string& uid) { return says(memory.pods.at(uid)); });
+                     [&](const std::string& uid) { return predicate(memory.pods.at(uid)); });
 }
 
 // To be called when the pod may use another amount of CPU or memory: drops the windows of it and of

@@ -82,8 +82,8 @@ void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measur
   for (const LooserIdentity by : kLooserIdentities) {
     const std::string& identity = measurement.alike.Of(by);
     if (identity.empty() || measurement.tried_hints.size() >= kMostTried) continue;
-    const auto hint = pass.book.FindHint(key.profile_namespace, identity, key.gpus, key.gpu_product,
-                                         key.gang_size);
+    const auto hint = pass.catalog.FindHint(key.profile_namespace, identity, key.gpus,
+                                            key.gpu_product, key.gang_size);
     if (hint == nullptr || !MayHint(*hint) || hint->workload == key.workload) continue;
     const std::pair<std::string, int64_t> name(MeasuredName(*hint), hint->revision);
     if (measurement.tried_hints.contains(name)) continue;

@@ -58,7 +58,7 @@ bool WantsACloseLook(const ProfilerPass& pass, const Measurement& measurement,
                      const WatchedPod& pod) {
   const ProfilerSettings& settings = pass.settings;
   const Moment at = pass.at;
-  if (!pod.TellsOfProgress()) return false;
+  if (!pod.ReportsProgress()) return false;
   if (!measurement.complete || IsUnexplored(pass.memory, measurement, pod)) return true;
   if (at.now < measurement.on_trial_until) return true;
   return pod.off_since && at.now - *pod.off_since >= settings.drift_time / 2;
@@ -71,7 +71,7 @@ void StartOver(ProfilerMemory& memory, Measurement& measurement) {
   measurement.complete = measurement.confirmed = false;
   measurement.least_cost = std::numeric_limits<double>::infinity();
   for (const std::string& uid : measurement.pods) memory.pods.at(uid).fastest = 0;
-  measurement.probes = measurement.told = measurement.failures = 0;
+  measurement.probes = measurement.informative = measurement.failures = 0;
 }
 
 // Draws no conclusion from the points, and leaves the training alone for a while.
@@ -289,7 +289,7 @@ std::vector<WindowReading> ReadWindows(const std::vector<ProgressSample>& sample
 }
 
 void Add(Measurement& measurement, const CurvePoint& point, double agreement) {
-  if (SaysNothing(measurement.points, point)) return;
+  if (IsUninformative(measurement.points, point)) return;
   AddOfMost(measurement.points, point, agreement);
   if (measurement.estimate) return;
   // Busy workers need what they use. If a pod with much less is as fast, they were busy waiting.

@@ -49,7 +49,7 @@ void MarkStarved(const Measurement& measurement, const WatchedPod& pod, CurvePoi
   point.certainty = PointCertainty::kAtLeast;
 }
 
-bool SaysNothing(CurvePoints& points, const CurvePoint& seen) {
+bool IsUninformative(CurvePoints& points, const CurvePoint& seen) {
   if (seen.starved) {
     return std::any_of(points.begin(), points.end(), [&](const CurvePoint& known) {
       return known.cpu <= seen.cpu && known.throughput > seen.throughput;

@@ -23,6 +23,6 @@ void MarkStarved(const Measurement& measurement, const WatchedPod& pod, CurvePoi
 
 // Whether `seen` is a lower bound below what is known already. Drops lower bounds that it shows to
 // be too low.
-bool SaysNothing(CurvePoints& points, const CurvePoint& seen);
+bool IsUninformative(CurvePoints& points, const CurvePoint& seen);
 
 }  // namespace synergy

@@ -37,9 +37,9 @@ ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod) {
 
 ProbeCost CostUntilItsEnd(const ProfilerPass& pass, const RunningProbe& probe,
                           const WatchedPod& pod, Duration later) {
-  const ProbeCost told = CostSoFar(probe, pod);
+  const ProbeCost so_far = CostSoFar(probe, pod);
   double rate = probe.expected;
-  if (told.seconds > 0) rate = std::min(rate, told.iterations / told.seconds);
+  if (so_far.seconds > 0) rate = std::min(rate, so_far.iterations / so_far.seconds);
   const Duration since = pod.last ? pass.at.wall - *pod.last : Duration::zero();
   const Duration left = std::clamp(since, Duration::zero(), kLongestProbe) + later + kTail;
   const double seconds = Seconds(left).count();

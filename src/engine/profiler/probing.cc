@@ -72,8 +72,8 @@ bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
 void Complete(const ProfilerPass& pass, Measurement& measurement) {
   measurement.complete = true;
   measurement.on_trial_until = pass.at.now + kTrial;
-  measurement.confirmed =
-      measurement.told > 0 && Explain(measurement.points, pass.settings.agreement).has_value();
+  measurement.confirmed = measurement.informative > 0 &&
+                          Explain(measurement.points, pass.settings.agreement).has_value();
 }
 
 bool MayNotBeProbed(const WatchedPod& pod) {
@@ -134,7 +134,7 @@ WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
   return chosen;
 }
 
-enum class Outcome : uint8_t { kTold, kNothing, kInterrupted };
+enum class Outcome : uint8_t { kInformative, kNothing, kInterrupted };
 
 void End(ProfilerPass& pass, Measurement& measurement, Outcome outcome, std::string why) {
   RunningProbe& probe = *measurement.probe;
@@ -147,9 +147,9 @@ void End(ProfilerPass& pass, Measurement& measurement, Outcome outcome, std::str
   measurement.costs.push_back(CostUntilItsEnd(pass, probe, pass.memory.pods.at(probe.uid)));
   measurement.next_probe = pass.at.now;
   switch (outcome) {
-    case Outcome::kTold:
+    case Outcome::kInformative:
       measurement.failures = 0;
-      ++measurement.told;
+      ++measurement.informative;
       break;
     case Outcome::kNothing:
       ++measurement.failures;
@@ -319,7 +319,7 @@ void FollowProbe(ProfilerPass& pass, Measurement& measurement) {
         Explain(measurement.points, pass.settings.agreement)) {
       measurement.confirmed = true;
     }
-    End(pass, measurement, Outcome::kTold, fmt::format("{:.3g} iterations a second", rate));
+    End(pass, measurement, Outcome::kInformative, fmt::format("{:.3g} iterations a second", rate));
     return;
   }
   // Until it is ended at the next look, and that has been reported.

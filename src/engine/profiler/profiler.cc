@@ -125,7 +125,7 @@ bool IsRemoved(const ProfilerPass& pass, const MeasurementKey& key,
                const Measurement& measurement) {
   return measurement.published && !measurement.publishing &&
          pass.at.now >= measurement.next_publish + kLookUp &&
-         !pass.book.Find(key.profile_namespace, NameOf(key));
+         !pass.catalog.Find(key.profile_namespace, NameOf(key));
 }
 
 void Advance(ProfilerPass& pass, const MeasurementKey& key) {
@@ -171,8 +171,8 @@ void Keep(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& 
 
 }  // namespace
 
-Profiler::Profiler(ProfilerSettings settings, const MeasuredBook& book)
-    : settings_(settings), book_(book) {}
+Profiler::Profiler(ProfilerSettings settings, const MeasuredCatalog& catalog)
+    : settings_(settings), catalog_(catalog) {}
 
 void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
                        Moment at) const {
@@ -186,9 +186,9 @@ void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, Wall
 
 void Profiler::Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
                        WallTime since, Moment at, bool estimates) const {
-  const bool tells = pod.gang.empty() ? !progress.format.empty() && progress.last
-                                      : ObserveMember(settings_, memory, pod, progress, at);
-  if (!tells) return;
+  const bool reports = pod.gang.empty() ? !progress.format.empty() && progress.last
+                                        : ObserveMember(settings_, memory, pod, progress, at);
+  if (!reports) return;
   pod.estimates = estimates;
   if (!Counts(memory, pod)) return;
   if (!estimates) Note(pod.memory, progress);
@@ -211,7 +211,7 @@ void Profiler::ObserveWaiting(ProfilerMemory& memory,
 ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory,
                             Moment at) const {
   ProfilerPlan plan;
-  ProfilerPass pass{settings_, book_, cluster, at, memory, plan};
+  ProfilerPass pass{settings_, catalog_, cluster, at, memory, plan};
   SeeCluster(pass);
   std::set<MeasurementKey> now = std::exchange(memory.news, {});
   // A probe ends as soon as a pod waits for its node.

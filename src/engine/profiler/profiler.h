@@ -93,14 +93,14 @@ struct ProfilerPlan {
 };
 
 // Finds what was published before. It outlives the process.
-class MeasuredBook {
+class MeasuredCatalog {
  public:
-  virtual ~MeasuredBook() = default;
+  virtual ~MeasuredCatalog() = default;
   // Null if there is none.
   virtual std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                                       const std::string& name) const = 0;
   // Returns the best of those that may be hints (MayHint) for workloads that share this looser
-  // identity; null if there is none, or if the book does not look for any.
+  // identity; null if there is none, or if the catalog does not look for any.
   virtual std::shared_ptr<const MeasuredProfile> FindHint(const std::string& /*profile_namespace*/,
                                                           const std::string& /*identity*/,
                                                           Gpus /*gpus*/,
@@ -112,8 +112,8 @@ class MeasuredBook {
 
 class Profiler {
  public:
-  // `book` outlives this.
-  Profiler(ProfilerSettings settings, const MeasuredBook& book);
+  // `catalog` outlives this.
+  Profiler(ProfilerSettings settings, const MeasuredCatalog& catalog);
 
   // Takes in a report about a managed pod from a node's agent that started at `since`. `at`: the
   // time of the report, not of this call. Ignores pods that no plan has covered yet.
@@ -134,7 +134,7 @@ class Profiler {
                Moment at, bool estimates) const;
 
   ProfilerSettings settings_;
-  const MeasuredBook& book_;
+  const MeasuredCatalog& catalog_;
 };
 
 }  // namespace synergy

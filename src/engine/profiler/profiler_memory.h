@@ -1,7 +1,7 @@
 #pragma once
 
 // The state that the profiler keeps between decisions: a plain value. It starts empty after a
-// restart; what was published is in the MeasuredBook, and a probe ends by itself.
+// restart; what was published is in the MeasuredCatalog, and a probe ends by itself.
 //
 // Size: a few KiB for a pod that is being measured (a few per workload at a time), and a handful of
 // samples for each other pod of a workload.
@@ -80,7 +80,7 @@ struct WatchedPod {
   std::optional<Instant> off_since;  // since when its speed has not matched the curve
   Instant news_at{};                 // when its iterations last grew
 
-  bool TellsOfProgress() const { return last.has_value(); }
+  bool ReportsProgress() const { return last.has_value(); }
   // Iterations a second over all reports; 0 if there are too few.
   double MeanSpeed() const;
 };
@@ -140,7 +140,7 @@ struct Measurement {
   // The number of probes, and of those with a result, since the workload was first measured or has
   // drifted.
   int32_t probes = 0;
-  int32_t told = 0;
+  int32_t informative = 0;
   // CPU seconds of an iteration in the settled window in which they were fewest: the cheapest that
   // it was ever seen. A phase in which it takes more is thus not mistaken for its full potential.
   double least_cost = std::numeric_limits<double>::infinity();
@@ -170,7 +170,7 @@ struct AlikeLead {
 };
 
 // The members of a gang that run.
-struct GangRoll {
+struct GangRecord {
   struct Member {
     std::shared_ptr<const Pod> pod;
     NodeIndex node = 0;
@@ -183,7 +183,7 @@ struct GangRoll {
 
 struct ProfilerMemory {
   std::unordered_map<std::string, WatchedPod> pods;      // by uid
-  std::unordered_map<std::string, GangRoll> gangs;       // by name
+  std::unordered_map<std::string, GangRecord> gangs;     // by name
   std::unordered_map<std::string, std::string> gang_of;  // a member's gang, by uid
   std::map<MeasurementKey, Measurement> measurements;
   std::unordered_map<NodeIndex, std::vector<std::string>> on_node;  // uids

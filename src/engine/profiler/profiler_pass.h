@@ -18,7 +18,7 @@ namespace synergy {
 
 struct ProfilerPass {
   const ProfilerSettings& settings;
-  const MeasuredBook& book;
+  const MeasuredCatalog& catalog;
   const ClusterSnapshot& cluster;
   const Moment at;
   ProfilerMemory& memory;

@@ -18,7 +18,7 @@ Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progr
 }
 
 // Takes in the report about a probe.
-void HearProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodProgress& progress) {
+void ObserveProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodProgress& progress) {
   const auto same = [](const ProbeReading& a, const ProbeReading& b) {
     return a.cpu == b.cpu && a.since == b.since;
   };
@@ -52,12 +52,12 @@ bool Counts(ProfilerMemory& memory, const WatchedPod& pod) {
   Measurement& measurement = memory.measurements.at(pod.key);
   if (pod.estimates == measurement.estimate) return true;
   if (pod.estimates) {
-    const bool tells =
+    const bool reports =
         std::any_of(measurement.pods.begin(), measurement.pods.end(), [&](const std::string& uid) {
           const WatchedPod& other = memory.pods.at(uid);
-          return other.TellsOfProgress() && !other.estimates;
+          return other.ReportsProgress() && !other.estimates;
         });
-    if (tells || !measurement.points.empty() || measurement.published) return false;
+    if (reports || !measurement.points.empty() || measurement.published) return false;
     measurement.estimate = true;
     return true;
   }
@@ -96,7 +96,7 @@ std::optional<ProgressSample> Listen(const ProfilerSettings& settings, WatchedPo
     pod.iterations = pod.first_iterations = progress.iterations;
     pod.first = *progress.last;
   }
-  HearProbe(settings, pod, progress);
+  ObserveProbe(settings, pod, progress);
   if (is_first) pod.count_from = *progress.last + LeftToWarmUp(settings, progress);
   const bool is_news =
       is_first || (*progress.last > *pod.last && progress.iterations > pod.iterations);

@@ -133,7 +133,7 @@ void Published(Measurement& measurement, const MeasuredProfile& measured) {
 Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key) {
   const auto [measurement, is_new] = pass.memory.measurements.try_emplace(key);
   if (is_new) {
-    const auto published = pass.book.Find(key.profile_namespace, NameOf(key));
+    const auto published = pass.catalog.Find(key.profile_namespace, NameOf(key));
     if (published) Recall(measurement->second, *published, pass.at.now);
   }
   return measurement->second;

@@ -77,7 +77,7 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
   share.max_speed_up = rules.max_speed_up;
   if (profile == nullptr) return share;
   const ResourceVector demand =
-      profile->Demand(0, BelievedThroughput(*profile, share.fair, rules.max_speed_up));
+      profile->Demand(0, CredibleThroughput(*profile, share.fair, rules.max_speed_up));
   share.most.cpu = demand.cpu;
   // Without that it is not known which part of the memory is cache.
   if (profile->process_memory() && !fungible.memory_let_be) share.most.memory = demand.memory;
@@ -186,7 +186,7 @@ std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules
 }
 
 std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
-                                              const ProfileBook& profiles, WallTime now) {
+                                              const ProfileCatalog& profiles, WallTime now) {
   using tuner_action::Notify;
   if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
   const ManagedContainer& fungible = *pod.fungible;

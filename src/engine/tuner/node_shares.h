@@ -14,7 +14,7 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "engine/tuner/tuner_actions.h"
 #include "engine/tuner/tuner_memory.h"
 
@@ -36,7 +36,7 @@ enum class SharePurpose {
 };
 
 struct ShareRules {
-  const ProfileBook& profiles;
+  const ProfileCatalog& profiles;
   const TunerMemory& memory;
   Moment at;
   Duration round;
@@ -65,6 +65,6 @@ std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules
 // it was admitted with. Returns nullopt if there is nothing to report. `node`: labels of the pod's
 // node.
 std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
-                                              const ProfileBook& profiles, WallTime now);
+                                              const ProfileCatalog& profiles, WallTime now);
 
 }  // namespace synergy

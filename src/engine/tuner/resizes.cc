@@ -243,7 +243,7 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   // A pod that was bound or grew before the announcement may not have been reported yet; after an
   // outage of the API server this takes seconds. The watch reports it before it reports the
   // announcement.
-  if (!waits && pass.cluster.pods_heard_until() < change.pod->resource_version) return;
+  if (!waits && pass.cluster.pods_observed_until() < change.pod->resource_version) return;
   // The kubelet may start a pod that was bound meanwhile with the amounts of its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;

@@ -114,7 +114,7 @@ void StopWaiting(TunerMemory& memory, const std::string& uid) {
 
 }  // namespace
 
-Tuner::Tuner(TunerSettings settings, const ProfileBook& profiles)
+Tuner::Tuner(TunerSettings settings, const ProfileCatalog& profiles)
     : settings_(std::move(settings)), profiles_(profiles) {}
 
 TunerMemory Tuner::StartOver(Moment at) {

@@ -39,7 +39,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "engine/tuner/tuner_actions.h"
 #include "engine/tuner/tuner_memory.h"
 
@@ -96,7 +96,7 @@ struct TunerPlan {
 class Tuner {
  public:
   // `profiles` outlives this.
-  Tuner(TunerSettings settings, const ProfileBook& profiles);
+  Tuner(TunerSettings settings, const ProfileCatalog& profiles);
 
   // Returns the memory of a new process, which begins with a round. Its first news must be all
   // pods.
@@ -114,7 +114,7 @@ class Tuner {
 
  private:
   TunerSettings settings_;
-  const ProfileBook& profiles_;
+  const ProfileCatalog& profiles_;
 };
 
 }  // namespace synergy

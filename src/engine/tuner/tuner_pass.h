@@ -8,7 +8,7 @@
 
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "engine/tuner/node_shares.h"
 #include "engine/tuner/tuner.h"
 #include "engine/tuner/tuner_memory.h"
@@ -17,7 +17,7 @@ namespace synergy {
 
 struct TunerPass {
   const TunerSettings& settings;
-  const ProfileBook& profiles;
+  const ProfileCatalog& profiles;
   const ClusterSnapshot& cluster;
   const Moment at;
   TunerMemory& memory;

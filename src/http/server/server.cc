@@ -117,10 +117,11 @@ void RealServer::AcceptLoop() {
   bool failing = false;
   bool refusing = false;
   while (!stopping_) {
-    const bool somebody_waits = threads_.waiting() > 0;
-    if (somebody_waits) MakeRoom();
+    const bool is_connection_waiting = threads_.waiting() > 0;
+    if (is_connection_waiting) MakeRoom();
     if (WaitFor(socket_.get(), /*writable=*/false,
-                somebody_waits ? kLookAround : std::chrono::hours(1), stop_.fd()) != Ready::kYes)
+                is_connection_waiting ? kLookAround : std::chrono::hours(1),
+                stop_.fd()) != Ready::kYes)
       continue;
     Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {

@@ -118,7 +118,7 @@ class QueuedEventRecorder final : public EventRecorder {
       // same pod, and keep the latest message.
       if (const auto like = by_reason_.find(ReasonKeyOf(event)); like != by_reason_.end()) {
         Pending& pending = *like->second;
-        const auto told = queued_.extract(pending.key);
+        const auto extracted = queued_.extract(pending.key);
         pending.key = key;
         pending.event.message = std::move(event.message);
         ++pending.count;

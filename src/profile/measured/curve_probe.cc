@@ -13,7 +13,7 @@ constexpr double kProbeMargin = 1.2;
 // A pod that uses more than this part of what it could have uses most of it.
 constexpr double kMostOfIt = 0.8;
 // A probe closer than this to a known amount reveals little.
-constexpr double kTelling = 0.85;
+constexpr double kInformative = 0.85;
 constexpr double kPlanThreshold = 0.1;
 constexpr MilliCpu kLeastProbeStep = MilliCpu(10);
 
@@ -69,12 +69,12 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
   // Confirms the slope: half of what it is assumed to need.
   const MilliCpu knee = std::min(enough, std::max(FromCores(range.used), kLeastProbe));
   const MilliCpu half = std::max(MilliCpu(knee.count() / 2), lowest);
-  const bool telling = InCores(half) <= kTelling * InCores(knee);
+  const bool is_informative = InCores(half) <= kInformative * InCores(knee);
   const bool any_below = std::any_of(points.begin(), points.end(), [&](const CurvePoint& point) {
-    return point.quota && InCores(point.cpu) <= kTelling * InCores(knee);
+    return point.quota && InCores(point.cpu) <= kInformative * InCores(knee);
   });
   if (!any_below) {
-    if (telling) return plan(half);
+    if (is_informative) return plan(half);
     return std::nullopt;
   }
   // It uses more at its best than the slope requires: it waits busily, or the curve bends.
@@ -91,7 +91,7 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
   const MilliCpu least = std::min(points.front().cpu, points.back().cpu);
   if (points.front().throughput >= best * (1 - agreement)) {
     const MilliCpu next = std::max(MilliCpu(least.count() / 2), lowest);
-    if (InCores(next) <= kTelling * InCores(least)) return plan(next);
+    if (InCores(next) <= kInformative * InCores(least)) return plan(next);
     return std::nullopt;
   }
   std::vector<CpuPoint> measured;

@@ -45,7 +45,7 @@ std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
   for (const auto& [key, workload] : objects.workloads) {
     if (workload->finished || !workload->has_quota || workload->evicted) continue;
     const auto check = OurCheck(objects, *workload);
-    if (!check || workload->checks[*check].state != ToString(CheckWord::kReady)) continue;
+    if (!check || workload->checks[*check].state != ToString(CheckPhase::kReady)) continue;
     const auto found = placed.find(key);
     const int64_t there = found == placed.end() ? 0 : found->second;
     const int64_t missing = workload->gpus.count() - there * workload->pod_gpus.count();
@@ -54,9 +54,10 @@ std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
   return gpus;
 }
 
-TypeAnswer Answer(const Checked& checked, CheckWord word, WallTime now, std::string message,
+TypeAnswer Answer(const Checked& checked, CheckPhase phase, WallTime now, std::string message,
                   std::string product = {}) {
-  return {checked.workload, checked.check, {word, std::move(product), std::move(message), now}, {}};
+  return {
+      checked.workload, checked.check, {phase, std::move(product), std::move(message), now}, {}};
 }
 
 // Returns the answer that has a running workload evicted.
@@ -71,7 +72,7 @@ TypeAnswer TakeType(const Checked& running, WallTime now) {
     message = fmt::format("moves from {} to {}; speeds: {}; it continues from its checkpoint",
                           turn.on, turn.product, turn.speeds);
   }
-  TypeAnswer answer = Answer(running, CheckWord::kRetry, now, std::move(why));
+  TypeAnswer answer = Answer(running, CheckPhase::kRetry, now, std::move(why));
   // A workload that has lost its band already has an event about that.
   if (BandOf(*running.workload) == Band::kRuns)
     answer.notice = {running.workload, "SynergyTypeChanged", std::move(message)};
@@ -103,7 +104,7 @@ void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vecto
     }
     free[product] -= gpus;
     answers.push_back(
-        Answer(waiting, CheckWord::kReady, now,
+        Answer(waiting, CheckPhase::kReady, now,
                fmt::format("its turn is on {}; speeds: {}{}", product, waiting.turn->speeds,
                            waiting.turn->missed ? "; it may miss its deadline" : ""),
                product));
@@ -152,9 +153,9 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeC
     Checked checked{workload, *check, types ? types->Of(workload->uid) : nullptr};
     if (!workload->has_quota) {
       // Kueue resets the answer when it evicts, but not if another eviction came before ours.
-      if (state.state != ToString(CheckWord::kPending) &&
+      if (state.state != ToString(CheckPhase::kPending) &&
           now - workload->quota_since >= kAfterEviction)
-        answers.push_back(Answer(checked, CheckWord::kPending, now, "it waits for its quota"));
+        answers.push_back(Answer(checked, CheckPhase::kPending, now, "it waits for its quota"));
       continue;
     }
     if (workload->evicted) continue;
@@ -162,17 +163,17 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeC
         objects.local_queues.Find(workload->workload_namespace + "/" + workload->local_queue);
     const bool typed =
         local && with_types.contains(local->cluster_queue) && workload->gpus > Gpus(0);
-    if (state.state == ToString(CheckWord::kPending)) {
+    if (state.state == ToString(CheckPhase::kPending)) {
       if (!typed) {
         answers.push_back(
-            Answer(checked, CheckWord::kReady, now, "no policy chooses GPU types in its queue"));
+            Answer(checked, CheckPhase::kReady, now, "no policy chooses GPU types in its queue"));
       } else if (checked.turn != nullptr) {
         held.push_back(std::move(checked));
       } else if ((silent || types != nullptr) && now - state.since >= patience) {
-        answers.push_back(Answer(checked, CheckWord::kReady, now,
+        answers.push_back(Answer(checked, CheckPhase::kReady, now,
                                  "no GPU type was chosen in time: it may use any"));
       }
-    } else if (state.state == ToString(CheckWord::kReady) && checked.turn != nullptr) {
+    } else if (state.state == ToString(CheckPhase::kReady) && checked.turn != nullptr) {
       started.push_back(std::move(checked));
     }
   }

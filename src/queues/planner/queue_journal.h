@@ -62,7 +62,7 @@ struct TypeDecision {
 };
 
 struct QueueChanges : QueueKinds<ObjectChanges> {
-  bool knows_train_jobs = false;
+  bool watches_train_jobs = false;
   bool elastic = false;
   ObjectChanges<ProgressReport> progress;
   // The profiles with checkpoints, of those that were asked for; nullopt: the same as before.

@@ -160,13 +160,13 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
   const bool held = IsHeld(pass.objects, *workload);
   // Kueue replaces the workload of a job whose number of workers changes.
   std::optional<RoundService> carried;
-  if (!ledger_.Knows(*workload) && !workload->note)
+  if (!ledger_.Has(*workload) && !workload->note)
     carried = elastic_.TakeCarried(workload->owner.uid);
-  const RoundDelays booked =
+  const RoundDelays charged =
       ledger_.Observe(pass.objects, *policy.rounds, *workload, pods, carried, held, pass.at);
   RoundDelays& sum = pass.plan.delays[queue];
-  sum.fair_share += booked.fair_share;
-  sum.fragmentation += booked.fragmentation;
+  sum.fair_share += charged.fair_share;
+  sum.fragmentation += charged.fragmentation;
   if (std::string loss = ledger_.TakeLoss(*workload, pods); !loss.empty())
     pass.plan.notices.push_back({workload, "SynergyTurnBegan", std::move(loss)});
 
@@ -376,7 +376,7 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   for (size_t index = 0; index < plan.writes.size(); ++index) {
     const WorkloadWrite& write = plan.writes[index];
     if (outcome.writes[index] == WriteOutcome::kWritten && write.note &&
-        ledger_.Knows(*write.workload))
+        ledger_.Has(*write.workload))
       ledger_.Of(*write.workload).service.lost_turns = write.note->lost_turns;
   }
   const auto on_jobs = [this](const std::vector<WorkersWrite>& writes,

@@ -67,7 +67,7 @@ void QueueRecording::Planned(const QueueObjects& objects, Moment at, QueuePlan p
   QueueChanges& changes = step.changes;
   objects.ForEach(known_, [](const auto& now, auto& known) { known.Take(now); });
   known_.ForEach(changes, [](const auto& known, auto& changed) { changed = known.changes; });
-  changes.knows_train_jobs = objects.knows_train_jobs;
+  changes.watches_train_jobs = objects.watches_train_jobs;
   changes.elastic = objects.elastic;
   progress_.Take(TakeReports());
   changes.progress = progress_.changes;

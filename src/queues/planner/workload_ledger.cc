@@ -58,21 +58,22 @@ RoundDelays WorkloadLedger::Observe(const QueueObjects& objects, const Rounds& r
   entry.pass = pass_;
   if (is_new) {
     if (workload.note) service = ServiceOf(*workload.note);
-    entry.booked = workload.note ? workload.note->at : workload.created;
+    entry.charged_until = workload.note ? workload.note->at : workload.created;
     if (!workload.note && carried) service = *carried;
   }
   if (account.iteration && (!workload.has_quota || workload.evicted))
     service.left_at = account.iteration;
   account.doing = held ? Rounds::Doing::kWaited : DoingOf(workload, pods.counts, at.wall);
   const bool runs = account.doing == Rounds::Doing::kRan;
-  Duration stretch = at.wall - std::max(entry.booked, DoingSince(workload, pods.counts, at.wall));
+  Duration stretch =
+      at.wall - std::max(entry.charged_until, DoingSince(workload, pods.counts, at.wall));
   // The wall clock may jump.
   if (entry.observed) stretch = std::min(stretch, at.now - *entry.observed);
   const RoundDelays before = service.delays;
-  rounds.Book(service, workload.gpus, workload.created, account.doing, stretch, at.wall);
+  rounds.Charge(service, workload.gpus, workload.created, account.doing, stretch, at.wall);
   if (runs) ObserveRemaining(objects, entry, workload, pods, at.wall);
   account.iteration = runs ? pods.iteration : std::nullopt;
-  entry.booked = at.wall;
+  entry.charged_until = at.wall;
   entry.observed = at.now;
   if (is_new) return {};
   return {service.delays.fair_share - before.fair_share,
@@ -86,21 +87,21 @@ void WorkloadLedger::ObserveRemaining(const QueueObjects& objects, Entry& entry,
   const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
   const Seconds ran(service.served / gpus);
   const auto observe = [&](Seconds remaining) {
-    service.remaining = entry.belief.Hear(remaining, ran);
-    service.refuted = entry.belief.refuted();
+    service.remaining = entry.remaining_check.Check(remaining, ran);
+    service.refuted = entry.remaining_check.refuted();
   };
   if (pods.remaining) {
     entry.trainer_reported.reset();
     return observe(Seconds(*pods.remaining));
   }
-  if (workload.owner.kind != "TrainJob" || !objects.knows_train_jobs) return;
+  if (workload.owner.kind != "TrainJob" || !objects.watches_train_jobs) return;
   const auto job = objects.train_jobs.Find(workload.workload_namespace + "/" + workload.owner.name);
-  const bool reports = job && job->uid == workload.owner.uid && job->told;
+  const bool reports = job && job->uid == workload.owner.uid && job->trainer_status;
   const WallTime since = std::max(pods.counts.since, workload.quota_since);
-  if (const auto reported = reports ? ToldAt(*job->told, since, now) : std::nullopt) {
+  if (const auto reported = reports ? ReportedAt(*job->trainer_status, since, now) : std::nullopt) {
     const Seconds age = now - *reported;
     entry.trainer_reported = ran - age;
-    observe(std::max(*job->told->remaining - age, Seconds(0)));
+    observe(std::max(*job->trainer_status->remaining - age, Seconds(0)));
   } else if (entry.trainer_reported && ran - *entry.trainer_reported > kLongestSilence) {
     // Otherwise a job that reports "a minute", and then nothing, would go first forever.
     service.remaining.reset();
@@ -146,19 +147,19 @@ namespace {
 
 constexpr Seconds kMostOverdue = std::chrono::minutes(10);
 // Shortest time that a report counts as. Without it reports could be halved forever.
-constexpr Seconds kLeastSaid{1};
+constexpr Seconds kLeastClaimed{1};
 
 }  // namespace
 
-std::optional<Seconds> RemainingBelief::Hear(Seconds told, Seconds ran) {
-  const Seconds heard = std::max(told, kLeastSaid);
-  if (!said_ || heard <= *said_ / 2 || heard >= 2 * most_) {
-    said_ = heard;
-    said_at_ = ran;
+std::optional<Seconds> RemainingTimeCheck::Check(Seconds reported, Seconds ran) {
+  const Seconds counted = std::max(reported, kLeastClaimed);
+  if (!claimed_ || counted <= *claimed_ / 2 || counted >= 2 * most_) {
+    claimed_ = counted;
+    claimed_at_ = ran;
   }
-  most_ = std::max(most_, heard);
-  refuted_ = ran - said_at_ > 2 * *said_ + kMostOverdue;
-  return refuted_ ? std::nullopt : std::optional(told);
+  most_ = std::max(most_, counted);
+  refuted_ = ran - claimed_at_ > 2 * *claimed_ + kMostOverdue;
+  return refuted_ ? std::nullopt : std::optional(reported);
 }
 
 }  // namespace synergy

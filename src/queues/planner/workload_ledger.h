@@ -27,16 +27,16 @@ namespace synergy {
 // run for twice as long as reported plus ten minutes and does not report half as much yet; the job
 // is trusted again once it does. A job that reports at least twice as much as ever before starts
 // over.
-class RemainingBelief {
+class RemainingTimeCheck {
  public:
-  // Returns `told`, or nullopt if it is refuted. `ran`: how long the job has run in all.
-  std::optional<Seconds> Hear(Seconds told, Seconds ran);
+  // Returns `reported`, or nullopt if it is refuted. `ran`: how long the job has run in all.
+  std::optional<Seconds> Check(Seconds reported, Seconds ran);
   bool refuted() const { return refuted_; }
 
  private:
-  std::optional<Seconds> said_;  // the report that is being checked
-  Seconds said_at_{};            // how long the job had run when it came
-  Seconds most_{};               // the longest report so far
+  std::optional<Seconds> claimed_;  // the report that is being checked
+  Seconds claimed_at_{};            // how long the job had run when it came
+  Seconds most_{};                  // the longest report so far
   bool refuted_ = false;
 };
 
@@ -73,11 +73,11 @@ class WorkloadLedger {
 
   // Begins a pass; Forget() ends it.
   void Begin() { ++pass_; }
-  bool Knows(const Workload& workload) const { return entries_.contains(workload.uid); }
-  // Books what the workload did since the last observation, or since its note if this is the first
-  // one. `carried`: the service of a workload that it replaces. `held`: it has its quota and waits
-  // for its GPU type. Returns the delays since the last observation; none at the first, because
-  // another process may have booked the time before.
+  bool Has(const Workload& workload) const { return entries_.contains(workload.uid); }
+  // Charges what the workload did since the last observation, or since its note if this is the
+  // first one. `carried`: the service of a workload that it replaces. `held`: it has its quota and
+  // waits for its GPU type. Returns the delays since the last observation; none at the first,
+  // because another process may have charged the time before.
   RoundDelays Observe(const QueueObjects& objects, const Rounds& rounds, const Workload& workload,
                       const ObservedPods& pods, const std::optional<RoundService>& carried,
                       bool held, Moment at);
@@ -96,11 +96,11 @@ class WorkloadLedger {
  private:
   struct Entry {
     Account account;
-    RemainingBelief belief;
+    RemainingTimeCheck remaining_check;
     // The time that it had run when its TrainJob's status last reported how long it still needs;
     // nullopt if it did not, or if its log reports that.
     std::optional<Seconds> trainer_reported;
-    WallTime booked{};                // everything up to this time is in `account`
+    WallTime charged_until{};         // everything up to this time is in `account`
     std::optional<Instant> observed;  // the last time
     uint64_t pass = 0;
   };

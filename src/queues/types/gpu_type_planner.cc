@@ -164,7 +164,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
     if (job.on && workload->running && looked) {
       const auto of_class = divided.classes.find(workload->described.own_priority);
       if (of_class != divided.classes.end())
-        of_class->second.Book(job.name, *job.on, Seconds(at.now - *looked).count());
+        of_class->second.Charge(job.name, *job.on, Seconds(at.now - *looked).count());
     }
     if (workload->described.left_alone) {
       if (job.on) free[*job.on] -= job.gpus;

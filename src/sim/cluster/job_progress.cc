@@ -87,7 +87,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   state.pod_nodes[ordinal] = node;
   if (++state.started < state.work.pods) return;
   state.from = state.work.runs_already ? now : now + rules_.restart_cost;
-  state.booked = now;
+  state.advanced_to = now;
   state.spread = SpreadOf(state);
   // Iterates over a copy. Sharing does not change the list, but a reader need not verify that.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
@@ -171,12 +171,12 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
 void JobProgress::Suspend(size_t job, Instant now) {
   JobState& state = jobs_.at(job);
   state.first_part_done = FirstPartDone(job, now);
-  Book(state, now);
+  Advance(state, now);
   state.speed = 0;
   state.started = 0;
   state.work.runs_already = false;
   std::fill(state.pod_speeds.begin(), state.pod_speeds.end(), 0);
-  ++state.saying;
+  ++state.generation;
 }
 
 std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const {
@@ -184,7 +184,7 @@ std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const 
   if (it == jobs_.end()) return std::nullopt;
   const JobState& state = it->second;
   if (!state.Runs() || state.speed <= 0 || now < state.from) return std::nullopt;
-  const Seconds worked = now - std::max(state.from, state.booked);
+  const Seconds worked = now - std::max(state.from, state.advanced_to);
   const double left = std::max(state.remaining / state.speed - worked.count(), 0.0);
   return Duration(std::llround(std::min(left, 9e9) * 1e9));
 }
@@ -197,7 +197,7 @@ std::optional<Instant> JobProgress::FirstPartDone(size_t job, Instant now) const
     return state.first_part_done;
   }
   const Seconds left = Seconds(state.remaining) - (state.work.ideal - state.work.first_part);
-  const Instant done = std::max(state.from, state.booked) +
+  const Instant done = std::max(state.from, state.advanced_to) +
                        std::chrono::ceil<Duration>(std::max(left, Seconds(0)) / state.speed);
   return done <= now + std::chrono::microseconds(1) ? std::optional(done) : std::nullopt;
 }
@@ -214,27 +214,27 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   slowest *= state.spread * state.work.workers_factor;
   if (slowest == state.speed) return;
   state.first_part_done = FirstPartDone(job, now);
-  Book(state, now);
+  Advance(state, now);
   state.speed = slowest;
-  ++state.saying;
+  ++state.generation;
   changed_.push_back(job);
 }
 
-void JobProgress::Book(JobState& state, Instant now) {
-  const Seconds worked = now - std::max(state.from, state.booked);
+void JobProgress::Advance(JobState& state, Instant now) {
+  const Seconds worked = now - std::max(state.from, state.advanced_to);
   if (worked > Seconds(0)) {
     state.remaining -= worked.count() * state.speed;
     state.cold -= worked.count() * state.speed;
   }
-  state.booked = now;
+  state.advanced_to = now;
 }
 
 void JobProgress::EndFirstEpoch(size_t job, Instant now) {
   JobState& state = jobs_.at(job);
   state.first_part_done = FirstPartDone(job, now);
-  Book(state, now);
+  Advance(state, now);
   state.cold = 0;
-  ++state.saying;
+  ++state.generation;
   changed_.push_back(job);
   // Iterates over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
@@ -251,7 +251,8 @@ std::vector<JobProgress::Finish> JobProgress::TakeFinishes() {
     const bool cold = state.cold > 0 && state.cold < state.remaining;
     const double left = std::max(cold ? state.cold : state.remaining, 0.0) / state.speed;
     const auto nanoseconds = Duration(std::llround(std::min(left, 9e9) * 1e9));
-    const Finish finish{job, std::max(state.from, state.booked) + nanoseconds, state.saying, cold};
+    const Finish finish{job, std::max(state.from, state.advanced_to) + nanoseconds,
+                        state.generation, cold};
     if (!finishes.empty() && finishes.back().job == job) continue;
     finishes.push_back(finish);
   }
@@ -260,7 +261,7 @@ std::vector<JobProgress::Finish> JobProgress::TakeFinishes() {
 
 bool JobProgress::Holds(const Finish& finish) const {
   const auto it = jobs_.find(finish.job);
-  return it != jobs_.end() && it->second.saying == finish.saying;
+  return it != jobs_.end() && it->second.generation == finish.generation;
 }
 
 }  // namespace synergy

@@ -108,7 +108,7 @@ class JobProgress {
   struct Finish {
     size_t job = 0;
     Instant at{};
-    uint32_t saying = 0;
+    uint32_t generation = 0;
     bool first_epoch = false;  // the event is the end of the first epoch
   };
   std::vector<Finish> TakeFinishes();
@@ -122,12 +122,12 @@ class JobProgress {
     double remaining = 0;  // seconds at the fair share
     double cold = 0;       // the part of `remaining` whose data come from storage
     double speed = 0;
-    Instant from{};    // the work begins then
-    Instant booked{};  // `remaining` is as of then
+    Instant from{};         // the work begins then
+    Instant advanced_to{};  // `remaining` is as of then
     std::vector<double> pod_speeds;
     std::vector<std::string> pod_nodes;
     uint32_t started = 0;  // number of pods
-    uint32_t saying = 0;
+    uint32_t generation = 0;
     double spread = 1;  // factor of the placement on the speed
     std::optional<Instant> first_part_done = std::nullopt;
 
@@ -149,7 +149,7 @@ class JobProgress {
   bool Runs(const RunningPod& pod) const;
   bool IsCold(const RunningPod& pod) const;
   double SpreadOf(const JobState& job) const;
-  static void Book(JobState& state, Instant now);
+  static void Advance(JobState& state, Instant now);
   void ShareCpuOf(NodeTenants& node, Instant now);
   void SetSpeed(size_t job, uint32_t ordinal, double speed, Instant now);
 

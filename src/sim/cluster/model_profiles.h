@@ -15,13 +15,13 @@
 #include "admission/admission.h"
 #include "cluster/namespace.h"
 #include "cluster/state/cluster_state.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "profile/job_profile.h"
 #include "profile/profile_object.h"
 
 namespace synergy {
 
-class ModelProfiles final : public ProfileBook {
+class ModelProfiles final : public ProfileCatalog {
  public:
   // REQUIRES: `one_gpu` is a profile of one GPU. All of its memory is fungible.
   void Set(const std::string& model, std::shared_ptr<const JobProfile> one_gpu);

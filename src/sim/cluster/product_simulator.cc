@@ -38,7 +38,7 @@ constexpr Duration kBeginning = std::chrono::hours(1);
 constexpr Duration kTidying = std::chrono::seconds(1);
 // Jobs without a node this long after the last job arrived, started or ended never get one: no job
 // is left that would free resources, and no retry waits for longer.
-constexpr Duration kHope = std::chrono::hours(24);
+constexpr Duration kGiveUpAfter = std::chrono::hours(24);
 
 constexpr std::array<MechanismName, 2> kMechanisms = {
     {{"synergy", "the product, event by event, shared CPU: idle CPU goes to other jobs"},
@@ -93,8 +93,8 @@ class ProductSimulation {
         options_(options),
         progress_(progress),
         observer_(observer),
-        believed_(options.live_profiles || options.profiles_after ? published_ : profiles),
-        surroundings_(state_, believed_, cluster.namespaces),
+        product_profiles_(options.live_profiles || options.profiles_after ? published_ : profiles),
+        surroundings_(state_, product_profiles_, cluster.namespaces),
         clocks_(cluster.at),
         faults_(options.faults),
         scheduler_(state_, options.locality, options.baseline, {Instant(kBeginning), cluster.at}),
@@ -229,7 +229,7 @@ class ProductSimulation {
     }
     if (!options_.baseline) {
       tuner_.emplace(
-          options_.tuner, believed_, state_, pods_,
+          options_.tuner, product_profiles_, state_, pods_,
           [this](const std::string& uid) {
             Plan(options_.latencies.resize, EventKind::kResize, uid);
           },
@@ -356,7 +356,7 @@ class ProductSimulation {
 
   // The remaining jobs never run: pods that run for ever have the resources that they need.
   bool Hopeless() const {
-    return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kHope;
+    return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kGiveUpAfter;
   }
 
   // Registers a pod of the starting cluster as a job of its own, after those of the trace.
@@ -454,7 +454,9 @@ class ProductSimulation {
     return {};
   }
 
-  bool KnowsModels() const { return !options_.live_profiles && profiles_due_ == Instant::max(); }
+  bool HasModelProfiles() const {
+    return !options_.live_profiles && profiles_due_ == Instant::max();
+  }
 
   // Makes the true profiles known to the product (ProductOptions::profiles_after).
   void PublishTruth() {
@@ -570,7 +572,7 @@ class ProductSimulation {
                 .model = job.model,
                 .gpus = workers > 0 ? worker * workers : job.gpus,
                 .gpu_product = jobs_[index].gpu_product,
-                .measured = !KnowsModels()},
+                .measured = !HasModelProfiles()},
                workers > 0 ? worker : MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
@@ -671,9 +673,9 @@ class ProductSimulation {
     if (!tuner_) return;
     if (now_ >= tuner_due_ || now_ >= tuner_->wake()) {
       tuner_->Run(present());
-      tuner_heard_ = pods_.writes();
+      tuner_observed_ = pods_.writes();
       tuner_due_ = Instant::max();
-    } else if (tuner_due_ == Instant::max() && tuner_heard_ != pods_.writes()) {
+    } else if (tuner_due_ == Instant::max() && tuner_observed_ != pods_.writes()) {
       tuner_due_ = now_ + options_.latencies.tune;
     }
   }
@@ -793,7 +795,7 @@ class ProductSimulation {
     progressed_ = now_;
     if (queue_) queue_->RunPod(pod.uid(), present());
     running_.Start(pod.node, std::move(running), now_);
-    if (profiling_) profiling_->Heard(now_);
+    if (profiling_) profiling_->OnReport(now_);
   }
 
   void Resize(const std::string& uid) {
@@ -810,7 +812,7 @@ class ProductSimulation {
         return;
       case SimulatedKubelet::Resize::kInForce:
         running_.SetInForce(pod->node, uid, pod->fungible->in_force, now_);
-        if (profiling_) profiling_->Heard(now_);
+        if (profiling_) profiling_->OnReport(now_);
         if (IsMeasured(uid)) ++run_.jobs[owners_.at(uid).job].resizes;
         Note(PlaceChange::Kind::kResized, *pod, pod->fungible->in_force);
         return;
@@ -925,8 +927,8 @@ class ProductSimulation {
   ProductObserver* const observer_;
 
   ClusterState state_;
-  ModelProfiles published_;        // profiles made known during the run
-  const ModelProfiles& believed_;  // the profiles that admission and the tuner use
+  ModelProfiles published_;                // profiles made known during the run
+  const ModelProfiles& product_profiles_;  // the profiles that admission and the tuner use
   SimulatedSurroundings surroundings_;
   const WallTime clocks_;  // wall time at the beginning
   AdmissionSettings admission_;
@@ -958,7 +960,7 @@ class ProductSimulation {
   Instant tidied_{};
   Instant profiles_due_ = Instant::max();
   Instant tuner_due_ = Instant::max();  // when the tuner runs for unread writes
-  uint64_t tuner_heard_ = 0;            // number of writes that the tuner has read
+  uint64_t tuner_observed_ = 0;         // number of writes that the tuner has read
   Instant accounted_{};
   Use used_;              // until then
   Instant progressed_{};  // when a job last arrived, started or ended

@@ -31,16 +31,16 @@ Duration PartOf(Duration time, double part) {
 
 }  // namespace
 
-ProfilingDriver::ProfilingDriver(ModelProfiles& believed, ClusterState& state, SimulatedPods& pods,
+ProfilingDriver::ProfilingDriver(ModelProfiles& published, ClusterState& state, SimulatedPods& pods,
                                  JobProgress& running, const ModelProfiles& truths)
-    : believed_(believed),
+    : product_profiles_(published),
       state_(state),
       pods_(pods),
       running_(running),
       truths_(truths),
       profiler_({}, *this) {}
 
-void ProfilingDriver::Heard(Instant now) { wake_ = std::min(wake_, now + kAsks); }
+void ProfilingDriver::OnReport(Instant now) { wake_ = std::min(wake_, now + kAsks); }
 
 std::set<std::string> ProfilingDriver::Measured() const {
   std::set<std::string> measured;
@@ -48,7 +48,7 @@ std::set<std::string> ProfilingDriver::Measured() const {
     measured.insert(measurement.closely.begin(), measurement.closely.end());
     size_t studied = measurement.memory ? kStudied : 0;
     for (const std::string& uid : measurement.pods) {
-      const bool silent = !memory_.pods.at(uid).TellsOfProgress();
+      const bool silent = !memory_.pods.at(uid).ReportsProgress();
       if (studied++ < kStudied || (silent && !measurement.complete)) measured.insert(uid);
     }
   }
@@ -57,8 +57,8 @@ std::set<std::string> ProfilingDriver::Measured() const {
 
 void ProfilingDriver::Run(Moment at) {
   const std::set<std::string> before = Measured();
-  std::erase_if(told_, [&](const auto& told) { return !before.contains(told.first); });
-  for (const std::string& uid : before) Tell(uid, at);
+  std::erase_if(reported_, [&](const auto& reported) { return !before.contains(reported.first); });
+  for (const std::string& uid : before) Report(uid, at);
   profiler_.ObserveWaiting(memory_, state_.WaitingPods());
   const ProfilerPlan plan = profiler_.Plan(*state_.Snapshot(), memory_, at);
   for (const ProfilerAction& action : plan.actions) {
@@ -67,22 +67,22 @@ void ProfilingDriver::Run(Moment at) {
   wake_ = Measured().empty() ? Instant::max() : at.now + kAsks;
 }
 
-void ProfilingDriver::Tell(const std::string& uid, Moment at) {
+void ProfilingDriver::Report(const std::string& uid, Moment at) {
   const SimulatedPod* const pod = pods_.Find(uid);
   if (pod == nullptr || !pod->fungible) return;
   const auto pace = running_.PaceOf(pod->node, uid, at.now);
   if (!pace) return;
-  const auto [it, is_new] = told_.try_emplace(uid);
-  Told& told = it->second;
-  PodProgress& progress = told.progress;
+  const auto [it, is_new] = reported_.try_emplace(uid);
+  Reported& reported = it->second;
+  PodProgress& progress = reported.progress;
   if (is_new) {
     progress.uid = uid;
     progress.format = "simulated";
     progress.cpu = CpuUse{.waited = Duration::zero()};
-    told.at = at.now;
+    reported.at = at.now;
   }
-  const Duration time = at.now - told.at;
-  told.at = at.now;
+  const Duration time = at.now - reported.at;
+  reported.at = at.now;
   const std::optional<CpuProbe>& probe = pod->fungible->probe;
   if (probe && at.wall >= probe->until) {
     SetProbe(uid, std::nullopt, at);
@@ -96,11 +96,11 @@ void ProfilingDriver::Tell(const std::string& uid, Moment at) {
     (by_quota ? progress.cpu->throttled : *progress.cpu->waited) += PartOf(time, kWaiting);
   }
   progress.cpu->at = at.wall;
-  TellOfMemory(*pod, *pace, time, progress);
+  ReportMemory(*pod, *pace, time, progress);
   profiler_.Observe(memory_, progress, {}, at);
 }
 
-void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,
+void ProfilingDriver::ReportMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,
                                    Duration time, PodProgress& progress) const {
   const ManagedContainer& fungible = *pod.fungible;
   const auto truth =
@@ -132,16 +132,16 @@ void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::P
 bool ProfilingDriver::Do(const ProfilerAction& action, Moment at) {
   switch (action.kind) {
     case ProfilerActionKind::kProbe: {
-      const auto told = told_.find(action.pod->uid);
-      if (told == told_.end() || pods_.Find(action.pod->uid) == nullptr) return false;
+      const auto reported = reported_.find(action.pod->uid);
+      if (reported == reported_.end() || pods_.Find(action.pod->uid) == nullptr) return false;
       SetProbe(action.pod->uid, action.probe, at);
-      told->second.progress.probe = ProbeReading{action.probe.cpu, at.wall, false};
+      reported->second.progress.probe = ProbeReading{action.probe.cpu, at.wall, false};
       return true;
     }
     case ProfilerActionKind::kEndProbe:
       SetProbe(action.pod->uid, std::nullopt, at);
-      if (const auto told = told_.find(action.pod->uid); told != told_.end())
-        told->second.progress.probe.reset();
+      if (const auto reported = reported_.find(action.pod->uid); reported != reported_.end())
+        reported->second.progress.probe.reset();
       return true;
     case ProfilerActionKind::kPublish:
       Publish(action.profile_namespace, action.measured);
@@ -171,7 +171,7 @@ void ProfilingDriver::Publish(const std::string& profile_namespace,
   object.measured = measured;
   object.profile = std::make_shared<const JobProfile>(*std::move(made));
   const std::shared_ptr<const JobProfile> profile = object.profile;
-  believed_.Add(std::move(object));
+  product_profiles_.Add(std::move(object));
   // From now on the tuner controls the running pods.
   const MeasurementKey key{profile_namespace, measured.workload, measured.gpus,
                            measured.gpu_product, measured.gang_size};

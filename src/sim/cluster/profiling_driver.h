@@ -25,15 +25,15 @@
 
 namespace synergy {
 
-class ProfilingDriver final : public MeasuredBook {
+class ProfilingDriver final : public MeasuredCatalog {
  public:
-  // REQUIRES: all arguments outlive this. Published profiles go into `believed`; the pods' memory
+  // REQUIRES: all arguments outlive this. Published profiles go into `published`; the pods' memory
   // readings are derived from `truths`.
-  ProfilingDriver(ModelProfiles& believed, ClusterState& state, SimulatedPods& pods,
+  ProfilingDriver(ModelProfiles& published, ClusterState& state, SimulatedPods& pods,
                   JobProgress& running, const ModelProfiles& truths);
 
   // Handles the start of a pod, or a change of its amounts.
-  void Heard(Instant now);
+  void OnReport(Instant now);
   void Run(Moment at);
   // When Run() is due; never while no pod is measured.
   Instant wake() const { return wake_; }
@@ -43,20 +43,20 @@ class ProfilingDriver final : public MeasuredBook {
 
  private:
   // The report of a node's agent on a pod.
-  struct Told {
+  struct Reported {
     PodProgress progress;
     Instant at{};
   };
 
   std::set<std::string> Measured() const;
-  void Tell(const std::string& uid, Moment at);
-  void TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace, Duration time,
+  void Report(const std::string& uid, Moment at);
+  void ReportMemory(const SimulatedPod& pod, const JobProgress::Pace& pace, Duration time,
                     PodProgress& progress) const;
   bool Do(const ProfilerAction& action, Moment at);
   void SetProbe(const std::string& uid, const std::optional<CpuProbe>& probe, Moment at);
   void Publish(const std::string& profile_namespace, const MeasuredProfile& measured);
 
-  ModelProfiles& believed_;
+  ModelProfiles& product_profiles_;
   ClusterState& state_;
   SimulatedPods& pods_;
   JobProgress& running_;
@@ -64,7 +64,7 @@ class ProfilingDriver final : public MeasuredBook {
   Profiler profiler_;
   ProfilerMemory memory_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const MeasuredProfile>> published_;
-  std::unordered_map<std::string, Told> told_;  // by uid
+  std::unordered_map<std::string, Reported> reported_;  // by uid
   Instant wake_ = Instant::max();
 };
 

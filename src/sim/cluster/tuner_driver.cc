@@ -5,7 +5,7 @@
 
 namespace synergy {
 
-TunerDriver::TunerDriver(const TunerSettings& settings, const ProfileBook& profiles,
+TunerDriver::TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles,
                          ClusterState& state, SimulatedPods& pods, Resized resized, Faults& faults,
                          Moment at)
     : tuner_(settings, profiles),

@@ -24,7 +24,7 @@ class TunerDriver {
 
   // All outlive this. From now on the driver takes the news of `state`. Writes fail and are late
   // as `faults` draws it.
-  TunerDriver(const TunerSettings& settings, const ProfileBook& profiles, ClusterState& state,
+  TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles, ClusterState& state,
               SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
 
   // Decides where there is news or it is time to, until there is nothing more to do, or writes are

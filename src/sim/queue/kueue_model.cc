@@ -159,7 +159,7 @@ bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
     admitted.quota_since = at.wall;
     if (queue.spec.checks_types) {
       admitted.checks = {{.name = std::string(kTypeCheckName),
-                          .state = std::string(ToString(CheckWord::kPending)),
+                          .state = std::string(ToString(CheckPhase::kPending)),
                           .product = {},
                           .message = {},
                           .since = at.wall}};
@@ -274,14 +274,14 @@ WriteOutcome KueueModel::Answer(const TypeAnswer& answer, Moment at) {
   if (entry == nullptr) return WriteOutcome::kOutdated;
   Workload changed = *entry->object;
   changed.checks.at(answer.check) = {.name = changed.checks.at(answer.check).name,
-                                     .state = std::string(ToString(answer.answer.word)),
+                                     .state = std::string(ToString(answer.answer.phase)),
                                      .product = answer.answer.product,
                                      .message = answer.answer.message,
                                      .since = at.wall};
   Store(*entry, std::move(changed));
-  if (answer.answer.word == CheckWord::kReady) {
+  if (answer.answer.phase == CheckPhase::kReady) {
     SetTimer(delays_.start, Timer::kStart, entry->object->name, entry->admissions, at);
-  } else if (answer.answer.word == CheckWord::kRetry && !entry->object->evicted) {
+  } else if (answer.answer.phase == CheckPhase::kRetry && !entry->object->evicted) {
     entry->retries = true;
     Evict(*entry, at);
   }

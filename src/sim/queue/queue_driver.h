@@ -7,7 +7,7 @@
 //
 // Seconds in which the planner would write nothing are left out: while no object changes, it
 // plans again only as a round begins. Before an object changes, the planner plans once more with
-// the objects as they were in the last whole second, so that it books the same times as if it had
+// the objects as they were in the last whole second, so that it charges the same times as if it had
 // been asked every second.
 //
 // Threading: one owner. Pure: the time is handed in.

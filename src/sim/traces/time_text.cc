@@ -100,7 +100,7 @@ std::optional<Seconds> ReadDate(std::string_view text) {
 
 }  // namespace
 
-bool SaysNothing(std::string_view text) {
+bool IsUninformative(std::string_view text) {
   constexpr std::array<std::string_view, 9> kNothing = {"",    "none", "unknown", "null", "nan",
                                                         "n/a", "na",   "-",       "\\n"};
   constexpr size_t kLongest = 7;

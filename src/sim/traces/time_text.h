@@ -13,7 +13,7 @@ namespace synergy {
 
 // Returns whether a trace says with `text` that there is no value: an empty field, None, Unknown,
 // null, NaN, N/A or "-", in any case.
-bool SaysNothing(std::string_view text);
+bool IsUninformative(std::string_view text);
 
 // Returns a point in time after a fixed one. Reads seconds (a number of 1e11 and more is in milli-,
 // of 1e14 and more in microseconds), or a date with a time: "2024-05-01T10:00:00", with a space

@@ -89,7 +89,7 @@ CsvTable::Field TraceTable::At(size_t column) const {
 std::string_view TraceTable::Text(std::optional<size_t> column) const {
   if (!column) return {};
   const std::string_view text = Trimmed(records_.fields()[*column]);
-  return SaysNothing(text) ? std::string_view() : text;
+  return IsUninformative(text) ? std::string_view() : text;
 }
 
 Result<std::optional<Seconds>> TraceTable::Time(std::optional<size_t> column) const {

@@ -271,8 +271,8 @@ void Members(auto& each, Like<decision::TunerSet> auto& decision) {
   each("settings", decision.settings);
 }
 void Members(auto& each, Like<decision::ProfilesHeld> auto& decision) {
-  auto& [book_version, profiles] = decision;
-  each("bookVersion", book_version);
+  auto& [profiles_version, profiles] = decision;
+  each("bookVersion", profiles_version);
   each("profiles", profiles);
 }
 void Members(auto& each, Like<decision::TunerStartedOver> auto& decision) {

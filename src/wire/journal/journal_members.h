@@ -438,9 +438,9 @@ void Members(auto& each, Like<cluster_change::ReplaceNodes> auto& call) {
 void Members(auto& each, Like<cluster_change::UpsertNode> auto& call) { each("node", call.node); }
 void Members(auto& each, Like<cluster_change::RemoveNode> auto& call) { each("name", call.name); }
 void Members(auto& each, Like<cluster_change::PutListedPods> auto& call) {
-  auto& [pods, heard_until] = call;
+  auto& [pods, observed_until] = call;
   each("pods", pods);
-  each("heardUntil", heard_until);
+  each("heardUntil", observed_until);
 }
 void Members(auto& each, Like<cluster_change::UpsertPod> auto& call) { each("pod", call.pod); }
 void Members(auto& each, Like<cluster_change::RemovePod> auto& call) { each("uid", call.uid); }

@@ -168,15 +168,15 @@ void Members(auto& each, Like<TrainerStatus> auto& status) {
 }
 
 void Members(auto& each, Like<QueuedJob> auto& job) {
-  auto& [uid, job_namespace, name, resource_version, workers, succeeded, told, least, most,
-         target_loss, problem] = job;
+  auto& [uid, job_namespace, name, resource_version, workers, succeeded, trainer_status, least,
+         most, target_loss, problem] = job;
   each("uid", uid);
   each("namespace", job_namespace);
   each("name", name);
   each("resourceVersion", resource_version);
   each("workers", workers);
   each("succeeded", succeeded);
-  each("told", told);
+  each("told", trainer_status);
   each("least", least);
   each("most", most);
   each("targetLoss", target_loss);
@@ -229,7 +229,7 @@ void Members(auto& each, Like<QueueChanges> auto& changes) {
   each("pods", changes.pods);
   each("jobs", changes.jobs);
   each("trainJobs", changes.train_jobs);
-  each("knowsTrainJobs", changes.knows_train_jobs);
+  each("knowsTrainJobs", changes.watches_train_jobs);
   each("elastic", changes.elastic);
   each("progress", changes.progress);
   each("checkpoints", changes.checkpoints);

@@ -190,13 +190,13 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
     const Value metadata = fields.Object(pod["metadata"]);
     ReadTypeNeeds(fields, name, metadata, fields.Object(pod["spec"]), gpus, gpu_resource, workload);
-    const Value said = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
+    const Value checkpoint = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
     const std::string_view profile =
         fields.Text(fields.Object(metadata["labels"])[annotations::kProfile]);
-    if (said.absent() && !profile.empty()) {
+    if (checkpoint.absent() && !profile.empty()) {
       to_ask.emplace_back(profile);
     } else {
-      all_checkpoint &= fields.Text(said) == "true";
+      all_checkpoint &= fields.Text(checkpoint) == "true";
     }
   });
   workload.may_lose_turn &= all_checkpoint;

@@ -92,13 +92,13 @@ std::optional<int64_t> ReadCount(Value value, int64_t most) {
   return number && *number >= 0 && *number <= most ? number : std::nullopt;
 }
 
-std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
-  const auto at = ParseTime(told["lastUpdatedTime"].text());
+std::optional<TrainerStatus> ReadTrainerStatus(Value trainer_status) {
+  const auto at = ParseTime(trainer_status["lastUpdatedTime"].text());
   if (!at) return std::nullopt;
   TrainerStatus status;
-  if (const auto seconds = ReadCount(told["estimatedRemainingSeconds"], kMost))
+  if (const auto seconds = ReadCount(trainer_status["estimatedRemainingSeconds"], kMost))
     status.remaining = Seconds(*seconds);
-  status.percent = ReadCount(told["progressPercentage"], 100);
+  status.percent = ReadCount(trainer_status["progressPercentage"], 100);
   status.at = *at;
   return status;
 }
@@ -120,7 +120,7 @@ struct Kind<QueuedJob> {
     // Lists of the API server do not name the kind. A TrainJob always has a runtime.
     const bool is_train_job = !spec["runtimeRef"].absent();
     if (is_train_job) {
-      job.told = ReadTrainerStatus(status["trainerStatus"]);
+      job.trainer_status = ReadTrainerStatus(status["trainerStatus"]);
     } else {
       ReadJob(fields, spec, status, job);
     }

@@ -31,16 +31,16 @@ std::string StateOf(const Workload& workload, const std::string& name, const Che
   out.Key("name");
   out.Text(name);
   out.Key("state");
-  out.Text(ToString(answer.word));
+  out.Text(ToString(answer.phase));
   out.Key("lastTransitionTime");
   out.Text(ToTimeText(answer.at));
   out.Key("message");
   out.Text(answer.message);
-  if (answer.word == CheckWord::kRetry) {
+  if (answer.phase == CheckPhase::kRetry) {
     out.Key("requeueAfterSeconds");
     out.Integer(kRequeueAfterSeconds);
   }
-  if (answer.word == CheckWord::kReady && !answer.product.empty()) {
+  if (answer.phase == CheckPhase::kReady && !answer.product.empty()) {
     out.Key("podSetUpdates");
     out.BeginArray();
     for (const std::string& set : workload.gpu_sets) {

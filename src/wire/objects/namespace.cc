@@ -53,18 +53,18 @@ void ReadSum(FieldReader& fields, Value hard, Value used, const char* key,
   sum.used.*dimension = Read(fields, used[key], Amount()).value_or(*most);
 }
 
-bool TellsBestEffort(std::string_view scope) {
+bool IsBestEffortScope(std::string_view scope) {
   return scope == "BestEffort" || scope == "NotBestEffort";
 }
 
 bool ReadByQos(FieldReader& fields, Value spec) {
   bool by_qos = false;
   fields.Array(spec["scopes"]).ForEachElement([&](Value scope) {
-    by_qos |= TellsBestEffort(fields.Text(scope));
+    by_qos |= IsBestEffortScope(fields.Text(scope));
   });
   const Value selector = fields.Object(spec["scopeSelector"]);
   fields.Array(selector["matchExpressions"]).ForEachElement([&](Value expression) {
-    by_qos |= TellsBestEffort(fields.Text(fields.Object(expression)["scopeName"]));
+    by_qos |= IsBestEffortScope(fields.Text(fields.Object(expression)["scopeName"]));
   });
   return by_qos;
 }

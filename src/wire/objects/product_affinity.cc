@@ -75,13 +75,13 @@ void SetProductAffinity(JsonPatch& patch, Value spec, std::string_view product) 
   json::AppendJsonString(quoted, product);
   const std::string is_it =
       fmt::format(R"({{"key":"{}","operator":"In","values":[{}]}})", kProductLabel, quoted);
-  const std::string not_said =
+  const std::string is_absent =
       fmt::format(R"({{"key":"{}","operator":"DoesNotExist"}})", kProductLabel);
   Terms terms;
   bool changed = count == 0;
   if (count == 0) {
     terms.Add(Value(), is_it);
-    terms.Add(Value(), not_said);
+    terms.Add(Value(), is_absent);
   }
   present.ForEachElement([&](Value term) {
     // A term without conditions matches no node.
@@ -91,7 +91,7 @@ void SetProductAffinity(JsonPatch& patch, Value spec, std::string_view product) 
       return;
     }
     terms.Add(term, is_it);
-    terms.Add(term, not_said);
+    terms.Add(term, is_absent);
     changed = true;
   });
   if (!changed) return;

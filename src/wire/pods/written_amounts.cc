@@ -15,18 +15,18 @@ namespace {
 
 // Whether LimitRanger reports that it filled in this request of the container: "LimitRanger plugin
 // set: cpu, memory request for container train; cpu limit for container train".
-bool IsFilledIn(std::string_view said, std::string_view resource, std::string_view container) {
+bool IsFilledIn(std::string_view message, std::string_view resource, std::string_view container) {
   const std::string end = fmt::format(" request for container {}", container);
-  if (const size_t begin = said.find(": "); begin != std::string_view::npos)
-    said.remove_prefix(begin + 2);
-  while (!said.empty()) {
-    const size_t length = said.find("; ");
-    const std::string_view part = said.substr(0, length);
+  if (const size_t begin = message.find(": "); begin != std::string_view::npos)
+    message.remove_prefix(begin + 2);
+  while (!message.empty()) {
+    const size_t length = message.find("; ");
+    const std::string_view part = message.substr(0, length);
     if (part.ends_with(end) &&
         part.substr(0, part.size() - end.size()).find(resource) != std::string_view::npos) {
       return true;
     }
-    said.remove_prefix(length == std::string_view::npos ? said.size() : length + 2);
+    message.remove_prefix(length == std::string_view::npos ? message.size() : length + 2);
   }
   return false;
 }
@@ -91,9 +91,9 @@ std::optional<Document> ReadOriginal(Value annotations, Value resources) {
 
 WrittenAmounts WithoutDefaults(FieldReader& fields, Value annotations, WrittenAmounts written,
                                std::string_view container) {
-  const std::string_view said = fields.Text(annotations[annotations::kLimitRanger]);
-  if (IsFilledIn(said, "cpu", container)) written.cpu_request.reset();
-  if (IsFilledIn(said, "memory", container)) written.memory_request.reset();
+  const std::string_view message = fields.Text(annotations[annotations::kLimitRanger]);
+  if (IsFilledIn(message, "cpu", container)) written.cpu_request.reset();
+  if (IsFilledIn(message, "memory", container)) written.memory_request.reset();
   return written;
 }
 

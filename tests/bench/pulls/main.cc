@@ -170,7 +170,7 @@ class Bench {
   std::unique_ptr<controller::ProgressPuller> puller_;
 };
 
-double BookMegabytes(size_t nodes) {
+double StoreMegabytes(size_t nodes) {
   const double before = ResidentMegabytes();
   controller::ProgressStore store;
   for (size_t node = 0; node < nodes; ++node) {
@@ -197,7 +197,7 @@ int Run(size_t agents) {
   const auto [port, child] = StartAgents(certificates, agents);
   fmt::print("{{\n  \"agents\": {}, \"podsOnEach\": {}, \"threads\": {},\n", agents, kPodsOnNode,
              kThreads);
-  fmt::print("  \"bookMegabytes\": {:.1f},\n", BookMegabytes(agents));
+  fmt::print("  \"bookMegabytes\": {:.1f},\n", StoreMegabytes(agents));
   std::string outcomes;
   {
     Bench anew(certificates, port, agents, 0);

@@ -115,13 +115,13 @@ Pod BenchCluster::MakeWaitingPod(size_t number) const {
 void BenchCluster::Arrive(const Pod& pod) {
   api_.Put(pod);
   state_.UpsertPod(api_.pod(pod.name));
-  heard_();
+  on_change_();
 }
 
 void BenchCluster::Leave(const std::string& name) {
   state_.RemovePod(api_.pod(name).uid);
   api_.Remove(name);
-  heard_();
+  on_change_();
 }
 
 void BenchCluster::SetLatency(Duration latency) {
@@ -129,15 +129,15 @@ void BenchCluster::SetLatency(Duration latency) {
   latency_ = latency;
 }
 
-void BenchCluster::StartKubelets(Duration delay, std::function<void()> heard) {
+void BenchCluster::StartKubelets(Duration delay, std::function<void()> on_change) {
   kubelet_delay_ = delay;
-  heard_ = std::move(heard);
+  on_change_ = std::move(on_change);
   kubelets_ = std::jthread([this](const std::stop_token& stop) { RunKubelets(stop); });
 }
 
 void BenchCluster::StopKubelets() {
   kubelets_ = {};
-  heard_ = [] {};
+  on_change_ = [] {};
 }
 
 bool BenchCluster::Settle() {
@@ -165,7 +165,7 @@ void BenchCluster::RunKubelets(const std::stop_token& stop) {
     if (!SystemClock().SleepUntil(next.at, stop)) return;
     api_.SettleOnNode(next.name);
     state_.UpsertPod(api_.pod(next.name));
-    heard_();
+    on_change_();
   }
 }
 

@@ -16,7 +16,7 @@
 
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 #include "support/fake_pod_api.h"
 
 namespace synergy::bench {
@@ -43,7 +43,7 @@ class BenchCluster {
   void SetLatency(Duration latency);
   // Starts kubelets that act within `delay`, in a thread of their own. The callback runs after each
   // change that a watch reports.
-  void StartKubelets(Duration delay, std::function<void()> heard);
+  void StartKubelets(Duration delay, std::function<void()> on_change);
   void StopKubelets();
   // Makes all kubelets act now. Returns whether there was anything to do.
   bool Settle();
@@ -66,7 +66,7 @@ class BenchCluster {
   std::deque<Due> due_;
   Duration latency_{};
   Duration kubelet_delay_{};
-  std::function<void()> heard_ = [] {};
+  std::function<void()> on_change_ = [] {};
   std::jthread kubelets_;
 };
 

@@ -84,9 +84,9 @@ class TimedApi final : public kube::PodApi {
       patches_.push_back(SystemClock().Now());
       for (const auto& [key, value] : changes) {
         if (key != annotations::kChange || !value) continue;
-        const size_t whom = value->find("room for team/");
-        if (whom == std::string::npos) continue;
-        const size_t begin = whom + std::string("room for team/").size();
+        const size_t name_at = value->find("room for team/");
+        if (name_at == std::string::npos) continue;
+        const size_t begin = name_at + std::string("room for team/").size();
         cut_for_.try_emplace(value->substr(begin, value->find('"', begin) - begin),
                              resized_[pod.name]);
       }

@@ -123,7 +123,7 @@ class HostileTenantTest(ClusterTest):
             print(f"{name} has held {held / MIB:.0f} MiB")
             self.assertLess(held, MOST_MEMORY[name], name)
 
-    def test_what_one_tenant_writes_harms_nobody_else(self):
+    def test_objects_of_one_tenant_harm_no_other(self):
         before = self.processes()
         self.served(0)
         self.attack()

@@ -87,11 +87,11 @@ class SizesTest(unittest.TestCase):
         url = self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/metrics"
         line = f'synergy_cache_objects{{resource="{resource}"}} {count}\n'
 
-        def has_heard():
+        def has_counted():
             with urllib.request.urlopen(url, timeout=10) as answer:
                 return line in answer.read().decode()
 
-        wait_for(f"the controller to know {count} {resource}", has_heard)
+        wait_for(f"the controller to know {count} {resource}", has_counted)
 
     def add_profile(self, name="image", count=1, **spec):
         self.cluster.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
@@ -100,7 +100,7 @@ class SizesTest(unittest.TestCase):
 
     # Amounts that the pod's author wrote.
 
-    def test_what_is_written_stays_however_full_a_node_is(self):
+    def test_written_amounts_stay_however_full_a_node_is(self):
         self.created(plain("filler", "1", "450G", **on(NODES[0])))
         self.bound("filler")
         amounts = {"cpu": "4", "memory": "200Gi", GPU: "1"}
@@ -238,17 +238,17 @@ class SizesTest(unittest.TestCase):
         self.assertEqual(self.annotation(item, "profile"), "image")
         self.sized(item, 1, 20e9)
 
-    def test_what_a_jobs_owner_has_to_know_is_an_event_and_explained(self):
+    def test_warnings_for_a_jobs_owner_are_an_event_and_explained(self):
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {"template": {
             "metadata": {"labels": {"synergy.io/profile": "nowhere"}}, "spec": pod("x")["spec"]}}}
         self.cluster.create(job)
         name = wait_for("the job's pod", lambda: list(self.cluster.pods()))[0]
-        said = 'there is no TrainingProfile "nowhere" in the namespace'
-        wait_for("an event", lambda: any(said in text for text in self.cluster.events(name)))
+        message = 'there is no TrainingProfile "nowhere" in the namespace'
+        wait_for("an event", lambda: any(message in text for text in self.cluster.events(name)))
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
         text = subprocess.run([str(program), "explain", f"pod/{name}"], env=self.cluster.environment, check=True,
                               text=True, capture_output=True).stdout
-        self.assertIn(said, text)
+        self.assertIn(message, text)
 
     def test_a_pod_that_kueue_manages_by_itself_is_never_resized(self):
         self.add_profile(processMemory="1G", points=[{"cpu": "1", "memory": "1G", "throughput": 1},

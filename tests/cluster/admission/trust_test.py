@@ -108,7 +108,7 @@ class TrustTest(ClusterTest):
                      lambda patch=patch: "may only change the status of TrainingProfiles" in
                      self.cluster.complaint("PATCH", "trainingprofile", "given", patch, user=CONTROLLER))
 
-    def test_nobody_passes_for_synergy_by_the_field_managers_name(self):
+    def test_field_manager_name_cannot_be_forged(self):
         forged = self.never_scheduled("a")
         forged["metadata"]["annotations"] = {HOLD: "{}"}
         self.assertIn("the field manager 'synergy'", self.create(forged, manager="synergy"))
@@ -173,7 +173,7 @@ class TrustTest(ClusterTest):
                              "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
         self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
 
-    def test_the_device_plugin_tells_of_its_own_node_only(self):
+    def test_the_device_plugin_may_change_its_own_node_only(self):
         own, other = self.nodes()[:2]
         self.cluster.kubectl("apply", "--validate=ignore", *(
             f"--filename={ROOT}/manifests/device-plugin/device-plugin-{name}.yaml" for name in ("rbac", "policy")))
@@ -181,20 +181,20 @@ class TrustTest(ClusterTest):
         token = self.cluster.kubectl("create", "token", *account, "--bound-object-kind", "Node",
                                      "--bound-object-name", own).strip()
 
-        def tell(node, change):
+        def patch_node(node, change):
             return self.cluster.complaint("PATCH", "node", node, change, token=token)
         gpus = {"metadata": {"labels": {"nvidia.com/gpu.count": "8"},
                              "annotations": {"synergy.io/gpu-inventory": "{}"}}}
         nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
                                 "annotations": {"synergy.io/gpu-inventory": None}}}
-        self.assertEqual(tell(own, gpus), "")
-        self.assertEqual(tell(own, nothing), "")
-        self.assertIn("may only change its own Node", tell(other, gpus))
+        self.assertEqual(patch_node(own, gpus), "")
+        self.assertEqual(patch_node(own, nothing), "")
+        self.assertIn("may only change its own Node", patch_node(other, gpus))
         for change in ({"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}}, annotating({"a": "b"}),
                        {"spec": {"unschedulable": True}}):
-            self.assertIn("may only change", tell(own, change))
+            self.assertIn("may only change", patch_node(own, change))
         token = self.cluster.kubectl("create", "token", *account).strip()  # of no node
-        self.assertIn("may only change its own Node", tell(own, gpus))
+        self.assertIn("may only change its own Node", patch_node(own, gpus))
 
     # Annotations that count.
 
@@ -213,10 +213,10 @@ class TrustTest(ClusterTest):
         # The webhook has found the node's fair share, and does not report a node without GPUs.
         fair = json.loads(self.cluster.get("pod", "trains")["metadata"]["annotations"]["synergy.io/fair-share"])
         self.assertEqual(fair["cpu"], "3")
-        told = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
+        explained = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
                                "--kubeconfig", self.cluster.environment["KUBECONFIG"]],
                               capture_output=True, text=True, check=False).stdout
-        self.assertNotIn("kept", told)
+        self.assertNotIn("kept", explained)
 
     def test_a_hold_counts_on_a_managed_pod_by_synergys_hand_and_for_a_while(self):
         node = self.nodes()[0]
@@ -252,7 +252,7 @@ class TrustTest(ClusterTest):
         self.assertIn("cannot delete", self.cluster.complaint("DELETE", "tp", "p", user="a-view"))
         self.assertEqual(self.cluster.complaint("DELETE", "tp", "p", user="a-edit"), "")
 
-    def test_a_profile_that_claims_more_than_can_be_is_bounded_and_says_so(self):
+    def test_an_implausible_profile_is_bounded_with_a_condition(self):
         profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "boast"},
                    "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1},
                                        {"cpu": 6, "memory": "60G", "throughput": 8},

@@ -249,7 +249,7 @@ class WebhookTest(unittest.TestCase):
         self.assertNotIn("cpu", resources(item)["requests"])
         self.assertIsNone(annotation(item, "container"))
 
-    def test_what_a_user_writes_in_our_name_is_not_believed(self):
+    def test_forged_annotations_are_ignored(self):
         forged = {"synergy.io/floor": '{"cpu":"99","memory":"9Ti"}', "synergy.io/hold": "{}"}
         item = self.created(pod("forged", annotations={**forged, "note": "\u00fc \U0001f600 \""}))
         self.assertEqual(json.loads(annotation(item, "floor")), {"cpu": "3", "memory": "62500M"})
@@ -291,7 +291,7 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(item["spec"]["schedulerName"], "default-scheduler")
         wait_for("the pod to be bound", lambda: self.cluster.bound().get("as-written"))
 
-    def test_a_profile_that_goes_while_it_is_used_harms_nobody(self):
+    def test_a_profile_deleted_while_in_use_harms_no_pod(self):
         self.add_profile()
         labels = {"synergy.io/profile": "image"}
         self.created(pod("before", labels=labels))

@@ -18,7 +18,7 @@ CPU, MEMORY = 3, 62.5e9  # a GPU's fair share of the simulated nodes
 NEARLY_BEST = 0.999
 
 
-def say(text):
+def log(text):
     print(text, flush=True)
 
 
@@ -153,12 +153,12 @@ def run(cluster, nodes, keep):
     with replay.prepared(cluster, nodes):
         machines = [node for node in cluster.get("nodes")["items"] if not node["spec"].get("unschedulable")]
         for way, (make, what) in WAYS.items():
-            say(f"{way}: {what}")
+            log(f"{way}: {what}")
             cluster.create(*(make(*job) for job in jobs))
             rows.append((way, *judge(machines, await_decisions(cluster, len(jobs)))))
             if keep and way == list(WAYS)[-1]:
                 show(rows)
-                say(f"\nThe pods that Synergy placed are there until you press Enter. To look around:\n"
+                log(f"\nThe pods that Synergy placed are there until you press Enter. To look around:\n"
                     f"  scripts/cluster.sh --state {cluster.state} kubectl get pods -o wide")
                 sys.stdin.readline()
             cluster.clear()
@@ -166,10 +166,10 @@ def run(cluster, nodes, keep):
 
 
 def show(rows):
-    say(f"\n  {'way':<14}{'jobs that run':>15}{'GPUs stranded':>16}{'throughput':>13}")
+    log(f"\n  {'way':<14}{'jobs that run':>15}{'GPUs stranded':>16}{'throughput':>13}")
     for way, running, stranded, together in rows:
-        say(f"  {way:<14}{running:>15}{stranded:>16}{together:>13.0f}")
-    say("\n  stranded:    GPUs that are free on nodes without the CPU or memory for any job that waits"
+        log(f"  {way:<14}{running:>15}{stranded:>16}{together:>13.0f}")
+    log("\n  stranded:    GPUs that are free on nodes without the CPU or memory for any job that waits"
         "\n  throughput:  of all jobs, by their profiles; one job at its fair share is 1. CPU that a job leaves goes "
         "to others of its"
         "\n               node without a limit, by their requests"

@@ -12,11 +12,11 @@ import time
 import blind
 import trainers
 from cluster import wait_for
-from real_nodes import real_nodes, say
+from real_nodes import real_nodes, log
 
 
 def table_head(nodes):
-    say(f"\n  {'seconds':>7}  " + "  ".join(f"{node:<26}" for node in nodes) + "  total  measured")
+    log(f"\n  {'seconds':>7}  " + "  ".join(f"{node:<26}" for node in nodes) + "  total  measured")
 
 
 def table_row(seconds, pods, speeds):
@@ -25,7 +25,7 @@ def table_row(seconds, pods, speeds):
         text = f"{name.split('-')[0][0]} {speeds[name]:.1f}/s {trainers.milli_cpu(item)}m"
         nodes.setdefault(item["spec"]["nodeName"], []).append(text)
     profiled = sum("synergy.io/profile" in item["metadata"].get("annotations", {}) for item in pods.values())
-    say(f"  {seconds:>7.0f}  " + "  ".join(f"{', '.join(here):<26}" for _, here in sorted(nodes.items()))
+    log(f"  {seconds:>7.0f}  " + "  ".join(f"{', '.join(here):<26}" for _, here in sorted(nodes.items()))
         + f"  {blind.total(pods, speeds):5.2f}  {profiled} of {len(pods)}")
 
 
@@ -54,22 +54,22 @@ def main():
         since = time.time()
         run = blind.Run(cluster, "strict", names)
         nodes = blind.placement(cluster.pods())
-        say("Seven trainers, nobody has measured them, a GPU each and nothing else asked for; s: more CPU makes it "
+        log("Seven trainers, nobody has measured them, a GPU each and nothing else asked for; s: more CPU makes it "
             "faster, i: it does not\n"
             "CPU is what each may use. total: their mean speed in units of that with proportional shares "
             f"({blind.total_by_hand(nodes):.2f} is the\n"
             "most on these nodes)")
         watch(cluster, run.began, arguments.seconds, 10)
-        say("\nWhat Synergy has measured of the two workloads meanwhile:")
+        log("\nWhat Synergy has measured of the two workloads meanwhile:")
         for kind, status in sorted(blind.measured(cluster).items()):
             points = ", ".join(f"{point['throughput']:.1f}/s with {point['cpu']}" for point in status["points"])
-            say(f"  {kind:<12} {points}  ({'confirmed' if status.get('confirmed') else 'estimated'})")
-        say(f"\nAn eighth one arrives ({late[0]}): its workload is known, so it is placed and sized by that from "
+            log(f"  {kind:<12} {points}  ({'confirmed' if status.get('confirmed') else 'estimated'})")
+        log(f"\nAn eighth one arrives ({late[0]}): its workload is known, so it is placed and sized by that from "
             "its first second")
         cluster.create(blind.pod(late, late.split("-")[0], "strict"))
         created = time.time()
         wait_for("it to run", lambda: trainers.is_running(cluster.pods()[late]), 60)
-        say(f"it runs after {time.time() - created:.1f} s")
+        log(f"it runs after {time.time() - created:.1f} s")
         time.sleep(5)
         watch(cluster, since, 30, 10)
     return 0

@@ -12,7 +12,7 @@ import sys
 import blind
 import gang_trainers
 import odd_trainers
-from real_nodes import real_nodes, say
+from real_nodes import real_nodes, log
 
 
 # A floor that rises is written before the CPU follows.
@@ -46,11 +46,11 @@ def goals(rounds):
 
 def odd_round(cluster, kinds, seconds, least):
     facts, below = odd_trainers.train(cluster, kinds, seconds, least)
-    odd_trainers.tell(kinds, facts)
-    said = {name: odd_trainers.explained(cluster, name)
+    odd_trainers.show(kinds, facts)
+    explanations = {name: odd_trainers.explained(cluster, name)
             for name, odd in kinds.items() if odd.concluded == odd_trainers.SILENT}
     cluster.clear()
-    return {"facts": facts, "below_floor": below, "explained": said}
+    return {"facts": facts, "below_floor": below, "explained": explanations}
 
 
 def odd_trainers_of(state, instance, names):
@@ -86,14 +86,14 @@ def odd_trainers_of(state, instance, names):
     return rounds, met
 
 
-def told(arguments, rounds, met):
+def judged(arguments, rounds, met):
     """Prints the goals; returns the exit status."""
     if arguments.json:
         arguments.json.write_text(json.dumps(rounds, indent=1), encoding="utf-8")
     if not arguments.goals:
         return 0
     for goal, is_met in met.items():
-        say(f"{'met   ' if is_met else 'MISSED'} {goal}")
+        log(f"{'met   ' if is_met else 'MISSED'} {goal}")
     return 0 if all(met.values()) else 1
 
 
@@ -117,20 +117,20 @@ def main():
         unknown = set(names) - {*odd_trainers.KINDS, *odd_trainers.WHOLE_CORES, "ranks"}
         if unknown:
             parser.error(f"--kinds: there is no {', '.join(sorted(unknown))}")
-        return told(arguments, *odd_trainers_of(state, arguments.instance, names))
+        return judged(arguments, *odd_trainers_of(state, arguments.instance, names))
     draw = random.Random(arguments.seed)
     rounds = []
     with real_nodes(state / f"synergy/blind-{arguments.instance}", arguments.instance, profiles=False) as cluster:
         for number in range(arguments.rounds):
             for way in arguments.ways.split(","):
-                say(f"round {number + 1} of {arguments.rounds}")
+                log(f"round {number + 1} of {arguments.rounds}")
                 rounds.append(blind.compare(cluster, way, draw, arguments.seconds))
                 # The next round begins without profiles, too.
                 cluster.kubectl("delete", "trainingprofiles", "--all", "--wait")
             names = blind.order(random.Random(arguments.seed + number))
             rounds[-1]["burstable"] = burstable = blind.burstable_total(cluster, names)
-            say(f"Burstable, placed by kube-scheduler: total {burstable['total']:.3f}")
-    return told(arguments, rounds, goals(rounds))
+            log(f"Burstable, placed by kube-scheduler: total {burstable['total']:.3f}")
+    return judged(arguments, rounds, goals(rounds))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 import arrivals
 import speeds
 import trainers
-from real_nodes import real_nodes, say
+from real_nodes import real_nodes, log
 
 
 def main():
@@ -55,7 +55,7 @@ def main():
     if not arguments.goals:
         return 0
     for goal, met in goals.items():
-        say(f"{'met   ' if met else 'MISSED'} {goal}")
+        log(f"{'met   ' if met else 'MISSED'} {goal}")
     return 0 if all(goals.values()) else 1
 
 

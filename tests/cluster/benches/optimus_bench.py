@@ -27,7 +27,7 @@ import queues
 import trainers
 import turns
 from cluster import Extender, own_cluster, wait_for
-from real_nodes import explained, say
+from real_nodes import explained, log
 
 GPUS = 6
 QUEUE = "real"
@@ -121,17 +121,17 @@ def main():
             for number in range(options.runs):
                 for way in ("optimus", "equal"):
                     results.append(run(cluster, number, way, options.round))
-                    say(json.dumps(results[-1]))
+                    log(json.dumps(results[-1]))
     totals = {way: statistics.mean(facts["total"] for facts in results if facts["way"] == way)
               for way in ("optimus", "equal")}
     goals = {"completion times together below those of equal shares": totals["optimus"] < totals["equal"],
              "no iteration lost": not any(facts["lost_iterations"] for facts in results),
              "within the quota": all(facts["most_gpus"] <= GPUS for facts in results),
              "workers moved": all(len(facts["workers"]["scales"]) > 1 for facts in results)}
-    say(f"completion times together: {totals['optimus']:.0f} s, with equal shares {totals['equal']:.0f} s "
+    log(f"completion times together: {totals['optimus']:.0f} s, with equal shares {totals['equal']:.0f} s "
         f"({totals['optimus'] / totals['equal'] - 1:+.1%})")
     for goal, met in goals.items():
-        say(f"{'met   ' if met else 'MISSED'}  {goal}")
+        log(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
         options.json.write_text(
             json.dumps({"round": options.round, "runs": results, "totals": totals, "goals": goals}, indent=2) + "\n",

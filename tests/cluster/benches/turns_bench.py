@@ -24,7 +24,7 @@ import queues
 import trainers
 import turns
 from cluster import Extender, own_cluster, wait_for
-from real_nodes import explained, say
+from real_nodes import explained, log
 
 NODES = 2
 QUEUE = "real"
@@ -99,15 +99,15 @@ def main():
             for number in range(options.runs):
                 for with_job_set in (False, True):
                     results.append(run(cluster, number, with_job_set, options.round))
-                    say(json.dumps(results[-1]))
+                    log(json.dumps(results[-1]))
     worst = max(abs(off) for facts in results for off in facts["off"])
     mean = statistics.mean(off for facts in results for off in facts["off"])
     goals = {"completion times within 5 % of the simulator's": worst <= GOAL,
              "no iteration lost": not any(facts["lost_iterations"] for facts in results),
              "turns were taken": all(facts["lost_turns"] for facts in results)}
-    say(f"completion times: {worst:.1%} off at most, {mean:+.1%} on average")
+    log(f"completion times: {worst:.1%} off at most, {mean:+.1%} on average")
     for goal, met in goals.items():
-        say(f"{'met   ' if met else 'MISSED'}  {goal}")
+        log(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
         options.json.write_text(
             json.dumps({"round": options.round, "runs": results, "worst": worst, "goals": goals}, indent=2) + "\n",

@@ -36,7 +36,7 @@ import queues
 from api import ApiError, PodWatch
 from cluster import GPU, ROOT, Extender, own_cluster, wait_for
 from queues import QUEUE
-from real_nodes import say
+from real_nodes import log
 
 TYPES = ("v100", "p100", "k80")
 PRODUCT = "nvidia.com/gpu.product"
@@ -108,7 +108,7 @@ class Course:
     def began(self, name):
         return len(self.running[name]) == self.jobs[name].gpus
 
-    def hear(self, watch):
+    def follow(self, watch):
         with watch.news:
             news = watch.events[self.events:]
         self.events += len(news)
@@ -149,7 +149,7 @@ class Course:
                     except ApiError as error:
                         # The pod was evicted just now, or the connection was idle for too long: the
                         # next look shows it.
-                        say(f"{pod}: {error}")
+                        log(f"{pod}: {error}")
                         continue
                     self.ended.add(uid)
 
@@ -159,19 +159,19 @@ class Course:
         with PodWatch(self.cluster.api) as watch:
             time.sleep(round_seconds - (time.time() + GATHER) % round_seconds)
             self.began_at, self.wall = time.monotonic(), time.time()
-            told = 0
+            reported = 0
             while len(self.finished) < len(self.jobs):
                 elapsed = time.monotonic() - self.began_at
                 while waiting and waiting[0].arrival <= elapsed:
                     job = waiting.pop(0)
                     self.came[job.name] = time.monotonic()
                     self.cluster.create(job.manifest())
-                self.hear(watch)
+                self.follow(watch)
                 self.end_what_is_done()
                 self.most = max(self.most, sum(map(len, self.running.values())))
-                if elapsed >= told:
-                    told += 60
-                    say(f"{elapsed:4.0f} s: {len(self.came)} jobs have come, {len(self.finished)} are finished")
+                if elapsed >= reported:
+                    reported += 60
+                    log(f"{elapsed:4.0f} s: {len(self.came)} jobs have come, {len(self.finished)} are finished")
                 if elapsed > patience:
                     raise AssertionError(
                         f"not finished after {patience} s: {sorted(set(self.jobs) - set(self.finished))}")
@@ -332,7 +332,7 @@ def main():
             try:
                 for policy in options.policies.split(","):
                     results.append(measure(cluster, jobs, policy, options))
-                    say(json.dumps(results[-1]))
+                    log(json.dumps(results[-1]))
             finally:
                 extender.end()
                 extender.log.close()
@@ -343,12 +343,12 @@ def main():
         aware, agnostic = results
         gain = agnostic["mean_seconds"] / aware["mean_seconds"]
         least, most = span(agnostic)[0] / span(aware)[1], span(agnostic)[1] / span(aware)[0]
-        say(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator "
+        log(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator "
             f"{least:.2f} to {most:.2f}")
         goals["the second policy takes as much longer as the simulator says"] = gain > 1 and in_range(
             gain, least, most, options.goal)
     for goal, met in goals.items():
-        say(f"{'met   ' if met else 'MISSED'}  {goal}")
+        log(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
         options.json.write_text(json.dumps({"runs": results, "goals": goals}, indent=2) + "\n", encoding="utf-8")
     return 0 if all(goals.values()) else 1

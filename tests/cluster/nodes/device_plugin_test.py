@@ -24,10 +24,10 @@ GPUS = 8
 # More pods than open files and threads may be left over; the kubelet restarts as often.
 PODS, RESTARTS = (200, 10) if tiers.IS_LONG else (24, 3)
 LEFT_OVER = 4
-TELL = "echo devices=$NVIDIA_VISIBLE_DEVICES"
+SHOW = "echo devices=$NVIDIA_VISIBLE_DEVICES"
 
 
-def gpu_pod(name, gpus, script=f"{TELL}; sleep 3600", scheduler="default-scheduler"):
+def gpu_pod(name, gpus, script=f"{SHOW}; sleep 3600", scheduler="default-scheduler"):
     made = pod(name, gpus, "10m", "8Mi", scheduler=scheduler, nodeSelector={"kubernetes.io/hostname": NODE})
     container = made["spec"]["containers"][0]
     container["command"] = ["sh", "-c", script]
@@ -70,10 +70,10 @@ class DevicePluginTest(unittest.TestCase):
 
     def devices_of(self, name):
         """Returns the devices as the container sees them."""
-        def told():
+        def shown():
             log = self.cluster.kubectl("logs", name, check=False)
             return next((line for line in log.splitlines() if line.startswith("devices=")), None)
-        return wait_for(f"{name} to tell its devices", told).removeprefix("devices=").split(",")
+        return wait_for(f"{name} to tell its devices", shown).removeprefix("devices=").split(",")
 
     def node_events(self):
         events = json.loads(self.cluster.kubectl(
@@ -100,16 +100,16 @@ class DevicePluginTest(unittest.TestCase):
         self.assertEqual(len(set(everything)), 7, given)
         self.assertEqual(self.owners(), {device: name for name, devices in given.items() for device in devices})
 
-    def test_the_node_agent_estimates_by_busy_gpus_what_says_nothing(self):
+    def test_the_node_agent_estimates_silent_pods_from_busy_gpus(self):
         self.plugin.end()
-        told = self.cluster.folder / "gpu-busy.json"
-        told.unlink(missing_ok=True)
+        shown = self.cluster.folder / "gpu-busy.json"
+        shown.unlink(missing_ok=True)
         # These GPUs have no device files.
-        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told),
+        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(shown),
                 "--device-list-strategy", "envvar")
         self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
         self.await_allocatable(4)
-        agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {told}\n")
+        agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {shown}\n")
         agent.start()
         self.addCleanup(agent.end)
 
@@ -134,7 +134,7 @@ class DevicePluginTest(unittest.TestCase):
         seen = []  # (when the file was written, its value for the silent pod, the agent's value)
 
         def look():
-            content = json.loads(told.read_text(encoding="utf-8"))
+            content = json.loads(shown.read_text(encoding="utf-8"))
             silent = next(one for one in content["containers"] if one["pod"] == "silent")
             seen.append((content["at"] / 1e9, silent["since"], silent["seconds"], busy()["silent"]))
             # The agent reads each file earlier or later than this test; it counts completely what
@@ -157,18 +157,18 @@ class DevicePluginTest(unittest.TestCase):
 
     def unhealthy_devices(self, name):
         """Returns the pod's unhealthy devices, by `synergy explain`."""
-        told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name,
+        shown = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name,
                                "--output", "json"],
                               env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
         return [(each["container"], each["resource"], each["id"], each["health"])
-                for each in json.loads(told)["unhealthyDevices"]]
+                for each in json.loads(shown)["unhealthyDevices"]]
 
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
         self.cluster.create(gpu_pod("holder", GPUS))
         self.await_phase("Running", "holder")
         self.assertEqual(self.unhealthy_devices("holder"), [])
         # Kubelets before 1.36 do not write it.
-        tells = int(self.cluster.called("GET", "/version")["minor"]) >= 36
+        has_status = int(self.cluster.called("GET", "/version")["minor"]) >= 36
         container = self.cluster.get("pod", "holder")["spec"]["containers"][0]["name"]
         for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):
             self.plugin.write(gpus=GPUS, unhealthy=unhealthy)
@@ -176,7 +176,7 @@ class DevicePluginTest(unittest.TestCase):
             self.await_allocatable(expected)
             print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
             expected_devices = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy")
-                                for number in unhealthy] if tells else []
+                                for number in unhealthy] if has_status else []
             wait_for("the pod that has it to tell of it",
                      lambda found=expected_devices: self.unhealthy_devices("holder") == found)
         wait_for("the Node to tell of both", lambda: self.node_events() >= {
@@ -184,23 +184,23 @@ class DevicePluginTest(unittest.TestCase):
             ("Normal", "SynergyGpuHealthy", "GPU GPU-3 is healthy again (it was: marked by the test)")})
         self.assertIn("SynergyGpuUnhealthy", self.cluster.kubectl("describe", "node", NODE))
 
-    def test_the_node_tells_of_its_gpus(self):
-        def told(count, healthy):
+    def test_the_node_reports_its_gpus(self):
+        def shown(count, healthy):
             metadata = self.cluster.get("node", NODE)["metadata"]
             gpus = json.loads(metadata["annotations"].get("synergy.io/gpu-inventory", "{}")).get("gpus", [])
             return (metadata["labels"].get("nvidia.com/gpu.count") == str(count) and len(gpus) == count
                     and sum(gpu["healthy"] for gpu in gpus) == healthy)
-        wait_for("labels and annotation", lambda: told(GPUS, GPUS))
+        wait_for("labels and annotation", lambda: shown(GPUS, GPUS))
         labels = self.cluster.get("node", NODE)["metadata"]["labels"]
         self.assertEqual(labels["nvidia.com/gpu.product"], "NVIDIA-A100-SXM4-80GB")
         self.assertEqual(labels["nvidia.com/gpu.memory"], "81920")
         self.plugin.write(gpus=GPUS, unhealthy=[0, 1])
-        wait_for("the annotation to tell of bad health", lambda: told(GPUS, GPUS - 2))
+        wait_for("the annotation to tell of bad health", lambda: shown(GPUS, GPUS - 2))
 
     def test_many_pods_leak_nothing(self):
         before = self.plugin.process_facts()
         names = [f"short-{number:03}" for number in range(PODS)]
-        self.cluster.create(*[gpu_pod(name, 1, TELL) for name in names])
+        self.cluster.create(*[gpu_pod(name, 1, SHOW) for name in names])
         wait_for("all pods to succeed",
                  lambda: set(self.phases().values()) <= {"Succeeded", "Failed"}, 600)
         self.assertEqual({"Succeeded"}, set(self.phases().values()))
@@ -252,7 +252,7 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "next")
         self.assertFalse(set(self.devices_of("next")) & set(self.devices_of("long")))
 
-    def test_a_socket_that_somebody_deletes_is_made_again(self):
+    def test_a_deleted_socket_is_restored(self):
         before = self.plugin.registrations()
         subprocess.run(
             self.plugin.in_node("sh", "-c", "rm /var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu-*.sock"),
@@ -287,7 +287,7 @@ class DevicePluginTest(unittest.TestCase):
                  lambda: any(reason == "SynergyDevicePluginStopped" for _, reason, _ in self.node_events()))
         self.assertEqual(self.plugin.get("/healthz"), "ok\n")
 
-    def test_it_gives_way_to_a_plugin_that_comes_later_and_stays_away(self):
+    def test_it_yields_to_a_later_plugin_and_does_not_return(self):
         ids = [f"GPU-{number}" for number in range(4)]
         another = self.start_another(*ids)
         self.await_stopped()
@@ -310,7 +310,7 @@ class DevicePluginTest(unittest.TestCase):
         self.assertEqual(self.plugin.registrations(), registrations)
         self.await_phase("Running", "theirs")
 
-    def test_it_changes_nothing_where_another_plugin_was_first(self):
+    def test_it_changes_nothing_if_another_plugin_was_first(self):
         self.assertEqual(self.plugin.end(), 0)
         self.await_allocatable(0)
         ids = [f"GPU-{number}" for number in range(4)]

@@ -94,11 +94,11 @@ class MemoryTest(unittest.TestCase):
     def kill_agent(self):
         on_node(self.cluster, f"pkill --signal KILL {AGENT} || true")
 
-    def send_agent_to(self, nobody):
+    def send_agent_to(self, selected):
         """Moves the agent to nodes with that value of a label that no node has; None moves it
         back."""
         self.cluster.kubectl("--namespace", v2_node.helm.NAMESPACE, "patch", "daemonset", "synergy-node-agent", "-p",
-                             json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"nobody": nobody}}}}}))
+                             json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"nobody": selected}}}}}))
 
     def stays_below(self, group, limit, looks=10):
         """Returns the most that it uses in some seconds, once its usage has come down."""
@@ -136,7 +136,7 @@ class MemoryTest(unittest.TestCase):
         # No limit is left that would outlast the agent.
         self.assertEqual(self.read(group, "memory.high", "memory.max", "memory.low").split(), ["max", "max", "0"])
 
-    def test_memory_that_nobody_needs_stays_with_whoever_reads(self):
+    def test_unneeded_memory_stays_with_readers(self):
         group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi",
                                            "--storage-bandwidth", "200M"))
         wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, PATIENCE)
@@ -148,15 +148,15 @@ class MemoryTest(unittest.TestCase):
     def create_idle(self, memory):
         self.run_pods(managed_pod("idle", memory))
 
-    def test_the_tuner_is_told_what_is_in_use(self):
+    def test_the_pod_reports_its_memory_in_use(self):
         self.run_pods(managed_pod("told", "900Mi", "--model-memory", "200Mi", "--data-set-size", "300Mi",
                                   "--storage-bandwidth", "200M"))
 
-        def told():
+        def shown():
             reading = self.reading("told")
             return reading and reading["memory"]
-        wait_for("a reading", told)
-        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()),
+        wait_for("a reading", shown)
+        in_use = wait_for("the model's memory in it", lambda: self.bytes(shown()) > 200 * MIB and self.bytes(shown()),
                           PATIENCE)
         self.assertLess(in_use, 300 * MIB)
         # The change comes through its status: the spec's generation has not changed.
@@ -181,7 +181,7 @@ class MemoryTest(unittest.TestCase):
     def now(self):
         return float(on_node(self.cluster, "date +%s.%N"))
 
-    def tell_speeds_without_the_agent(self, names, chance):
+    def print_speeds_without_the_agent(self, names, chance):
         """Prints the speeds for comparison; asserts nothing, because other load on this machine
         changes them."""
         self.send_agent_to("has-this")
@@ -198,7 +198,7 @@ class MemoryTest(unittest.TestCase):
             print(f"{name}, without the agent: {speed:.1f} iterations a second; anonymous memory grew by "
                   f"{growth:.0f} MiB a second")
 
-    def test_nobody_is_killed_or_stalled_whatever_happens(self):
+    def test_random_changes_kill_and_stall_no_pod(self):
         """Grows and shrinks anonymous memory at random while shares change and the agent is
         killed."""
         chance = random.Random(SEED)
@@ -227,7 +227,7 @@ class MemoryTest(unittest.TestCase):
                   f"{speeds[name][1]:.0f} MiB a second; "
                   f"waited for memory {stalled:.2%} of the time")
         if SECONDS >= 300:
-            self.tell_speeds_without_the_agent(names, chance)
+            self.print_speeds_without_the_agent(names, chance)
         print(f"seed {SEED}: {SECONDS} s, the agent was killed three times")
 
         for name, group in zip(names, groups):

@@ -104,7 +104,7 @@ class ProgressTest(unittest.TestCase):
         self.assertGreater(rate, (1 - 1e-5) * min(least))
         self.assertLess(rate, (1 + 1e-5) * max(most))
 
-    def knows_all(self, page, name, stream, pattern):
+    def has_all(self, page, name, stream, pattern):
         """Returns whether the agent has all iterations of the log, from the first line to the last.
         The last update of a bar may be too short to count."""
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in self.log(name, stream)))]
@@ -127,7 +127,7 @@ class ProgressTest(unittest.TestCase):
                  and len(self.log("bar", "stderr")) > 1, PATIENCE)
         with self.stopped(*measured):
             page = wait_for("the logs to be read to their ends", lambda: (now := self.agent.get("/metrics")) and all(
-                self.knows_all(now, name, *log) for name, log in logs.items()) and now, PATIENCE)
+                self.has_all(now, name, *log) for name, log in logs.items()) and now, PATIENCE)
             rates = self.metrics("synergy_pod_iterations_per_second", page)
             self.assertEqual(set(rates), measured, "nothing is guessed of those that do not tell")
             for name, log in logs.items():
@@ -137,7 +137,7 @@ class ProgressTest(unittest.TestCase):
                                       page), self.metrics("synergy_pod_done_ratio", page)
             self.assertEqual(set(left), {"bar"})
             self.assertAlmostEqual(left["bar"], 100_000 * (1 - done["bar"]) / rates["bar"], delta=1e-6 * left["bar"])
-            self.assertEqual(self.told_of(measured | {"silent", "misspelt"}), ["misspelt"])
+            self.assertEqual(self.events_of(measured | {"silent", "misspelt"}), ["misspelt"])
 
             print(f"the agent: {self.agent.memory() / 2**20:.1f} MiB")
             self.assertLess(self.agent.memory(), 24 * 2**20)
@@ -152,14 +152,14 @@ class ProgressTest(unittest.TestCase):
             for name, log in logs.items():
                 self.check_rate(name, *log, again[name])
 
-    def told_of(self, names):
+    def events_of(self, names):
         """Returns the pods with an event that their progress cannot be seen."""
         uids = {self.cluster.get("pod", name)["metadata"]["uid"]: name for name in names}
 
-        def told():
+        def shown():
             events = self.cluster.get("events", fieldSelector="reason=SynergyProgressUnseen")["items"]
             return [uids[of] for event in events if (of := event["involvedObject"]["uid"]) in uids]
-        return wait_for("the event", told, PATIENCE)
+        return wait_for("the event", shown, PATIENCE)
 
     def processes(self, name):
         """Returns container -> process ids, for the pod's containers and its sandbox."""
@@ -192,7 +192,7 @@ class ProgressTest(unittest.TestCase):
         io = pathlib.Path(f"/proc/{process}/io").read_text(encoding="utf-8")
         return tuple(int(re.search(rf"^{count}: (\d+)$", io, re.M).group(1)) for count in ("rchar", "read_bytes"))
 
-    def test_what_is_read_is_told_where_it_may_be_seen(self):
+    def test_reads_are_reported_if_they_can_be_seen(self):
         data = 96 << 20
         self.cluster.create(pod("reader", "--gpu-step", "20", "--lines", "20", "--port", "8000", "--real-data",
                                 "--data-set-size", str(data), "--model-memory", "64Mi", "--storage-bandwidth", "200M"))
@@ -211,7 +211,7 @@ class ProgressTest(unittest.TestCase):
             with urllib.request.urlopen(f"http://{address}:8000/metrics", timeout=PATIENCE) as page:
                 return float(re.search(rf"^synergy_trainer_{name} (.*)$", page.read().decode(), re.M).group(1))
 
-        def told():
+        def shown():
             return tuple(self.metrics(f"synergy_pod_{name}").get("reader")
                          for name in ("read_bytes_total", "fetched_bytes_total"))
 
@@ -221,8 +221,8 @@ class ProgressTest(unittest.TestCase):
         with self.stopped("reader"):
             # The trainer's own count of misses does not fit here: there a sample with one uncached
             # page counts completely, while the kernel drops and keeps single pages.
-            wait_for("what it has read to be told", lambda: told() == self.reads("reader"), PATIENCE)
-            seen_read, seen_fetched = told()
+            wait_for("what it has read to be told", lambda: shown() == self.reads("reader"), PATIENCE)
+            seen_read, seen_fetched = shown()
             memory = self.metrics("synergy_pod_process_memory_bytes")["reader"]
         print(f"read {seen_read / 2**20:.1f} MiB, {seen_fetched / 2**20:.1f} of them from storage, by the "
               "trainer's own count "

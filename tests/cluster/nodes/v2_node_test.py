@@ -268,7 +268,7 @@ class V2NodeTest(V2Test):
             self.assertEqual(self.read(group, "cpu.max"), free)
         self.assertEqual(self.identity("probed"), before)
 
-    def test_memory_and_what_is_read_are_told_where_they_may_be_seen(self):
+    def test_memory_and_reads_are_reported_if_they_can_be_seen(self):
         """Compares each figure with what the trainer did. The machine is slow, so the data set is
         small; its disk is real to it."""
         v2_node.install_agent(self.cluster, seeReads=True)
@@ -287,7 +287,7 @@ class V2NodeTest(V2Test):
             return {name: float(re.search(rf"^synergy_trainer_{name} (.*)$", page, re.M).group(1))
                     for name in ("read_bytes_total", "missed_bytes_total", "missed_seconds_total")}
 
-        def told():
+        def shown():
             page = v2_node.metrics(self.cluster, "node-agent", 9411)
             found = {name: re.search(rf'^synergy_pod_{name}{{.*pod="reader".*}} (.*)$', page, re.M) for name in (
                 "process_memory_bytes", "page_cache_bytes", "read_bytes_total", "fetched_bytes_total",
@@ -297,7 +297,7 @@ class V2NodeTest(V2Test):
         # Samples are drawn with replacement: drawing 4 times the data set misses all but 2 % of it.
         trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now,
                            PATIENCE)
-        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0)
+        seen = wait_for("that to be told", lambda: (now := shown()).get("read_bytes_total", 0)
                         >= trainer["read_bytes_total"] and now, PATIENCE)
         after = own()
         print("told:",
@@ -322,7 +322,7 @@ class V2NodeTest(V2Test):
 
         # The trainer reads from the cache, and hardly anything is fetched.
         more = wait_for("more to be read",
-                        lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
+                        lambda: (now := shown())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
         self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
 
     def devices(self, name):

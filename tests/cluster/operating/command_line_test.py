@@ -87,7 +87,7 @@ class CommandLineTest(FungibleTest):
         text = self.synergy("explain", "pod/fast").stdout
         self.assertIn("Throughput 9 of at best 9 (100 %), 3.00 times that of the fair share", text)
 
-    def test_a_waiting_pod_is_told_what_it_waits_for(self):
+    def test_explain_shows_the_cause_of_waiting(self):
         self.cluster.create(pod("huge", "sensitive", nodeSelector={"kubernetes.io/hostname": NODE, "no": "such-node"}))
         wait_for("it to be looked at",
                  lambda: "0/" in json.dumps(self.read("explain", "pod", "huge")["waitsFor"]["message"]))
@@ -98,7 +98,7 @@ class CommandLineTest(FungibleTest):
         each = {node["node"]: node for node in self.read("explain", "pod", "huge", "--nodes")["waitsFor"]["nodes"]}
         self.assertIn("exclude the node", each[NODE]["reason"])
 
-    def test_who_has_how_much(self):
+    def test_top_shows_the_amounts_of_nodes_and_pods(self):
         self.run_two()
         nodes = {node["name"]: node for node in self.read("top", "nodes")}
         self.assertEqual(nodes[NODE]["allocated"]["gpus"], 2)
@@ -158,7 +158,7 @@ class CommandLineTest(FungibleTest):
         self.assertNotIn("queues", page.state)
         self.assertEqual(page.follow()["pods"], page.ask()["state"]["pods"])
 
-    def test_with_rights_for_one_namespace_the_pod_is_explained_and_the_rest_is_said_to_be_missing(self):
+    def test_explain_works_with_rights_for_one_namespace(self):
         self.run_two()
         rights, trainer = "rbac.authorization.k8s.io", {"name": "trainer"}
         self.cluster.create(

@@ -225,10 +225,10 @@ class InstallTest(unittest.TestCase):
             wait_for(f"{name} to be served", lambda name=name: any(
                 c["type"] == "Established" and c["status"] == "True"
                 for c in self.cluster.get("crd", name).get("status", {}).get("conditions") or []))
-        said = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-",
+        message = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-",
                                     stdin=json.dumps(
                                         {"apiVersion": "v1", "kind": "List", "items": list(different.values())}))
-        self.assertEqual(len(said.splitlines()), len(different))
+        self.assertEqual(len(message.splitlines()), len(different))
         kinds = {f"{item['apiVersion']} {item['kind']}" for item in different.values()}
         print(f"the API server takes {len(different)} different objects of {len(kinds)} kinds", file=sys.stderr)
         self.cluster.kubectl("create", "namespace", NAMESPACE)
@@ -238,7 +238,7 @@ class InstallTest(unittest.TestCase):
             self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
-    def test_1_whoever_may_not_install_it_is_told_what_is_missing(self):
+    def test_1_installing_without_rights_names_the_missing_ones(self):
         """docs/troubleshooting.md gives the cure for these messages."""
         self.cluster.kubectl("create", "namespace", "theirs")
         self.addCleanup(self.cluster.kubectl, "delete", "namespace", "theirs", "--wait=false")
@@ -253,7 +253,7 @@ class InstallTest(unittest.TestCase):
             self.assertRegex(done.stderr, rf'{kind}\.\S+ is forbidden: User "{user}" cannot')
         self.assertEqual(self.cluster.get("secrets", namespace="theirs")["items"], [], "no half of a release is left")
 
-    def test_1_unseen_it_tells_where_it_would_have_put_a_pod(self):
+    def test_1_shadow_mode_logs_where_it_would_place_a_pod(self):
         """Shadow mode. No device plugin runs yet: the test advertises the node's GPUs itself."""
         resource = f"/status/capacity/{GPU.replace('/', '~1')}"
 
@@ -462,9 +462,9 @@ class InstallTest(unittest.TestCase):
             wait_for("the controllers to know the profile",
                      lambda profile=profile: self.admitted_with_its_profile(profile))
         # It logs its progress as an example of PyTorch does.
-        says = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
+        loop = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
         self.cluster.create(training_pod("hungry", "hungry",
-                                         ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {says}")))
+                                         ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {loop}")))
         wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
         self.assertEqual(milli_cpu(self.cluster.get("pod", "hungry")), demand)
         self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"(?m)^GPU-\d {-(-demand // 1000)}$")
@@ -667,8 +667,8 @@ class InstallTest(unittest.TestCase):
             allowed = self.allowed(name)
             print(f"{name}:", file=sys.stderr)
             for key in sorted(allowed):
-                said = "called" if key in used.get(name, ()) else f"for {reasons.get(key, '?')}"
-                print(f"  {key[2]:6} {key[1]}{'.' + key[0] if key[0] else ''}: {said}", file=sys.stderr)
+                message = "called" if key in used.get(name, ()) else f"for {reasons.get(key, '?')}"
+                print(f"  {key[2]:6} {key[1]}{'.' + key[0] if key[0] else ''}: {message}", file=sys.stderr)
             with self.subTest(name):
                 self.assertEqual(used.get(name, set()) - allowed, set(), "called beyond the own role")
                 self.assertEqual(allowed - used.get(name, set()) - set(reasons), set(), "allowed and not called")

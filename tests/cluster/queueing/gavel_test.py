@@ -161,7 +161,7 @@ class GavelTest(queues.QueueTest):
         status = self.cluster.get("roundpolicy", "typed")["status"]
         self.assertEqual([(entry["name"], entry["ready"]) for entry in status["queues"]], [("typed", True)])
         wait_for("all to be shown", lambda: {
-            item["job"]: item["gpuProduct"] for item in self.told("queue", "typed")[0]["workloads"]} == self.products())
+            item["job"]: item["gpuProduct"] for item in self.read("queue", "typed")[0]["workloads"]} == self.products())
         self.assertIn("GPU type V100: its turn is on V100; speeds: V100 6, P100 2, K80 1",
                       self.synergy("explain", "job", "steep-0"))
         # All jobs are where they should be: none moves without need.
@@ -186,9 +186,9 @@ class GavelTest(queues.QueueTest):
         self.go_on("it to move", lambda: self.are(moves="V100"))
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"its turn moves from P100 to V100")
-        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves")
+        read = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves")
                                                   if text.startswith("moves from P100 to V100; speeds: ")])
-        self.assertEqual(len(told), 1)
+        self.assertEqual(len(read), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
         self.assertEqual(after["first"], pods["first"], "it does not checkpoint")
         self.assertEqual(self.products()["slow"], "K80")
@@ -207,7 +207,7 @@ class GavelTest(queues.QueueTest):
 
         self.go_on("all to have run, and more than two of them on a V100", seen)
 
-    def test_without_a_policy_that_chooses_types_jobs_start_at_once_and_stale_answers_are_refused(self):
+    def test_untyped_jobs_start_at_once_and_stale_answers_are_refused(self):
         self.create(training("plain", "steep", "plain"))
         wait_for("it to run", lambda: "plain" in self.products())
         self.assertEqual(self.answer("plain")["state"], "Ready")
@@ -228,7 +228,7 @@ class GavelTest(queues.QueueTest):
             self.cluster.called("PATCH", path, patch, "application/json-patch+json")
         self.assertEqual(self.answer("plain")["state"], "Ready")
 
-    def test_queues_whose_flavors_are_types_are_refused(self):
+    def test_queues_with_typed_flavors_are_refused(self):
         self.follow(queue="by-type")
         status = wait_for("its status",
                           lambda: self.cluster.get("roundpolicy", "by-type").get("status", {}).get("conditions"))
@@ -253,14 +253,14 @@ class GavelTest(queues.QueueTest):
         self.cluster.patch("roundpolicy", "typed", {"spec": {"policy": "las", "gpuTypes": "Aware"}})
         wait_for("the condition to be gone", lambda: "Deprecated" not in conditions())
 
-    def test_what_a_policy_by_cost_needs_is_named(self):
+    def test_missing_prices_of_a_cost_policy_are_named(self):
         self.follow("cost", prices={"V100": 1})
         status = wait_for("its status",
                           lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("conditions"))
         self.assertEqual(status[0]["status"], "False")
         self.assertRegex(status[0]["message"], r"spec\.prices: (P100|K80) has none")
 
-    def test_jobs_start_where_nobody_leads(self):
+    def test_jobs_start_without_a_leader(self):
         self.follow()
         self.stop_controller()
         self.addCleanup(self.cluster.delete, "lease", queues.CONTROLLER, namespace="synergy-system")
@@ -276,7 +276,7 @@ class GavelTest(queues.QueueTest):
         self.cluster.delete("lease", queues.CONTROLLER, namespace="synergy-system")
         self.have(orphan="V100")
 
-    def test_deadlines_are_kept_at_the_least_cost_and_one_that_cannot_be_is_said(self):
+    def test_deadlines_are_met_at_the_least_cost_and_lost_ones_are_shown(self):
         """One V100 and two K80s are left. Each job needs an hour on a V100, or twice that on a
         P100, because it reports no progress."""
         both = training("both", "flat", "plain", **on("P100"))
@@ -287,7 +287,7 @@ class GavelTest(queues.QueueTest):
         self.hold("Hold")
         self.create(due(training("far", "steep"), hours=15), due(training("near", "steep"), minutes=65),
                     due(training("lost", "steep", **on("K80")), minutes=30))
-        wait_for("all to be queued", lambda: len(self.told("queue", "typed")[0]["workloads"]) == 3)
+        wait_for("all to be queued", lambda: len(self.read("queue", "typed")[0]["workloads"]) == 3)
         self.follow("cost", prices={"V100": 4, "P100": 1.5, "K80": 0.5, "T4": 1})
         wait_for("the queue to be ordered",
                  lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
@@ -321,9 +321,9 @@ class GavelTest(queues.QueueTest):
         known()
         self.create(real_training("second", "T4", workload))
         self.have(second="T4")
-        told = re.search(r"its turn is on T4; speeds: T4 ([\d.]+)$", self.synergy("explain", "job", "second"), re.M)
-        self.assertGreater(float(told.group(1)), 0.9 * min(rates))
-        self.assertLess(float(told.group(1)), 1.1 * max(rates))
+        read = re.search(r"its turn is on T4; speeds: T4 ([\d.]+)$", self.synergy("explain", "job", "second"), re.M)
+        self.assertGreater(float(read.group(1)), 0.9 * min(rates))
+        self.assertLess(float(read.group(1)), 1.1 * max(rates))
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ class KueueTest(queues.QueueTest):
         self.assertFalse(job["spec"]["suspend"])
         self.assertEqual(self.counted(job), {GPU: "1"})
 
-    def test_what_the_pods_of_a_job_will_request_is_in_its_template_before_kueue_counts(self):
+    def test_job_templates_are_sized_before_kueue_counts(self):
         shipped = self.cluster.get("mutatingwebhookconfiguration", "synergy")["webhooks"][0]["clientConfig"]
         hooks = next(item for item in helm.template({"kueue": {"sizeTemplates": True}})
                      if item["kind"] == "MutatingWebhookConfiguration")["webhooks"]
@@ -219,17 +219,17 @@ class KueueTest(queues.QueueTest):
                for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
         # The job that has its turn, the next one, and the waits of both.
-        shown = self.told("queue", "turns")[0]
+        shown = self.read("queue", "turns")[0]
         self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
                          [(holder, "runs", None), (other, "next", 1)])
-        told = wait_for("its lost turn to be told", lambda: (told := self.told("explain", "job", other))
-                        and any(event["reason"] == "SynergyTurnLost" for event in told["events"]) and told)
-        self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
-        self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had[other])
+        read = wait_for("its lost turn to be told", lambda: (read := self.read("explain", "job", other))
+                        and any(event["reason"] == "SynergyTurnLost" for event in read["events"]) and read)
+        self.assertEqual((read["job"]["state"], read["job"]["why"]), ("waits", "it is next when GPUs become free"))
+        self.assertGreaterEqual(read["job"]["service"]["attainedGpuSeconds"], had[other])
         # The first turn does not count if the other job was chosen before the first one had run.
-        self.assertIn(told["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
-        self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
-        lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
+        self.assertIn(read["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
+        self.assertGreater(read["job"]["service"]["fairShareDelaySeconds"], 1)
+        lost = [event["message"] for event in read["events"] if event["reason"] == "SynergyTurnLost"]
         self.assertIn(f"its turn ends; next: {holder}; it had 1 GPUs for ", lost[0])
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
@@ -274,7 +274,7 @@ class KueueTest(queues.QueueTest):
         self.assertIn({"stays", "plain"}, watcher.holders)
         self.assertEqual(watcher.turns, {"stays": 1, "plain": 1})
 
-    def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
+    def test_a_job_with_quota_and_without_a_node_is_explained(self):
         self.create(queues.round_policy("turns", "las", ROUND),
                     training("nowhere", {}, nodeSelector={"no": "such-node"}))
         self.await_turn("nowhere")
@@ -284,16 +284,16 @@ class KueueTest(queues.QueueTest):
         def goes_on():
             """Returns whether one of its waits has grown since the look before, and the other one
             has not."""
-            told = self.told("explain", "job", "nowhere")["job"]
-            service = told["service"] or {}
+            read = self.read("explain", "job", "nowhere")["job"]
+            service = read["service"] or {}
             waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
             before.append(waits)
             counts = len(before) > 1 and before[-2][1] > 0 and waits[1] > before[-2][1] and waits[0] == before[-2][0]
-            return counts and told["band"] == "runs" and told
+            return counts and read["band"] == "runs" and read
 
-        told = wait_for("its wait for a node to count, and no other one, and its band to be written", goes_on)
-        self.assertEqual(told["state"], "unplaced")
-        self.assertEqual(told["podsWithoutNode"], list(self.cluster.pods()))
+        read = wait_for("its wait for a node to count, and no other one, and its band to be written", goes_on)
+        self.assertEqual(read["state"], "unplaced")
+        self.assertEqual(read["podsWithoutNode"], list(self.cluster.pods()))
 
     def train(self, **work):
         """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns
@@ -327,7 +327,7 @@ class KueueTest(queues.QueueTest):
                                              REAL_GPUS, "las", REAL_ROUND)
         print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
 
-    def knows_its_end(self, name):
+    def has_its_end(self, name):
         """Returns whether the controller has had, for some seconds, the node's figure of the
         remaining time."""
         return any(pod["name"].startswith(name + "-") and pod.get("remaining")
@@ -337,12 +337,12 @@ class KueueTest(queues.QueueTest):
     def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
         self.order("real", "srtf")
         folder = self.train(short=25, long=300)
-        wait_for("both to be known", lambda: self.knows_its_end("short") and self.knows_its_end("long"))
+        wait_for("both to be known", lambda: self.has_its_end("short") and self.has_its_end("long"))
         # The user stops the short one, and another one takes its GPU.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(turns.training("later", "real", 300, folder))
-        wait_for("the other one to be known", lambda: self.knows_its_end("later"))
+        wait_for("the other one to be known", lambda: self.has_its_end("later"))
         self.cluster.patch("workload", workload, {"spec": {"active": True}})
         self.await_ordered("real", 3)
         self.by_a_round("real", "the short one to have its turn",

@@ -59,7 +59,7 @@ class OptimusTest(queues.QueueTest):
     def await_workers(self, **expected):
         wait_for(f"workers {expected}", lambda: self.running() == expected, 90)
 
-    def test_one_that_arrives_gets_workers_of_those_that_run_within_the_quota_and_who_was_stopped_stays_so(self):
+    def test_an_arrival_gets_workers_and_a_stopped_job_stays_stopped(self):
         self.order("simulated", "fifo", workers="Elastic")
         self.create(endless("a", 2), endless("b", 2))
         self.await_workers(a=2, b=2)
@@ -79,13 +79,13 @@ class OptimusTest(queues.QueueTest):
         self.assertEqual(watcher.sizes, {"a": [2], "b": [2, 1], "c": [2, 1], "stopped": [3]})
         self.assertTrue(self.jobs()["stopped"]["spec"]["suspend"])
         self.assertIs(self.workload("stopped")["spec"]["active"], False)
-        told = wait_for("it to be told",
+        read = wait_for("it to be told",
                         lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
-        self.assertEqual(len(told), 1)
+        self.assertEqual(len(read), 1)
         # A running job is protected again.
         self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
 
-    def test_what_a_user_makes_of_a_job_stays_and_kueue_goes_on_while_nobody_decides(self):
+    def test_users_changes_stay_and_kueue_continues_without_a_leader(self):
         self.order("simulated", "fifo", workers="Elastic")
         self.create(endless("a", 2))
         self.await_workers(a=2)
@@ -122,7 +122,7 @@ class OptimusTest(queues.QueueTest):
                                                             backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
 
-    def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
+    def test_a_job_near_its_target_loss_gives_workers_to_one_far_from_it(self):
         """Both count to the same number of iterations, and are equally fast; their logs show the
         same losses."""
         folder = self.folder("losses")

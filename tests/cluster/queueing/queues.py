@@ -243,7 +243,7 @@ class QueueTest(unittest.TestCase):
                               env=self.cluster.environment, check=True, capture_output=True, text=True)
         return done.stdout
 
-    def told(self, *arguments):
+    def read(self, *arguments):
         return json.loads(self.synergy(*arguments, "--output", "json"))
 
     def refusal(self, method, kind, name, body=None):

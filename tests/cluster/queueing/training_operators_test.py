@@ -143,7 +143,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.cluster.delete(kind, first)
         self.assertEqual(self.one_alone([second], size), second)
 
-    def test_of_two_jobsets_one_runs_whole_and_their_drivers_are_no_members(self):
+    def test_one_of_two_jobsets_runs_whole_and_drivers_are_no_members(self):
         # The workers are created when the driver is ready: if it were a member, it would wait for
         # them.
         workers = {"replicas": 2, "pods": 3, "gpus": 1}
@@ -173,7 +173,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("all to be gone", lambda: not set(first) & set(*self.members("again")))
         self.one_alone(["again"], 6)
 
-    def test_of_two_trainjobs_one_runs_whole(self):
+    def test_one_of_two_trainjobs_runs_whole(self):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
 
     def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
@@ -186,8 +186,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             wait_for(f"{name} to run", lambda: self.bound(name) == 3, LONG)
             members, = self.members(f"{name}-node")
             self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, sizes)
-            told = [item["metadata"]["annotations"].get("synergy.io/warnings", "") for item in members.values()]
-            self.assertEqual(["only when other pods of it are ready" in text for text in told], [bool(labels)] * 2)
+            read = [item["metadata"]["annotations"].get("synergy.io/warnings", "") for item in members.values()]
+            self.assertEqual(["only when other pods of it are ready" in text for text in read], [bool(labels)] * 2)
             self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
@@ -251,23 +251,23 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
 
-    def tell_progress(self, name, remaining):
+    def report_progress(self, name, remaining):
         """Writes the training's progress as Trainer's status server does, with its feature gate
         TrainJobStatus. That server runs only in pods: it takes the issuer of tokens from its
         own."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        told = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
-        self.cluster.patch("trainjob", name, {"status": {"trainerStatus": told}}, "status")
+        read = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
+        self.cluster.patch("trainjob", name, {"status": {"trainerStatus": read}}, "status")
 
-    def test_trainjobs_say_by_their_status_how_long_they_need(self):
+    def test_trainjobs_report_their_remaining_time_by_status(self):
         self.order("turns", "srtf")
         self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
         # A training's report counts once all of its pods run.
         wait_for("both to run", lambda: self.running("long", "short") == [2, 2], LONG)
         self.await_ordered("turns", 2)
         for name, remaining in (("long", 7200), ("short", 600)):
-            self.tell_progress(name, remaining)
-        status = self.told("explain", "job", "short")["trainerStatus"]
+            self.report_progress(name, remaining)
+        status = self.read("explain", "job", "short")["trainerStatus"]
         self.assertEqual((status["progressPercentage"], status["remainingSeconds"]), (40, 600))
         # One round for the controller to see it, and one to decide by it.
         for _ in range(2):
@@ -277,7 +277,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(train_job("later", 2, 1, queue="turns"))
         wait_for("the later one to run", lambda: self.running("later") == [2], LONG)
-        self.tell_progress("later", 3600)
+        self.report_progress("later", 3600)
         # It was recorded once before, when the priority was raised.
         remaining = wait_for("how long the short one still needs to be noted", lambda: json.loads(
             self.workload("short")["metadata"]["annotations"]["synergy.io/rounds"]).get("remaining"))
@@ -289,7 +289,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("that to be told",
                  lambda: any(text.startswith("its turn ends; next: short") for text in self.cluster.events("long")))
 
-    def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
+    def test_an_elastic_trainjob_keeps_its_nodes_and_gets_an_event(self):
         self.order("turns", "optimus")
         self.create(elastic_train_job("rigid", 2))
         wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
@@ -431,9 +431,9 @@ class TrainingOperatorsTest(queues.QueueTest):
         wait_for("nothing of it to be held", self.holds_nothing)
         self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
         # Its quota is taken back a moment later.
-        told = wait_for("it to be stopped",
-                        lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
-        self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
+        read = wait_for("it to be stopped",
+                        lambda: (read := self.read("explain", "job", "gang"))["job"]["state"] == "stopped" and read)
+        self.assertIn("by Kueue when its pods were not ready in time", " ".join(read["remarks"]))
         # Synergy leaves it alone: in the queue it would come after this one, which has had less
         # service.
         priority = self.workload("gang")["spec"]["priority"]

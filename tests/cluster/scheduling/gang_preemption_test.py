@@ -47,7 +47,7 @@ class GangPreemptionTest(ClusterTest):
         self.run_whole("low")
         return self.bound("low-")
 
-    def test_a_gang_replaces_a_gang_whose_new_pods_do_not_get_its_place(self):
+    def test_a_gang_preempts_a_gang_whose_new_pods_do_not_get_its_place(self):
         evicted = self.low_job()
         self.cluster.create(*gang("high", **on(self.node), **URGENT))
         mixed = []
@@ -87,7 +87,7 @@ class GangPreemptionTest(ClusterTest):
         self.run_whole("fits")
         self.assertNotIn("in-the-way", self.cluster.pods())
 
-    def test_of_pods_that_train_alone_only_those_in_the_way_go(self):
+    def test_only_single_pods_in_the_way_are_preempted(self):
         self.cluster.create(pod("single", 2, "1", "10G", **on(self.node), **URGENT),
                             *[pod(f"low-{number}", 1, "1", "10G", **on(self.node)) for number in range(6)])
         wait_for("the node to be full", lambda: len(self.cluster.bound()) == 7)
@@ -108,7 +108,7 @@ class GangPreemptionTest(ClusterTest):
         self.run_whole("shut-out")
         self.assertEqual(self.bound("low-"), set())
 
-    def test_nobody_goes_for_a_gang_that_would_not_fit_or_never_preempts(self):
+    def test_a_gang_that_cannot_fit_or_never_preempts_evicts_no_pod(self):
         low = self.low_job()
         self.cluster.create(*gang("large", SIZE + 1, **on(self.node), **URGENT),
                             *gang("patient", **on(self.node), priorityClassName="patient-gang"))

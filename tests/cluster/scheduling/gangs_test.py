@@ -42,25 +42,25 @@ class OneNodeTest(ClusterTest):
         return self.extender.metric("synergy_extender_held_gangs")
 
     # Only kube-scheduler checks pod affinity, which no node satisfies for the last member.
-    NOBODY = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+    NO_NODE = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"labelSelector": {"matchLabels": {"nobody": "has-it"}}, "topologyKey": "kubernetes.io/hostname"}]}}}
 
     def create_one_that_never_is_whole(self, name):
         pods = gang(name, **on(self.node))
-        pods[-1]["spec"].update(self.NOBODY)
+        pods[-1]["spec"].update(self.NO_NODE)
         self.cluster.create(*pods)
         wait_for("its places to be held", lambda: self.held() == 1)
 
 
 class GangsTest(OneNodeTest):
-    def test_of_two_gangs_one_runs_whole_and_then_the_other(self):
+    def test_gangs_run_whole_one_after_the_other(self):
         rounds = int(os.environ.get("SYNERGY_GANG_ROUNDS", "6" if tiers.IS_LONG else "2"))
         print("rounds", rounds, "seed", self.seed)
         for number in range(rounds):
             self.race.run(number, loses=number % 2 == 1)
         print(f"seconds for both gangs: {min(self.race.seconds):.1f} to {max(self.race.seconds):.1f}")
 
-    def test_a_gang_larger_than_the_cluster_is_told_so_at_once(self):
+    def test_a_gang_larger_than_the_cluster_gets_an_event_at_once(self):
         self.cluster.create(*gang("huge", size=256, gpus=8, members=1))
         wait_for("an event", lambda: any("gang default/huge: it needs 2048 nvidia.com/gpu, the cluster has" in text
                                          for text in self.cluster.events("huge-0")))
@@ -73,7 +73,7 @@ class GangsTest(OneNodeTest):
         wait_for("all to run", lambda: self.runs("apart") == [3], 60)
         self.assertEqual(len(set(self.cluster.bound().values())), 3)
 
-    def test_of_members_with_one_host_port_and_one_node_none_runs(self):
+    def test_members_with_one_host_port_and_one_node_do_not_run(self):
         pods = gang("port", size=2, **on(self.node))
         for each in pods:
             each["spec"]["containers"][0]["ports"] = [{"containerPort": 29500, "hostPort": 29500}]
@@ -98,7 +98,7 @@ class GangsTest(OneNodeTest):
         wait_for("an event",
                  lambda: any("must be a number from 1 to 256" in text for text in self.cluster.events("odd-0")))
 
-    def test_a_gang_that_waits_for_its_members_says_how_many_and_holds_nothing(self):
+    def test_a_gang_that_waits_for_members_reports_it_and_holds_nothing(self):
         self.cluster.create(*gang("few", members=3, **on(self.node)))
         wait_for("an event", lambda: any("gang default/few: 3 of 8 members exist" in text
                                          for text in self.cluster.events("few-2")))
@@ -140,7 +140,7 @@ class GangsTest(OneNodeTest):
             self.cluster.clear()
         print("killed while a gang was being bound:", in_the_middle, "times")
 
-    def test_of_two_jobs_whose_pods_train_together_one_runs_whole(self):
+    def test_one_of_two_jobs_that_are_gangs_runs_whole(self):
         self.enterContext(self.cluster.controller())
         names = ["one", "two", "tasks", "alone"]
         self.addCleanup(self.cluster.delete, "job", *names, wait=True)
@@ -271,7 +271,7 @@ class GangsTest(OneNodeTest):
 class HeldInVainTest(OneNodeTest):
     settings = "gangHold: 10s\n"  # the least
 
-    def test_what_is_held_in_vain_ends_and_the_reason_is_told(self):
+    def test_unused_places_expire_with_a_reason(self):
         self.create_one_that_never_is_whole("vain")
         wait_for("nothing to be held", lambda: self.held() == 0)
         self.assertEqual(self.runs("vain"), [0])

@@ -86,7 +86,7 @@ class ThreeNodesTest(ClusterTest):
 class WaitsThatEndTest(ThreeNodesTest):
     settings = waiting(WAIT)
 
-    def test_without_room_on_one_node_it_waits_and_then_takes_a_rack_though_the_extender_starts_again(self):
+    def test_without_a_free_node_it_waits_for_a_rack_despite_a_restart(self):
         self.create("near")
         self.wait_for_node("near")
         until = self.waits("near")["node"]
@@ -110,7 +110,7 @@ class WaitsThatEndTest(ThreeNodesTest):
 class WaitsThatLastTest(ThreeNodesTest):
     settings = waiting(300)
 
-    def test_what_loses_nothing_is_spread_at_once(self):
+    def test_a_gang_that_loses_nothing_is_spread_at_once(self):
         self.create("light", {"synergy.io/tensor-skew": "0.05"})
         self.places("light")
         self.assertEqual(self.waits("light"), {})
@@ -124,7 +124,7 @@ class WaitsThatLastTest(ThreeNodesTest):
         self.cluster.delete("pod", f"on-{self.b}")
         self.assertEqual(self.places("patient"), [self.b, self.b])
 
-    def test_the_profile_says_what_spreading_costs(self):
+    def test_the_profile_has_the_spread_cost(self):
         self.enterContext(self.cluster.controller())
         self.addCleanup(self.cluster.delete, "tp", "light")
         profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "light"},

@@ -67,7 +67,7 @@ class PlacementTest(ClusterTest):
     def model(self):
         return BestFitModel(self.cluster.get("nodes")["items"])
 
-    def test_pods_one_by_one_land_where_best_fit_says(self):
+    def test_pods_one_by_one_land_where_best_fit_puts_them(self):
         seed = int(os.environ.get("SYNERGY_SEED", "7"))
         print("seed", seed)
         model = self.model()
@@ -77,7 +77,7 @@ class PlacementTest(ClusterTest):
             bytes_of = [[g, c, m * 1e9] for g, c, m in (requests, demand)]
             self.assertEqual(node, model.place(*bytes_of), f"{name} {requests} {demand}")
 
-    def test_pods_all_at_once_land_where_best_fit_says(self):
+    def test_pods_all_at_once_land_where_best_fit_puts_them(self):
         # kube-scheduler takes them in the order of creation, and asks about the next pod before it
         # has bound the last one.
         seed = int(os.environ.get("SYNERGY_SEED", "11"))
@@ -109,7 +109,7 @@ class PlacementTest(ClusterTest):
         self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
                                                 [i for i in items if i["kind"] == "Pod"]))
 
-    def test_what_a_pod_prefers_decides_among_nearly_equal_nodes_alone(self):
+    def test_preferences_decide_among_nearly_equal_nodes_only(self):
         # The pods prefer the last node as strongly as Kubernetes allows: 100 points of preferred
         # node affinity, times 2.
         nodes = sorted(self.model().nodes)
@@ -147,7 +147,7 @@ class PlacementTest(ClusterTest):
         self.cluster.create(pod("picky", nodeSelector={"kubernetes.io/hostname": nodes[-1]}))
         self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), nodes[-1])
 
-    def test_a_pod_that_fits_nowhere_says_why(self):
+    def test_a_pod_that_fits_nowhere_gets_an_event(self):
         self.cluster.create(pod("huge", cpu="1000"))
         wait_for("an event", lambda: any("Insufficient cpu" in text for text in self.cluster.events("huge")))
 
@@ -207,9 +207,9 @@ class ShadowTest(ClusterTest):
                  lambda: self.extender.metric(count % "yes") == 1 and self.extender.metric(count % "no") == 1)
         with open(self.extender.log.name, encoding="utf-8") as log:
             log.seek(before)
-            told = [line for line in log if "pod=default/apart" in line]
-        self.assertEqual(len(told), 1, told)
-        self.assertIn(f"scheduler=default-scheduler went_to={went_to} choice={first} agrees=no", told[0])
+            logged = [line for line in log if "pod=default/apart" in line]
+        self.assertEqual(len(logged), 1, logged)
+        self.assertIn(f"scheduler=default-scheduler went_to={went_to} choice={first} agrees=no", logged[0])
         placed_pods = self.cluster.pods()
         for name, placed in placed_pods.items():
             # kwok acts as the node agent.

@@ -374,7 +374,7 @@ class FreeRun:
                     number, model, _, gpus, _ = arriving.pop(0)
                     self.trainings[f"job-{number}-0"].created = now
                     calls.append(creator.submit(self.create, pod(f"job-{number}-0", model, gpus, "strict")))
-                self.hear(watch)
+                self.follow(watch)
                 calls += [deleter.submit(self.delete, name) for name in self.end_finished()]
                 if now > deadline:
                     raise AssertionError(
@@ -403,7 +403,7 @@ class FreeRun:
                 raise
         self.deletions.append(time.monotonic() - begun)
 
-    def hear(self, watch):
+    def follow(self, watch):
         with watch.news:
             events, self.seen = watch.events[self.seen:], len(watch.events)
         for moment, kind, item in events:

@@ -20,7 +20,7 @@ class ReplayTest(ClusterTest):
     def prepare(self, nodes):
         self.enterContext(replay.prepared(self.cluster, nodes))
 
-    def test_pods_one_by_one_are_where_the_simulator_says_with_as_much(self):
+    def test_pods_one_by_one_are_placed_as_simulated(self):
         self.prepare(2)
         count = 20 if tiers.IS_LONG else 8
         compared = replay.OneByOne(self.cluster, self.folder, count, seed=5).run()

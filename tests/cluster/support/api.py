@@ -39,7 +39,7 @@ class ApiError(Exception):
         self.causes = list(causes)
 
 
-def said(text):
+def message_of(text):
     """Returns the API server's complaint: a Status's message, or the raw answer."""
     try:
         return json.loads(text)["message"]
@@ -109,7 +109,7 @@ class Api:
         except (OSError, http.client.HTTPException) as problem:
             raise ApiError(0, str(problem) or type(problem).__name__) from problem
         if answer.status >= 300:
-            raise ApiError(answer.status, said(text), causes_in(text))
+            raise ApiError(answer.status, message_of(text), causes_in(text))
         return json.loads(text)
 
     def close(self):

@@ -29,13 +29,13 @@ class AllocationTest(unittest.TestCase):
     def check(self, *pods):
         return Invariants().check([node("n", cpu="8", memory="8Gi", gpu="8")], list(pods))
 
-    def test_what_the_last_change_explains_is_no_violation(self):
+    def test_amounts_of_the_last_change_are_no_violation(self):
         self.assertEqual([], self.check(managed("a", "n", "1"), managed("b", "n", "2000m")))
 
     def test_a_pod_below_its_floor_is_one(self):
         self.assertEqual(["a has 1 cpu, which is below its floor"], self.check(managed("a", "n", "1", floor="1500m")))
 
-    def test_amounts_that_nobody_recorded_are_one(self):
+    def test_unrecorded_amounts_are_a_violation(self):
         self.assertIn("a has {'cpu': '3'", self.check(managed("a", "n", "3"))[0])
 
     def test_a_cut_of_ours_may_be_recorded_a_moment_later(self):
@@ -46,7 +46,7 @@ class AllocationTest(unittest.TestCase):
         self.assertEqual([], invariants.check(nodes, [cut], now=59))
         self.assertIn("a has {'cpu': '3'", invariants.check(nodes, [cut], now=60)[0])
 
-    def test_nobody_else_has_that_moment(self):
+    def test_other_managers_have_no_moment_of_grace(self):
         cut = managed("a", "n", "3")
         cut["metadata"]["managedFields"] = [{"manager": name, "subresource": "resize"}
                                             for name in ("synergy", "kubectl-patch")]
@@ -69,7 +69,7 @@ class IdleGpusTest(unittest.TestCase):
         self.assertEqual(["n has had GPUs free for 61 looks that pods wait for although room can be made"],
                          self.longest(managed("a", "n", "4"), managed("b", None, "1")))
 
-    def test_where_pods_come_and_go_none_of_them_has_to_be_the_next(self):
+    def test_idle_gpus_are_no_violation_while_pods_come_and_go(self):
         idle, nodes = IdleGpus(limit=60), [node("n", cpu="4", memory="8Gi", gpu="2")]
         for now, peer in ((0, "a"), (40, "c"), (80, "d")):
             self.assertEqual([], idle.check(nodes, [managed(peer, "n", "4"), managed("b", None, "1")], now))
@@ -82,7 +82,7 @@ class IdleGpusTest(unittest.TestCase):
         stuck = managed("a", "n", "4", more={"synergy.io/unshrinkable-until": "2030-01-01T00:00:00Z"})
         self.assertEqual([], self.longest(stuck, managed("b", None, "1")))
 
-    def test_one_whose_floor_does_not_fit_may(self):
+    def test_gpus_may_idle_if_the_floor_does_not_fit(self):
         self.assertEqual([], self.longest(managed("a", "n", "4", floor="4"), managed("b", None, "1")))
 
 
@@ -94,7 +94,7 @@ class InvariantsTest(unittest.TestCase):
         self.assertEqual(["n is over-allocated by 0.5 cpu"],
                          Invariants().check([node("n", cpu="2")], [pod("a", "n", "1500m"), pod("b", "n", "1")]))
 
-    def test_what_a_kubelet_still_enforces_counts(self):
+    def test_amounts_that_the_kubelet_still_enforces_count(self):
         status = {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}
         self.assertEqual(["n is over-allocated by 1 cpu"],
                          Invariants().check([node("n", cpu="2")], [pod("a", "n", "1", status)]))

@@ -15,7 +15,7 @@ from cluster import Extender, own_cluster, wait_for
 NODES = int(os.environ.get("SYNERGY_REAL_NODES", "4"))
 
 
-def say(text):
+def log(text):
     print(text, flush=True)
 
 
@@ -47,8 +47,8 @@ def explained(cluster):
     try:
         yield
     except Exception:
-        say(cluster.kubectl("get", "pods", "--output", "wide"))
-        say(cluster.kubectl("get", "events", "--sort-by", ".lastTimestamp"))
+        log(cluster.kubectl("get", "pods", "--output", "wide"))
+        log(cluster.kubectl("get", "events", "--sort-by", ".lastTimestamp"))
         raise
 
 

@@ -7,7 +7,7 @@ import time
 import trainers
 from api import Api, PodWatch
 from cluster import wait_for
-from real_nodes import NODES, await_rest, explained, say, tuner_metric
+from real_nodes import NODES, await_rest, explained, log, tuner_metric
 
 
 class Arrivals:
@@ -79,7 +79,7 @@ class Arrivals:
         self.stages[-1]["grown after"] = time.monotonic() - left
         self.stages[-1]["rounds until grown"] = tuner_metric(self.cluster, "synergy_tuner_rounds_total") - rounds
         self.pods = await_rest(self.cluster)
-        say(f"  two more arrived and left: {self.stages[-2]['total']:.1f} and "
+        log(f"  two more arrived and left: {self.stages[-2]['total']:.1f} and "
             f"{self.stages[-1]['total']:.1f} s until they"
             f" ran, {self.stages[-1]['grown after']:.1f} s until the others had their CPU back")
         return crowded, self.pods
@@ -96,15 +96,15 @@ STAGES = {
 
 
 def show_arrivals(stages):
-    say(f"seconds     p50     max   ({len(stages)} arrivals)")
+    log(f"seconds     p50     max   ({len(stages)} arrivals)")
     for name, what in STAGES.items():
         values = [stage[name] for stage in stages]
-        say(f"{name:12} {statistics.median(values):5.2f} {max(values):7.2f}   {what}")
+        log(f"{name:12} {statistics.median(values):5.2f} {max(values):7.2f}   {what}")
     reminded = sum(stage["reminded"] for stage in stages)
     if reminded:
-        say(f"kube-scheduler had to be reminded of the room {reminded} times")
+        log(f"kube-scheduler had to be reminded of the room {reminded} times")
     grown = [stage["grown after"] for stage in stages if "grown after" in stage]
-    say(f"two leave: the others have grown {', '.join(f'{value:.1f}' for value in grown)} s after it")
+    log(f"two leave: the others have grown {', '.join(f'{value:.1f}' for value in grown)} s after it")
 
 
 def goals(stages):

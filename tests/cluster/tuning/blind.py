@@ -12,7 +12,7 @@ import time
 
 import trainers
 from cluster import wait_for
-from real_nodes import NODES, explained, say
+from real_nodes import NODES, explained, log
 
 # The most that a trainer reaches, by CPU in thousandths of a core: the true curve.
 CPU_SECONDS = {"sensitive": 0.010, "insensitive": 0.00025}
@@ -148,7 +148,7 @@ class Run:
             profiled = sum("synergy.io/profile" in item["metadata"].get("annotations", {}) for item in pods.values())
             row = (round(time.time() - self.began), round(total(pods, speeds, units), 3), profiled)
             self.table.append(row)
-            say(f"  {row[0]:4} s  total {row[1]:.3f}  pods with a profile {row[2]}")
+            log(f"  {row[0]:4} s  total {row[1]:.3f}  pods with a profile {row[2]}")
             if enough and row[1] >= enough:
                 return
 
@@ -181,7 +181,7 @@ def compare(cluster, enforcement, draw, seconds=180):
         run = Run(cluster, enforcement, names)
         pods = cluster.pods()
         nodes = placement(pods)
-        say(f"{enforcement}, blind: " + "  ".join(f"{node[-1]}: {' '.join(kind[0] for kind in kinds)}"
+        log(f"{enforcement}, blind: " + "  ".join(f"{node[-1]}: {' '.join(kind[0] for kind in kinds)}"
                                                   for node, kinds in sorted(nodes.items())))
         run.watch(seconds - 15)
         blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table,
@@ -200,17 +200,17 @@ def compare(cluster, enforcement, draw, seconds=180):
                  "nodes": placement(pods), "restarts": sum(map(trainers.restarts, pods.values()))}
         cluster.clear()
     for name, facts in (("blind", blind), ("anew", again)):
-        say(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what "
+        log(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what "
             "hand-made profiles give there")
     for kind, status in statuses.items():
         points, of_seconds = errors(status, kind)
-        say(f"  {kind}: " + ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
+        log(f"  {kind}: " + ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
                                       for point in status["points"])
             + f"; {status.get('probes', 0)} probes, {status.get('lostIterations', 0):.0f} iterations lost, CPU seconds "
             + (f"{of_seconds:+.1%}" if of_seconds is not None else "unknown")
             + f"; errors {[f'{error:+.1%}' for _, error in points]}")
     there = burstable_total(cluster, names, blind["where"])
-    say(f"Burstable on the same placement: total {there['total']:.3f}")
+    log(f"Burstable on the same placement: total {there['total']:.3f}")
     return {"enforcement": enforcement, "blind": blind, "again": again, "measured": statuses, "burstable_there": there}
 
 

@@ -8,7 +8,7 @@ import blind
 import odd_trainers
 import trainers
 from cluster import wait_for
-from real_nodes import say
+from real_nodes import log
 
 NODES = ("node-1", "node-2")
 PODS = [f"ranks-{rank}" for rank in range(len(NODES))]
@@ -54,6 +54,6 @@ def train(cluster, seconds, reference):
     facts, status = odd_trainers.facts_of(cluster, kinds), blind.measured(cluster).get("ranks")
     for own in facts.values():
         own["measured"] = status
-    say(f"  known after {time.time() - began:.0f} s")
-    odd_trainers.tell(kinds, facts)
+    log(f"  known after {time.time() - began:.0f} s")
+    odd_trainers.show(kinds, facts)
     return facts, floors.longest

@@ -128,9 +128,9 @@ class MeasuredTest(ClusterTest):
                      lambda name=name: self.annotations(name).get("profile-generation") == "2")
         self.assertNotIn("profile", self.annotations("other"))
         wait_for("the event",
-                 lambda: any("measured while the pod trained" in said for said in self.cluster.events("first")))
+                 lambda: any("measured while the pod trained" in event for event in self.cluster.events("first")))
 
-    def test_what_was_seen_of_a_given_profile_stays_with_its_generation(self):
+    def test_a_contradiction_is_bound_to_the_generation_of_the_profile(self):
         point = {"cpu": "1", "memory": "1Gi", "throughput": 1}
         self.assertEqual(self.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
                                       "metadata": {"name": "given"}, "spec": {"points": [point]}}), "")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import blind
 import trainers
 from cluster import wait_for
-from real_nodes import say
+from real_nodes import log
 
 # CPU seconds of an iteration that the trainer itself takes, by one that prepares nothing.
 OVERHEAD = 0.00013
@@ -182,11 +182,11 @@ def facts_of(cluster, kinds):
     return result
 
 
-def tell(kinds, facts):
+def show(kinds, facts):
     for name, own in facts.items():
         status = own["measured"]
         if not status:
-            say(f"  {name:10} {own['cpu']}m, nothing measured; "
+            log(f"  {name:10} {own['cpu']}m, nothing measured; "
                 + ("; ".join(faults(kinds[name], own)) or "as it should be"))
             continue
         points, of_seconds = errors(kinds[name], status)
@@ -200,7 +200,7 @@ def tell(kinds, facts):
                  f"({lost / (3600 * kinds[name].best):.2%} of an hour's)")
         text += "".join(f", {word}" for word in ("confirmed", "censored", "drifted") if status.get(word))
         text += f"; note: {status['note']}" if status.get("note") else ""
-        say(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
+        log(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
 
 
 def train(cluster, kinds, seconds, least=0, reference=None):
@@ -224,7 +224,7 @@ def train(cluster, kinds, seconds, least=0, reference=None):
         if len(concluded) == len(kinds) and since >= least:
             break
         time.sleep(1)
-    say(f"  concluded after seconds: {concluded}")
+    log(f"  concluded after seconds: {concluded}")
     return facts_of(cluster, kinds), floors.longest
 
 

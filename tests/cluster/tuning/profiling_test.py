@@ -39,10 +39,10 @@ class ProfilingTest(unittest.TestCase):
         print(f"  the machine: {slow:.3f} to {fast:.3f}")
         return slow, fast
 
-    def test_what_is_hard_to_measure_is_measured_or_left_alone(self):
+    def test_odd_trainers_are_measured_or_left_alone(self):
         with explained(self.cluster):
             facts, below_floor = odd_trainers.train(self.cluster, odd_trainers.SHORT, SECONDS, reference=self.reference)
-        odd_trainers.tell(odd_trainers.SHORT, facts)
+        odd_trainers.show(odd_trainers.SHORT, facts)
         machine = self.machine()
         for name, own in facts.items():
             with self.subTest(name):

@@ -10,7 +10,7 @@ import statistics
 import time
 
 import trainers
-from real_nodes import NODES, await_rest, explained, say
+from real_nodes import NODES, await_rest, explained, log
 
 
 def run_way(cluster, way, order, seconds, reference=None):
@@ -41,12 +41,12 @@ def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, sh
         order = [f"{kind}-{i}" for kind in trainers.KINDS for i in range(NODES * trainers.GPUS // 2)]
         if shuffled:
             draw.shuffle(order)
-        say(f"round {number} of {rounds}: {' '.join(name[0] for name in order)}  (s: sensitive, i: insensitive)")
+        log(f"round {number} of {rounds}: {' '.join(name[0] for name in order)}  (s: sensitive, i: insensitive)")
         result = {"order": order, "ways": {}}
         for way in ways:
             with explained(cluster):
                 result["ways"][way] = facts = run_way(cluster, way, order, seconds, reference)
-            say(f"  {way:12} {describe(facts)}")
+            log(f"  {way:12} {describe(facts)}")
         results.append(result)
     return results
 
@@ -98,9 +98,9 @@ def summary(results):
 
 def show_summary(table):
     """total: the mean of all pods' speeds in units of their proportional speeds."""
-    say("way            total   slowest pod   mixed nodes   sensitive it/s   insensitive it/s   restarts")
+    log("way            total   slowest pod   mixed nodes   sensitive it/s   insensitive it/s   restarts")
     for way, row in table.items():
-        say(f"{way:12} {row['total']:7.3f} {row['slowest']:13.3f} {row['mixed_nodes']:13.1f} {row['sensitive']:16.1f}"
+        log(f"{way:12} {row['total']:7.3f} {row['slowest']:13.3f} {row['mixed_nodes']:13.1f} {row['sensitive']:16.1f}"
             f" {row['insensitive']:18.1f} {row['restarts']:10}")
 
 

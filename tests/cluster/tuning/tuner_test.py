@@ -95,7 +95,7 @@ class TunerTest(FungibleTest):
         self.assertLessEqual(sum(given.values()), ALLOCATABLE, given)
         return given
 
-    def test_a_pod_gets_its_demand_at_bind_others_what_is_left_and_nobody_waits_for_cpu(self):
+    def test_pods_get_their_demand_or_the_rest_and_none_waits_for_cpu(self):
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         given = self.check()
         self.assertEqual((given["p0"], given["p1"]), (9, 9))
@@ -180,7 +180,7 @@ class TunerTest(FungibleTest):
         given = self.cores()
         return given["a"], given["b"]
 
-    def test_a_cut_that_the_kubelet_refuses_is_put_back_and_told(self):
+    def test_a_cut_that_the_kubelet_refuses_is_reverted_with_an_event(self):
         refuses = {"synergy.test/resize": "Infeasible"}
         self.run_pods(pod("p0", "sensitive", refuses), pod("p1", "sensitive", refuses), pod("p2", "sensitive"))
         for i in range(3, 6):
@@ -227,7 +227,7 @@ class TunerTest(FungibleTest):
         self.assertEqual(before, {name: after.get(name) for name in before})
         self.check()
 
-    def test_nobody_is_evicted_for_cpu_that_can_be_had(self):
+    def test_no_pod_is_evicted_for_cpu_that_can_be_reclaimed(self):
         self.make_urgent()
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         before = {name: item["metadata"]["uid"] for name, item in self.cluster.pods().items()}
@@ -270,7 +270,7 @@ class TunerTest(FungibleTest):
         self.cluster.delete("pod", "p0", "p1", "p2")
         wait_for("it to run", lambda: self.phase("alone") == "Running")
 
-    def test_nobody_is_cut_for_a_pod_whose_host_port_is_taken(self):
+    def test_no_pod_is_cut_for_a_pod_whose_host_port_is_taken(self):
         def listening(name):
             item = pod(name, "sensitive")
             item["spec"]["containers"][0]["ports"] = [{"containerPort": 4000, "hostPort": 4000}]

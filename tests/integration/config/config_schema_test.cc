@@ -67,7 +67,7 @@ TEST(ConfigSchema, AFieldHasTheLimitsOfItsReader) {
   EXPECT_FALSE(ParseControllerConfig("tuner: {patchesAtOnce: 65}", "file"));
 }
 
-TEST(ConfigSchema, WhatTheChartDecidesIsNoValue) {
+TEST(ConfigSchema, FieldsSetByTheChartAreNoValues) {
   EXPECT_THAT(ControllerConfigSchema(), Not(HasSubstr(R"("leaseName")")));
   EXPECT_TRUE(ParseControllerConfig("leaseName: other", "file"));
 }

@@ -67,7 +67,7 @@ class ControllerTest : public ::testing::Test {
   std::unique_ptr<ControllerProcess> controller;
 };
 
-TEST_F(ControllerTest, AdmitsByWhatTheWatchesSay) {
+TEST_F(ControllerTest, AdmitsByTheStateOfItsWatches) {
   const auto warnings = [this] {
     return Answer(Review(GpuPod(R"({"synergy.io/profile":"image"})"))).At("response/warnings");
   };
@@ -81,7 +81,7 @@ TEST_F(ControllerTest, WritesWhatItMakesOfAProfile) {
   EXPECT_TRUE(server.WaitForRequests("/namespaces/team/trainingprofiles/image/status", 1));
 }
 
-TEST_F(ControllerTest, LetsPodsThroughBeforeItKnowsTheCluster) {
+TEST_F(ControllerTest, LetsPodsThroughBeforeItHasListedTheCluster) {
   FakeApiServer silent;
   silent.IgnoreNext("GET", "/api/v1/nodes");
   ControllerProcess starting(silent);
@@ -91,7 +91,7 @@ TEST_F(ControllerTest, LetsPodsThroughBeforeItKnowsTheCluster) {
   EXPECT_THAT(answer.body, HasSubstr("the controller is still starting"));
 }
 
-TEST_F(ControllerTest, AnswersWhateverItIsSentOrSaysWhyNot) {
+TEST_F(ControllerTest, AnswersOrRejectsAnyBody) {
   for (const std::string& body :
        {std::string(), std::string("x"), std::string("{"), std::string("[]"), std::string("null"),
         std::string(100000, '{'), std::string("\0\0\0", 3), std::string("\xff\xfe")}) {
@@ -119,7 +119,7 @@ TEST_F(ControllerTest, RefusesATooLargeReviewInWords) {
   ExpectServes();
 }
 
-TEST_F(ControllerTest, ATruncatedHandshakeIsCountedAndHarmsNobody) {
+TEST_F(ControllerTest, TruncatedHandshakeIsCountedAndHarmless) {
   {
     RawConnection connection(controller->webhook_port());
     connection.Send(std::string("\x16\x03\x01\x02\x00\x01\x00", 7));
@@ -182,7 +182,7 @@ TEST_F(ControllerTest, EndsCleanlyOnSigterm) {
   EXPECT_EQ(controller->process().Wait(), 0) << controller->process().Output();
 }
 
-TEST(ControllerUsageTest, SaysWhatIsWrongWithItsFlags) {
+TEST(ControllerUsageTest, ErrorsNameTheFlag) {
   ChildProcess process(std::getenv("SYNERGY_CONTROLLER"), {"--kubeconfig", "/nowhere"});
   EXPECT_EQ(process.Wait(), 2);
   EXPECT_THAT(process.Output(), HasSubstr("over TLS only"));

@@ -53,7 +53,7 @@ class OneShotTest(unittest.TestCase):
         self.assertEqual((len(report["gpus"]), report["driver"], report["cuda"]), (4, "550.54.15", "12.4"))
         self.assertIn([0, 1, "single-switch", 4], report["links"])
 
-    def test_a_missing_driver_is_told_clearly(self):
+    def test_a_missing_driver_is_a_clear_error(self):
         for arguments in (["--one-shot"], ["--when-nvml-missing", "exit"]):
             done = run("--nvml-library", "libnot-there.so.1", *arguments)
             self.assertEqual(done.returncode, 1)
@@ -114,7 +114,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(timeout=20), 0)
 
-    def test_probes_tell_life_from_readiness(self):
+    def test_probes_distinguish_liveness_from_readiness(self):
         self.start("--inventory", str(self.folder / "gpus.yaml"))
         self.assertEqual(self.get("/healthz"), "ok\n")
         with self.assertRaises(urllib.error.HTTPError) as refused:
@@ -170,7 +170,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.assertEqual(json.loads(file.read_text(encoding="utf-8")), json.loads(complete))
         self.end()
 
-    def test_it_waits_for_a_driver_that_is_not_there(self):
+    def test_it_waits_for_a_missing_driver(self):
         self.start("--nvml-library", str(self.folder / "libnvidia-ml.so.1"))
         wait_for("a complaint", lambda: "cannot be loaded" in self.log())
         self.assertEqual(self.sockets(), [])

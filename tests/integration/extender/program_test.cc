@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(ExtenderProgramTest, SaysWhatIsWrongWithItsFlagsAndFiles) {
+TEST(ExtenderProgramTest, ErrorsNameTheFlagOrTheField) {
   const TemporaryFolder folder;
   const std::string bad_field = folder.Write("bad.yaml", "listen: 127.0.0.1:0\nlitsen: x\n");
   const std::string exec_user =
@@ -130,7 +130,7 @@ TEST(ExtenderProgramTest, ServesMetricsThatPromtoolAccepts) {
   EXPECT_EQ(extender.Metric(R"(synergy_cache_objects{resource="nodes"})"), 1);
 }
 
-TEST(ExtenderProgramTest, ShowsWhatItBelieves) {
+TEST(ExtenderProgramTest, ShowsItsState) {
   FakeApiServer server;
   server.SetNodes({GpuNode("a")});
   FakePod pod = GpuPod("p");

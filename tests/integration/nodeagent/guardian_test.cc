@@ -87,7 +87,7 @@ class TestGroup {
 // The agent's part: requests the quota, reports the answer, waits for SIGTERM.
 struct AgentRole {
   std::string file;
-  std::string said;  // file for its process id and the answer
+  std::string answer_file;  // file for its process id and the answer
   std::optional<Duration> longest;
   bool ends = false;    // it ends at once
   bool stalls = false;  // it stops the guardian during the request
@@ -108,7 +108,7 @@ struct AgentRole {
       const Result<> ended = writer.End(file);
       answer += ended ? " ended" : " " + ended.error().message;
     }
-    std::ofstream(said) << ::getpid() << " " << answer << "\n";
+    std::ofstream(answer_file) << ::getpid() << " " << answer << "\n";
     int signal = 0;
     sigwait(&term, &signal);
     return EXIT_SUCCESS;
@@ -119,7 +119,7 @@ class RunningGuardian {
  public:
   RunningGuardian(const TestGroup& group, const std::string& state, AgentRole role) {
     role.file = group.file();
-    role.said = folder_.Path("said");
+    role.answer_file = folder_.Path("said");
     pid_ = ::fork();
     if (pid_ == 0) {
       Logger log(StderrSink(), SystemClock(), LogLevel::kInfo, LogFormat::kText);
@@ -127,10 +127,10 @@ class RunningGuardian {
           {.cgroup_folder = group.above(), .state_folder = state, .stop_grace = seconds(1)}, log,
           [&role](QuotaWriter& writer) { return role.Play(writer); }));
     }
-    EXPECT_TRUE(Eventually([&] { return ReadAll(role.said).ends_with("\n"); }));
-    std::istringstream said(ReadAll(role.said));
-    said >> agent_;
-    std::getline(said >> std::ws, answer_);
+    EXPECT_TRUE(Eventually([&] { return ReadAll(role.answer_file).ends_with("\n"); }));
+    std::istringstream answer_file(ReadAll(role.answer_file));
+    answer_file >> agent_;
+    std::getline(answer_file >> std::ws, answer_);
   }
   ~RunningGuardian() {
     if (pid_ <= 0) return;
@@ -177,14 +177,14 @@ TEST_F(GuardianTest, WritesAQuotaAndItsRecord) {
   EXPECT_THAT(Records(), HasSubstr(group.file()));
 }
 
-TEST_F(GuardianTest, RestoresAQuotaWhenItIsTold) {
+TEST_F(GuardianTest, RestoresAQuotaOnRequest) {
   const RunningGuardian guardian(group, state, {.longest = minutes(1), .ends = true});
   EXPECT_EQ(guardian.answer(), "begun ended");
   EXPECT_EQ(group.Quota(), kFormer);
   EXPECT_EQ(Records(), "");
 }
 
-TEST_F(GuardianTest, WhatCameTooLateIsTakenBack) {
+TEST_F(GuardianTest, RevertsALateChange) {
   const RunningGuardian guardian(group, state,
                                  {.longest = minutes(1), .ends = true, .stalls = true});
   EXPECT_THAT(guardian.answer(), StartsWith("the guardian does not answer"));
@@ -226,7 +226,7 @@ TEST_F(GuardianTest, TheNextOneRestoresWhatAKilledOneHasLeft) {
   EXPECT_TRUE(Eventually([&] { return group.Quota() == kFormer && Records().empty(); }));
 }
 
-TEST_F(GuardianTest, ToldToEndItRestoresAndPassesThatOn) {
+TEST_F(GuardianTest, OnSigtermItRestoresAndExits) {
   RunningGuardian guardian(group, state, {.longest = minutes(1)});
   ASSERT_EQ(group.Quota(), kProbe);
   ::kill(guardian.pid(), SIGTERM);
@@ -234,7 +234,7 @@ TEST_F(GuardianTest, ToldToEndItRestoresAndPassesThatOn) {
   EXPECT_EQ(group.Quota(), kFormer);
 }
 
-TEST_F(GuardianTest, WhatSomebodyElseHasWrittenStays) {
+TEST_F(GuardianTest, KeepsAForeignQuota) {
   RunningGuardian guardian(group, state, {.longest = minutes(1)});
   ASSERT_EQ(guardian.answer(), "begun");
   group.Write("80000");

@@ -103,7 +103,7 @@ void CompareGains(Value one) {
   EXPECT_EQ(ServeGains(jobs, Amounts(one["capacity"])), expected);
 }
 
-TEST(OptimusVectors, AreAnsweredAsByTheAuthors) {
+TEST(OptimusVectors, EqualThoseOfTheAuthors) {
   const Result<std::string> text =
       config::ReadTextFile(std::string(SYNERGY_TEST_DATA) + "/optimus/optimus.json");
   ASSERT_TRUE(text) << text.error().message;

@@ -145,7 +145,7 @@ class PageTest(unittest.TestCase):
     def focused(self, what="tagName"):
         return self.browser.run(f"return document.activeElement.{what}")
 
-    def test_what_is_shown_is_the_state_while_jobs_come_and_go(self):
+    def test_the_page_shows_the_state_while_jobs_come_and_go(self):
         runs = self.data["runs"][:2]
         end = max(run["changes"][-1][0] for run in runs)
         crowded = max(range(20), key=lambda part: len(expected(runs[0], end * part / 20)["waiting"]))
@@ -154,7 +154,7 @@ class PageTest(unittest.TestCase):
         for part in (0.02, 0.1, 0.3, 0.25, 0.7, crowded / 20, 1, 0, 0.5):
             self.assert_shows(runs, self.go_to(end * part))
 
-    def test_after_the_last_change_nobody_is_left(self):
+    def test_no_pod_is_left_after_the_last_change(self):
         run = self.data["runs"][0]
         self.assertEqual(state_at(run, run["changes"][-1][0])["pods"], {})
 
@@ -209,7 +209,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.run(
             "return [...document.querySelectorAll('button.pod')].filter((pod) => pod.tabIndex === 0).length"), 2)
 
-    def test_arrow_keys_reach_every_pod_and_enter_tells_more(self):
+    def test_arrow_keys_reach_every_pod_and_enter_shows_details(self):
         run = self.data["runs"][0]
         time = self.go_to(run["changes"][-1][0] / 2)
         pods = {key: pod for key, pod in state_at(run, time)["pods"].items() if "node" in pod}
@@ -225,12 +225,12 @@ class PageTest(unittest.TestCase):
         self.assertNotEqual(second, self.browser.run("return document.querySelector('.node h4').textContent"))
         key = self.focused("dataset.pod")
         self.browser.press("Enter")
-        told = self.browser.run("return document.getElementById('details').innerText")
+        details = self.browser.run("return document.getElementById('details').innerText")
         self.assertTrue(self.browser.run("return document.getElementById('details').open"))
-        self.assertIn(f"placed on {second}", told)
-        self.assertIn(pods[key]["profile"], told)
+        self.assertIn(f"placed on {second}", details)
+        self.assertIn(pods[key]["profile"], details)
         for other in self.data["runs"]:
-            self.assertIn(f"With {other['name']}", told)
+            self.assertIn(f"With {other['name']}", details)
         self.browser.press("Escape")
         self.assertFalse(self.browser.run("return document.getElementById('details').open"))
         self.assertEqual(self.focused("dataset.pod"), key)
@@ -239,7 +239,7 @@ class PageTest(unittest.TestCase):
         self.browser.press("Enter")
         self.assertFalse(self.browser.run("return document.getElementById('details').open"))
 
-    def test_a_screen_reader_hears_what_others_see(self):
+    def test_labels_for_screen_readers_match_what_is_visible(self):
         run = self.data["runs"][0]
         time = self.go_to(run["changes"][-1][0] / 2)
         pods = {key: pod for key, pod in state_at(run, time)["pods"].items() if "node" in pod}
@@ -257,7 +257,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.call("GET", slider + "/attribute/aria-valuetext"),
                          self.browser.run("return document.getElementById('clock').textContent"))
 
-    def test_what_one_looks_for_is_found(self):
+    def test_find_highlights_matching_pods(self):
         run = self.data["runs"][0]
         time = self.go_to(run["changes"][-1][0] / 2)
         pod = next(pod for pod in state_at(run, time)["pods"].values() if "node" in pod)
@@ -287,7 +287,7 @@ class PageTest(unittest.TestCase):
         self.assertGreater(backgrounds[0], 0.8)
         self.assertLess(backgrounds[1], 0.05)
 
-    def test_nothing_that_a_trace_says_is_run(self):
+    def test_text_of_a_trace_is_never_run(self):
         profiles = json.loads((DATA / "profiles.json").read_text(encoding="utf-8"))
         models = {"alexnet": HOSTILE[0], "gnmt": HOSTILE[1]}
         for per_ratio in profiles.values():
@@ -314,13 +314,13 @@ class PageTest(unittest.TestCase):
         self.assertIsNone(self.browser.run("return window.hurt"))
         self.assertEqual(self.browser.run("return document.querySelectorAll('img, script:not([type])').length"), 0)
 
-    def test_what_is_put_in_as_html_is_refused(self):
+    def test_untrusted_html_is_refused(self):
         with self.assertRaisesRegex(RuntimeError, "TrustedHTML"):
             self.browser.run("document.body.innerHTML = '<img src=x onerror=window.hurt=1>'")
         self.browser.run("document.body.append(Object.assign(document.createElement('div'), {}))")
         self.assertIn("TrustedHTML", " ".join(self.browser.log()))
 
-    def test_nothing_comes_from_elsewhere(self):
+    def test_the_page_loads_no_other_resource(self):
         self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"),
                          [])
         self.assertNotRegex(self.file.read_text(encoding="utf-8").replace(json.dumps(self.data), ""), r"(?:src|href)=")

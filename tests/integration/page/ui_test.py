@@ -153,7 +153,7 @@ class Ui:
                                         stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
-    def tell(self, *command):
+    def command_output(self, *command):
         """Returns the output of another command about the same cluster."""
         return subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", *command,
                                "--kubeconfig", self.config],
@@ -215,7 +215,7 @@ class UiTest(unittest.TestCase):
         self.wait_for("return [...document.querySelectorAll('.group-name')].map((name) => name.textContent)",
                       ["a", "b"])
 
-    def test_enter_on_a_pod_tells_what_explain_says(self):
+    def test_enter_on_a_pod_shows_its_explanation(self):
         self.unfold()
         self.wait_for_pods({"train-0": "n1", "waits": None})
         self.browser.run("document.querySelector('button.pod').focus()")
@@ -235,12 +235,12 @@ class UiTest(unittest.TestCase):
         self.wait_for(f"""return [...document.querySelectorAll("{table} tbody tr")].map((row) =>
             [...row.children].map((cell) => cell.textContent))""", wanted)
 
-    def test_progress_is_what_top_says_of_it(self):
+    def test_progress_equals_that_of_top(self):
         self.api.progress = [progress("train-0", 370)]
         self.browser.open(self.ui.url)
         self.unfold()
         self.wait_for("return document.querySelector('.pod .progress')?.textContent", "12.3/s, 37 %, 50m left")
-        self.assertRegex(self.ui.tell("top", "pods", "--namespace", "research"), r"12\.3/s +37 % +50m ")
+        self.assertRegex(self.ui.command_output("top", "pods", "--namespace", "research"), r"12\.3/s +37 % +50m ")
         self.assertRegex(self.label("button.pod"), r"^train-0 .*12\.3/s, 37 %, 50m left$")
         self.assertEqual(
             self.browser.run("return document.querySelector('.pod .done').style.getPropertyValue('--part')"), "37.00%")
@@ -294,18 +294,18 @@ class UiTest(unittest.TestCase):
         self.api.pods = [pod("alone", on="n1")]
         self.wait_for("return document.querySelectorAll('.gangs').length", 0)
 
-    def test_queues_are_told_as_the_command_tells_them(self):
+    def test_queues_equal_those_of_the_command(self):
         self.api.lists = queues()
         self.browser.open(self.ui.url)
         self.wait_for("return document.querySelectorAll('.queue tbody tr').length", 2)
-        told = json.loads(self.ui.tell("queue", "--output", "json"))[0]
+        queue = json.loads(self.ui.command_output("queue", "--output", "json"))[0]
         shown = self.rows(".queue")
-        self.assertEqual([row[0] for row in shown], [f"{one['namespace']}/{one['job']}" for one in told["workloads"]])
+        self.assertEqual([row[0] for row in shown], [f"{one['namespace']}/{one['job']}" for one in queue["workloads"]])
         self.assertEqual([[row[3], row[4], row[9]] for row in shown],
-                         [[one["state"], one["band"], one["why"]] for one in told["workloads"]])
+                         [[one["state"], one["band"], one["why"]] for one in queue["workloads"]])
         self.assertEqual([row[1] for row in shown], ["-", "1"])
         self.assertEqual(self.browser.run("return document.querySelector('.queue summary').textContent"),
-                         self.ui.tell("queue").splitlines()[0])
+                         self.ui.command_output("queue").splitlines()[0])
         self.browser.run("document.querySelector('.queue tbody button').focus()")
         self.browser.press("Enter")
         self.assertIn("Queue train: las by RoundPolicy turns, 1 GPUs",
@@ -316,7 +316,7 @@ class UiTest(unittest.TestCase):
         self.api.lists = {}
         self.wait_for("return document.querySelectorAll('.queue').length", 0)
 
-    def test_without_kueue_nothing_is_shown_of_it_and_it_is_asked_for_once(self):
+    def test_without_kueue_no_queue_is_shown_and_apis_are_read_once(self):
         self.unfold()
         self.wait_for("return performance.getEntriesByType('resource').length > 3", True)
         self.assertEqual([path for path in self.api.asked if path.startswith((KUEUE, POLICIES, PROGRESS, TOKEN))],
@@ -395,7 +395,7 @@ class UiTest(unittest.TestCase):
               f"{self.browser.run('return window.longest'):.0f} ms; repaints, ms:", *(f"{took:.0f}" for took in times))
         self.assertLess(max(sizes[1:]), 1_000_000)
 
-    def test_nothing_that_a_pod_or_the_api_server_says_is_run(self):
+    def test_text_of_pods_and_of_the_api_server_is_never_run(self):
         self.api.lists = queues(problem=HOSTILE)
         self.api.pods.append(member("bert-0", HOSTILE, 2, on="n1"))
         self.api.pods.append(member("bert-1", "gpt", HOSTILE, on="n1"))
@@ -422,7 +422,7 @@ class UiTest(unittest.TestCase):
         self.assertIsNone(self.browser.run("return window.hurt"))
         self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)
 
-    def test_a_cluster_that_does_not_answer_is_told_and_asked_again(self):
+    def test_a_failed_read_is_shown_and_tried_again(self):
         self.unfold()
         self.api.down = True
         self.wait_for("return document.querySelector('.figures').textContent.startsWith('The data shown are old: ')",
@@ -433,7 +433,7 @@ class UiTest(unittest.TestCase):
         # The browser itself logs an answer with an error status.
         self.assertTrue(all("status of 502" in line for line in self.browser.log()))
 
-    def test_only_who_was_told_the_path_gets_in(self):
+    def test_only_the_secret_path_is_served(self):
         address = urllib.parse.urlsplit(self.ui.url)
         for path in ("/", "/state", "/x/state"):
             with self.assertRaisesRegex(urllib.error.HTTPError, "404"):

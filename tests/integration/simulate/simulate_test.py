@@ -184,7 +184,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nowhere.csv", done.stderr)
 
-    def test_what_was_moved_to_the_lab_names_it(self):
+    def test_options_moved_to_the_lab_name_it(self):
         made = ["simulate", "--profiles", DATA / "profiles.json", "--generate", "jobs=10"]
         for arguments, name in (([*made, "--compat", "reference", "--mechanism", "tune"], "synergy-lab reference"),
                                 (["simulate", "--compat", "tiresias", "--cluster", "n2g4", "--schedule", "fifo"],

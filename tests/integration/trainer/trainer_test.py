@@ -23,7 +23,7 @@ def run(*flags):
 
 
 class TrainerProgramTest(unittest.TestCase):
-    def test_says_what_is_wrong_with_its_flags(self):
+    def test_errors_name_the_flag(self):
         for flags, expected in ((["--nonsense"], "--nonsense"), (["--workers", "many"], "workers"),
                                 (["--gpu-step", "-1"], "gpu-step"), (["--cache", "tape"], "cache")):
             done = run(*flags)

@@ -174,7 +174,7 @@ TEST_F(AdmissionTest, TheFloorIsTheDemandWhereThatIsLowerPerDimension) {
   EXPECT_EQ(Managed().floor, Amounts(1, Cores(2), GB(60)));
 }
 
-TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) {
+TEST_F(AdmissionTest, UsesTheFairShareAndWarnsWithoutAProfile) {
   const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
   EXPECT_EQ(figures.floor, figures.demand);
@@ -183,7 +183,7 @@ TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) 
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("names no TrainingProfile")));
 }
 
-TEST_F(AdmissionTest, WithoutAProfileTheMostCpuIsToldThatItMayEverGet) {
+TEST_F(AdmissionTest, BoundsCpuThatAPodMayEverGetWithoutAProfile) {
   settings.max_speed_up = 4;
   EXPECT_EQ(Managed().most_cpu, Cores(12)) << "four times its fair share";
   surroundings.most_gpus = Gpus(2);
@@ -289,7 +289,7 @@ TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusTheDemandIsAPlaceholder) {
   EXPECT_EQ(Managed().floor, Amounts(64, Cores(3) * 64, GiB(10) * 64));
 }
 
-TEST_F(AdmissionTest, AProductsOtherNodesTellWhatANodeToComeMayHave) {
+TEST_F(AdmissionTest, EstimatesAFutureNodeFromOtherNodesOfTheProduct) {
   surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GiB(8)};
   surroundings.most_gpus = Gpus(4);
   pod.gpu_containers[0].gpus = Gpus(8);
@@ -300,7 +300,7 @@ TEST_F(AdmissionTest, AProductsOtherNodesTellWhatANodeToComeMayHave) {
   EXPECT_EQ(Managed().floor, Amounts(8, Cores(24), GiB(64))) << "the least of what is known";
 }
 
-TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
+TEST_F(AdmissionTest, WrittenAmountsNeedNoNodeAndNoPlaceholder) {
   surroundings.shares_per_gpu.clear();
   pod.gpu_containers[0].written = {.cpu_request = Cores(4), .memory_request = GiB(200)};
   const AdmissionFigures figures = Managed();
@@ -316,7 +316,7 @@ TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
   EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GiB(10))) << "for good";
 }
 
-TEST_F(AdmissionTest, WhereGrowthBeyondAQuotaIsRefusedAPodInAQueueKeepsToWhatWasCounted) {
+TEST_F(AdmissionTest, QueuedPodKeepsToCountedAmountsWithinAQuota) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
   settings.within_counted = true;
@@ -387,7 +387,7 @@ TEST_F(AdmissionTest, EnforcementIsThePodsElseTheNamespacesElseTheClusters) {
   EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
 }
 
-TEST_F(AdmissionTest, AnUnknownEnforcementIsToldAndTheNextOneCounts) {
+TEST_F(AdmissionTest, WarnsOfUnknownEnforcementAndUsesTheNextOne) {
   Label(annotations::kEnforcement, "gentle");
   surroundings.namespace_labels[std::string(annotations::kEnforcement)] = "strict";
   EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
@@ -477,7 +477,7 @@ TEST_F(AdmissionTest, PodsOfOurSchedulerAndOfManagedOnesAreOurs) {
   EXPECT_EQ(Left(), AdmissionOutcome::kOtherScheduler);
 }
 
-TEST_F(AdmissionTest, PodsThatCannotBeChangedAreLeftAndTheUserIsTold) {
+TEST_F(AdmissionTest, LeavesPodsThatCannotBeChangedAndWarns) {
   const PodToAdmit managed = pod;
   pod.pod_level_resources = true;
   EXPECT_EQ(Left(), AdmissionOutcome::kPodLevelResources);
@@ -498,7 +498,7 @@ TEST_F(AdmissionTest, NothingIsDecidedByHalfAPictureOfTheCluster) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("starting")));
 }
 
-TEST_F(AdmissionTest, WhereAQuotaCountsNoMoreIsAskedForThanWasWrittenUntilThePodIsThere) {
+TEST_F(AdmissionTest, RequestsOnlyWrittenAmountsUnderAQuotaUntilThePodExists) {
   ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
   quota.requests.hard.cpu = Cores(100);
   surroundings.limits->Put(quota);
@@ -518,7 +518,7 @@ TEST_F(AdmissionTest, WhereAQuotaCountsNoMoreIsAskedForThanWasWrittenUntilThePod
   EXPECT_THAT(figures.placeholder, IsEmpty());
 }
 
-TEST_F(AdmissionTest, WhatIsLessThanWrittenNoQuotaRefuses) {
+TEST_F(AdmissionTest, QuotaRefusesNothingBelowTheWrittenAmounts) {
   ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
   quota.requests.hard.cpu = Cores(100);
   surroundings.limits->Put(quota);
@@ -561,7 +561,7 @@ TEST_F(AdmissionTest, EveryOutcomeHasAWordOfItsOwn) {
   EXPECT_FALSE(words.contains("unknown"));
 }
 
-TEST_F(AdmissionTest, WhatWasMeasuredOfTheWorkloadIsUsedWithoutAskingForItsGpus) {
+TEST_F(AdmissionTest, UsesTheMeasuredProfileOfTheWorkloadForAnyGpus) {
   Measure();
   const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.workload, "bert");
@@ -576,7 +576,7 @@ TEST_F(AdmissionTest, WhatWasMeasuredOfTheWorkloadIsUsedWithoutAskingForItsGpus)
   EXPECT_EQ(Managed().profile, "") << "measured on other GPUs";
 }
 
-TEST_F(AdmissionTest, WhatWasMeasuredOfAGangIsForGangsOfThatSize) {
+TEST_F(AdmissionTest, MeasuredProfileOfAGangAppliesToGangsOfThatSize) {
   MeasuredProfile& measured = Measure();
   pod.gang_size = 2;
   EXPECT_EQ(Managed().profile, "");
@@ -586,7 +586,7 @@ TEST_F(AdmissionTest, WhatWasMeasuredOfAGangIsForGangsOfThatSize) {
   EXPECT_EQ(Managed().profile, "");
 }
 
-TEST_F(AdmissionTest, WhatSpreadingCostsIsWrittenOnPodsOfGangs) {
+TEST_F(AdmissionTest, WritesTheSpreadCostOnPodsOfGangs) {
   KnownProfile& known = AddProfile("image", Cores(9), GB(80));
   known.object.profile = std::make_shared<const JobProfile>(
       known.object.profile->WithSpread({.nodes = 0.7, .racks = 0.5}));
@@ -656,7 +656,7 @@ TEST_F(AdmissionTest, AHintGivesNoLessThanTheFairShareNorThanWasWritten) {
   EXPECT_EQ(Managed().hint, std::nullopt);
 }
 
-TEST_F(AdmissionTest, WhatServesModelsInAManagedNamespaceIsLeftAloneUnlessItAsks) {
+TEST_F(AdmissionTest, LeavesServingPodsOfAManagedNamespaceUnlessTheyOptIn) {
   surroundings.namespace_labels[std::string(annotations::kManaged)] = "true";
   pod.scheduler.clear();
   EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged);
@@ -685,7 +685,7 @@ TEST_F(AdmissionTest, WhatServesModelsInAManagedNamespaceIsLeftAloneUnlessItAsks
   EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged);
 }
 
-TEST_F(AdmissionTest, AProfileThatSomebodyHasNamedGoesBeforeWhatWasMeasured) {
+TEST_F(AdmissionTest, NamedProfilePrecedesTheMeasuredOne) {
   Measure();
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
@@ -711,7 +711,7 @@ TEST_F(AdmissionTest, AProfileThatIsNotMeasuredYetIsNotCalledInvalid) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("\"image\" has not been measured yet")));
 }
 
-TEST(MayJoinGangTest, WhoeverTheExtenderMayComeToPlaceAndHasNotAskedToBeLeftAlone) {
+TEST(MayJoinGangTest, AcceptsPodsTheExtenderMayPlaceThatDidNotOptOut) {
   const AdmissionSettings settings;
   PodToAdmit pod;
   using enum AdmissionOutcome;

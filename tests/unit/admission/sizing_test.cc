@@ -35,7 +35,7 @@ class SizingTest : public testing::Test {
 
 ResourceVector Amounts(MilliCpu cpu, Bytes memory) { return {Gpus(1), cpu, memory}; }
 
-TEST_F(SizingTest, WhatIsMissingIsTheFairShare) {
+TEST_F(SizingTest, MissingAmountsAreTheFairShare) {
   EXPECT_EQ(Sized().floor, share);
   EXPECT_EQ(Sized().demand, share);
   EXPECT_EQ(Sized().memory_limit, std::nullopt);
@@ -51,7 +51,7 @@ TEST_F(SizingTest, WithoutAProfileWhatIsWrittenStays) {
   EXPECT_EQ(Sized().fair_share, share);
 }
 
-TEST_F(SizingTest, WhatTheSidecarsAskForIsPartOfTheShare) {
+TEST_F(SizingTest, RequestsOfSidecarsArePartOfTheShare) {
   sizing.beside = {Gpus(0), MilliCpu(100), GB(1)};
   EXPECT_EQ(Sized().floor, Amounts(MilliCpu(2900), GB(59)));
   sizing.beside = {Gpus(0), Cores(9), GB(100)};
@@ -81,7 +81,7 @@ TEST_F(SizingTest, TheFloorHoldsTheProcessMemoryWithAMargin) {
   EXPECT_EQ(Sized(Profile(GB(78))).floor.memory, Bytes(85'800'000'000));
 }
 
-TEST_F(SizingTest, WhatMayNotHavePeakedYetGetsItsShareOfMemoryAndMayGrow) {
+TEST_F(SizingTest, MemoryIsTheShareAndMayGrowUntilAPeakIsCertain) {
   const auto sized = [this](Bytes process) {
     const JobProfile profile = Profile(process);
     return Size(sizing, share, &profile, {.at_least_share_of_memory = true});
@@ -170,7 +170,7 @@ TEST_F(SizingTest, WithoutANodeTheDemandIsRequestedUntilItIsTooMuch) {
   EXPECT_EQ(Unplaced(&profile).memory_limit, std::nullopt) << "the request will change";
 }
 
-TEST_F(SizingTest, AProfileThatIsNotBelievedIsTold) {
+TEST_F(SizingTest, WarnsOfAnImplausibleProfile) {
   const auto warnings = [this](double max_speed_up) {
     const JobProfile profile = Profile();
     return Size(sizing, Amounts(Cores(5), GB(40)), &profile, {.max_speed_up = max_speed_up})
@@ -197,7 +197,7 @@ TEST_F(SizingTest, WholeCpusStayWholeWithinTheBounds) {
   EXPECT_EQ(Sized(Profile()).floor.cpu, Cores(5));
 }
 
-TEST_F(SizingTest, WhatIsHeldBackIsNotBelowTheBounds) {
+TEST_F(SizingTest, HeldBackAmountsStayWithinTheBounds) {
   sizing.bounds.least.cpu = Cores(2);
   Sizes sizes = Sized();
   EXPECT_FALSE(HoldBack(sizing, kUnlimited, sizes));

@@ -25,7 +25,7 @@ TEST(WorkloadTest, TheDigitsAreTheSameInEveryVersion) {
             "w-66ed37916a6e01eb");
 }
 
-TEST(WorkloadTest, WhatRunsSomethingElseIsAnotherWorkload) {
+TEST(WorkloadTest, DifferentCommandsAreDifferentWorkloads) {
   const std::string workload = WorkloadOf(Running("a", {"b", "c"}));
   EXPECT_EQ(workload, WorkloadOf(Running("a", {"b", "c"})));
   for (const PodToAdmit& other :
@@ -83,7 +83,7 @@ TEST(LooserIdentitiesTest, TheOwnerIsTheTemplateThatRunsShare) {
             owner_of({"v1", "x", "z", "u"}, {{"katib.kubeflow.org/experiment", "grid"}}));
 }
 
-TEST(LooserIdentitiesTest, AServerSaysNothingOfWhatTrains) {
+TEST(LooserIdentitiesTest, ServerDoesNotIdentifyTheTraining) {
   PodToAdmit ray = Running("a", {"/bin/bash", "-c", "--"}, {"ulimit -n 65536; ray start --block"});
   EXPECT_EQ(LooserIdentitiesOf(ray).arguments, "");
   PodToAdmit one = Running("a", {"/usr/sbin/sshd", "-De"});

@@ -60,7 +60,7 @@ TEST_F(BestFitTest, GpusOfOneNumaNodeArePreferredWherePlacesAreEqualOtherwise) {
   EXPECT_EQ(RankOf(small, "whole"), RankOf(small, "halves"));
 }
 
-TEST_F(BestFitTest, WhoTakesTheLastGpuNeedsToLeaveNothing) {
+TEST_F(BestFitTest, PodThatTakesTheLastGpuLeavesNoReserve) {
   HaveNode("n1");
   Taken("n1", {Gpus(7), Cores(12), GiB(440)});
   EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kRoom);
@@ -79,7 +79,7 @@ TEST_F(BestFitTest, TheReserveIsLearnedFromThePodsWhereItIsNotGiven) {
   EXPECT_EQ(TierOf(HungryPod(), "n1", ReserveRule{}), FitTier::kShort);
 }
 
-TEST_F(BestFitTest, WhatIsLackingCountsOnceForThePodAndOnceForTheReserve) {
+TEST_F(BestFitTest, LackCountsOnceForThePodAndOnceForTheReserve) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(14), GiB(380)});
   // 12 cores wanted and 6 reserved, 10 free; 60 GiB wanted and 120 reserved, 120 free.
@@ -88,7 +88,7 @@ TEST_F(BestFitTest, WhatIsLackingCountsOnceForThePodAndOnceForTheReserve) {
   EXPECT_DOUBLE_EQ(rank.cost, 8.0 / 24 + 60.0 / 500);
 }
 
-TEST_F(BestFitTest, WhereLessIsLackingIsBetter) {
+TEST_F(BestFitTest, SmallerLackIsBetter) {
   HaveNode("lacks one core");
   Taken("lacks one core", {Gpus(7), Cores(13), GiB(60)});
   HaveNode("lacks the reserve of four");
@@ -97,7 +97,7 @@ TEST_F(BestFitTest, WhereLessIsLackingIsBetter) {
             RankOf(HungryPod(), "lacks the reserve of four"));
 }
 
-TEST_F(BestFitTest, WhatIsLeftIsCountedPerFreeGpuInPartsOfTheLargestNode) {
+TEST_F(BestFitTest, CountsTheRestPerFreeGpuInPartsOfTheLargestNode) {
   HaveNode("n1");
   // 24 - 12 - 7 cores and 500 - 60 - 140 GiB beside 7 free GPUs and the one that is taken.
   EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").cost, (5.0 / 24 + 300.0 / 500) / 8 + 0.25 * 7.0 / 8);

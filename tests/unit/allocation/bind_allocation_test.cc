@@ -46,7 +46,7 @@ TEST_F(BindAllocationTest, TheHeadroomStaysFree) {
 }
 
 // With volumes to bind, a pod's Binding comes a while after kube-scheduler's choice.
-TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
+TEST_F(BindAllocationTest, PromisesToPodsWithoutGpusCountAsTaken) {
   HaveNode("n1");
   Pod web = MakePod("web", {Gpus(0), Cores(10), GiB(1)});
   auto waiting = std::make_shared<Waiting>();
@@ -58,7 +58,7 @@ TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
 
 // Without volumes only kube-scheduler knows of the promise: no watch reports it until the Binding.
 // The headroom is reserved for such pods.
-TEST_F(BindAllocationTest, WhatIsPromisedAndNotHeardOfFitsIntoTheHeadroomAlone) {
+TEST_F(BindAllocationTest, UnconfirmedPromisesFitIntoTheHeadroomOnly) {
   HaveNode("n1");
   const ReserveRule rule{.per_gpu = ResourceVector{}, .headroom = {Gpus(0), Cores(2), GiB(2)}};
   Pod grown = PlanAtBind(Hungry(), "n1", *state.Snapshot(), rule);
@@ -73,7 +73,7 @@ TEST_F(BindAllocationTest, WhatIsPromisedAndNotHeardOfFitsIntoTheHeadroomAlone) 
   EXPECT_FALSE(fits(3)) << "the kubelet refuses whichever comes second";
 }
 
-TEST_F(BindAllocationTest, WhereOnlyTheHeadroomIsLeftThePodGetsWhatItAsksFor) {
+TEST_F(BindAllocationTest, PodGetsItsRequestIfOnlyTheHeadroomIsLeft) {
   HaveNode("n1");
   TakenByOurs("n1", {Gpus(7), MilliCpu(20800), GiB(400)});
   EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}, .headroom = {Gpus(0), Cores(1), {}}}),
@@ -88,7 +88,7 @@ TEST_F(BindAllocationTest, WholeCpusStayWhole) {
 }
 
 // A node counts the larger of the requests of init containers and containers.
-TEST_F(BindAllocationTest, WhatInitContainersAskForIsTheContainersToo) {
+TEST_F(BindAllocationTest, MainContainerMayUseTheRequestsOfInitContainers) {
   HaveNode("n1");
   const ReserveRule nothing{.per_gpu = ResourceVector{}};
   TakenByOurs("n1", {Gpus(1), Cores(13), GiB(1)});

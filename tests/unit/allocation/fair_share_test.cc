@@ -64,7 +64,7 @@ TEST_F(FairShareTest, IsOfTheGpusThatOthersLeaveWithWhatTheyLeaveBesideThem) {
   EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(5), "", {}), std::nullopt);
 }
 
-TEST_F(FairShareTest, ANodeThatOthersHaveFilledStarvesNobodyElsewhere) {
+TEST_F(FairShareTest, FullNodeDoesNotLowerTheSharesElsewhere) {
   HaveNode("n1");
   HaveNode("n2");
   Taken("n1", {Gpus(0), Cores(4), GiB(450)});
@@ -75,7 +75,7 @@ TEST_F(FairShareTest, ANodeThatOthersHaveFilledStarvesNobodyElsewhere) {
             (ResourceVector{Gpus(1), Cores(2), GiB(50)}));
 }
 
-TEST_F(FairShareTest, WhereAllNodesAreFilledTheLeastFilledCount) {
+TEST_F(FairShareTest, UsesTheLeastFullNodesIfAllAreFull) {
   HaveNode("n1");
   HaveNode("n2");
   Taken("n1", {Gpus(0), Cores(20), GiB(0)});

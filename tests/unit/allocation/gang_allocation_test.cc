@@ -52,7 +52,7 @@ class GangAllocationTest : public AllocationFixture {
   static inline const ReserveRule kNoReserve{.per_gpu = ResourceVector{}};
 };
 
-TEST_F(GangAllocationTest, IsWhatTheTightestNodeHasToGive) {
+TEST_F(GangAllocationTest, IsTheSurplusOfTheTightestNode) {
   HaveNode("n1");
   HaveNode("n2");
   state.UpsertPod(On(MakePod("other", {Gpus(1), Cores(14), GiB(60)}), "n2"));
@@ -62,7 +62,7 @@ TEST_F(GangAllocationTest, IsWhatTheTightestNodeHasToGive) {
   EXPECT_EQ(Planned("b", "n2"), Cores(10));
 }
 
-TEST_F(GangAllocationTest, IsTheDemandWhereAllNodesHaveIt) {
+TEST_F(GangAllocationTest, IsTheDemandIfAllNodesHaveIt) {
   HaveNode("n1");
   HaveNode("n2");
   Hold("n1", "n2");
@@ -96,7 +96,7 @@ TEST_F(GangAllocationTest, AQuotaIsSharedByAll) {
   EXPECT_EQ(Common(), Cores(8));
 }
 
-TEST_F(GangAllocationTest, IsNoneForAGangOfWhichNothingMayBeChanged) {
+TEST_F(GangAllocationTest, IsNoneForAGangThatMayNotChange) {
   HaveNode("n1");
   Pod pod = Member("a");
   pod.fungible = nullptr;

@@ -34,14 +34,14 @@ PodShare MemberWith(int64_t cores, double gpus = 2, size_t gang = 1) {
 
 ResourceVector Spare(int64_t cores) { return {Gpus(0), Cores(cores), GiB(0)}; }
 
-TEST(Throughputs, OfAGangAreTheSlowests) {
+TEST(Throughputs, GangRunsAtTheSpeedOfItsSlowestMember) {
   const std::vector<PodShare> shares = {MemberWith(3), ShareWith(6), MemberWith(6)};
   const std::vector<ResourceVector> amounts = {shares[0].current, shares[1].current,
                                                shares[2].current};
   EXPECT_EQ(ThroughputsOf(shares, amounts), (std::vector<double>{1, 2, 1}));
 }
 
-TEST(Throughputs, OfAGangCountThoseThatAreElsewhere) {
+TEST(Throughputs, GangCountsMembersOnOtherNodes) {
   PodShare member = MemberWith(6, 4);
   EXPECT_EQ(ThroughputsOf(std::vector{member}, std::vector{member.current}).front(), 8);
   member.gang->elsewhere = 1.5;
@@ -58,7 +58,7 @@ TEST(RegrowTogether, TheTightestNodeDecidesAndTheRestGoesToTheOthers) {
   EXPECT_EQ(amounts[1][1].cpu, Cores(10));
 }
 
-TEST(RegrowTogether, WhatAMemberHasBeyondTheOthersGoesToWhoeverHasAUseForIt) {
+TEST(RegrowTogether, GivesTheExcessOfAMemberToPodsThatGainFromIt) {
   const std::vector<PodShare> tight = {MemberWith(3)};
   const std::vector<PodShare> wide = {MemberWith(7), ShareWith(3)};
   const NodeAmounts amounts =

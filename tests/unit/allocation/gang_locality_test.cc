@@ -83,7 +83,7 @@ TEST_F(GangLocalityTest, TakesTheBestTierThatHasRoom) {
   EXPECT_EQ(plan.tier, SpreadTier::kNode);
 }
 
-TEST_F(GangLocalityTest, OfTwoRacksTakesTheFullerOneIfItNeedsNoMoreNodes) {
+TEST_F(GangLocalityTest, PrefersTheFullerRackIfItNeedsNoMoreNodes) {
   HaveNodeIn("r1", "a", 3);
   HaveNodeIn("r1", "b");
   HaveNodeIn("r2", "d");
@@ -127,7 +127,7 @@ TEST_F(GangLocalityTest, NodesWithoutTheLabelAreOfNoRack) {
   EXPECT_EQ(plan.tier, SpreadTier::kAnywhere);
 }
 
-TEST_F(GangLocalityTest, WhoLosesNothingIsSpreadAtOnce) {
+TEST_F(GangLocalityTest, SpreadsAtOnceAGangThatLosesNothingByIt) {
   HaveNodeIn("r1", "a", 4);
   HaveNodeIn("r2", "b", 4);
   EXPECT_THAT(Plan(Alike(2, 4), seconds(0), {.nodes = 0.99}), ElementsAre("a", "b"));
@@ -136,7 +136,7 @@ TEST_F(GangLocalityTest, WhoLosesNothingIsSpreadAtOnce) {
   EXPECT_THAT(Plan(Alike(2, 4), seconds(0), {.tensor_skew = 0.7}), IsEmpty());
 }
 
-TEST_F(GangLocalityTest, SaysHowLongEachTierIsSought) {
+TEST_F(GangLocalityTest, WaitsForEachTierByItsCost) {
   const auto waits = [this](const SpreadCost& cost) { return WaitsOf(rules, cost); };
   const LocalityWaits both{seconds(30), seconds(40)};
   EXPECT_EQ(waits({}), both);
@@ -163,7 +163,7 @@ TEST_F(GangLocalityTest, AReplacementGoesBesideTheOthersAndNeverWaits) {
 }
 
 // `a` has one free GPU, however many members run there.
-TEST_F(GangLocalityTest, ANodeHasItsRoomOnceWhoeverRunsThere) {
+TEST_F(GangLocalityTest, CountsTheCapacityOfANodeOnceForItsMembers) {
   HaveNodeIn("r1", "a", 7);
   HaveNodeIn("r1", "b");
   EXPECT_THAT(Plan(Alike(2, 1), seconds(0), {}, {"a", "a", "a"}), ElementsAre("b", "b"));

@@ -87,7 +87,7 @@ TEST_F(GangPlanTest, HasNoPlaceForAPartOfIt) {
   EXPECT_FALSE(plan.lacking->Has(FitFailures::kCpu));
 }
 
-TEST_F(GangPlanTest, ItsOwnHeldPlacesAreNotInItsWay) {
+TEST_F(GangPlanTest, OwnHeldPlacesDoNotBlockTheGang) {
   HaveNode("a");
   const Members members = Alike(2, 4);
   for (const auto& member : members) state.UpsertPod(*member);
@@ -125,7 +125,7 @@ TEST_F(GangPlanTest, LooksAtCpuMemoryPodsAndOtherResourcesToo) {
   EXPECT_EQ(plan.fitting, 1U);
 }
 
-TEST_F(GangPlanTest, PutsFirstWhoMayGoToTheFewestNodes) {
+TEST_F(GangPlanTest, PlacesTheMostConstrainedMembersFirst) {
   HaveNode("a");
   HaveNode("b");
   for (const char* node : {"a", "b"}) Taken(node, {Gpus(7), Cores(7), GiB(7)});
@@ -188,7 +188,7 @@ TEST_F(GangPlanTest, AntiAffinityHoldsOverAnyLabel) {
   EXPECT_THAT(Plan(With(Alike(1, 1), apart)), ElementsAre("c"));
 }
 
-TEST_F(GangPlanTest, SpreadsMembersThatSayHowFar) {
+TEST_F(GangPlanTest, SpreadsMembersByTheirTopologyConstraints) {
   HaveNodeIn("east", "a", 8);
   HaveNodeIn("west", "c", 8);
   Separation spread;
@@ -200,7 +200,7 @@ TEST_F(GangPlanTest, SpreadsMembersThatSayHowFar) {
   EXPECT_EQ(plan.fitting, 5U);
 }
 
-TEST_F(GangPlanTest, CountsWhomPlacesArePromisedByPreemption) {
+TEST_F(GangPlanTest, CountsPodsNominatedByPreemption) {
   HaveNode("a", {Gpus(1), Cores(24), GiB(500)});
   Pod nominated = WithPriority(MakeGpuPod("nominated", 1), 10);
   Waiting waiting;

@@ -68,14 +68,14 @@ class GangVictimsTest : public AllocationFixture {
   std::string spared;
 };
 
-TEST_F(GangVictimsTest, NobodyGoesWhereItFits) {
+TEST_F(GangVictimsTest, EvictsNoPodIfTheGangFits) {
   HaveNode("a");
   Running("low", "a", 4);
   EXPECT_THAT(VictimsFor(4), IsEmpty());
   EXPECT_THAT(victims->places, SizeIs(4));
 }
 
-TEST_F(GangVictimsTest, NobodyGoesWhenAllTogetherAreNotEnough) {
+TEST_F(GangVictimsTest, EvictsNoPodIfAllVictimsAreNotEnough) {
   HaveNode("a");
   Running("low", "a", 4);
   Running("high", "a", 4, 10);
@@ -83,7 +83,7 @@ TEST_F(GangVictimsTest, NobodyGoesWhenAllTogetherAreNotEnough) {
   EXPECT_THAT(VictimsFor(4), ElementsAre("low"));
 }
 
-TEST_F(GangVictimsTest, WhoeverCanStayStaysTheHighestPriorityFirst) {
+TEST_F(GangVictimsTest, SparesPodsWithTheHighestPriorityFirst) {
   HaveNode("a");
   Running("five", "a", 2, 5);
   Running("one", "a", 2, 1);
@@ -113,7 +113,7 @@ TEST_F(GangVictimsTest, AGangOfWhichOneMayNotGoStays) {
   EXPECT_THAT(VictimsFor(4), UnorderedElementsAre("first", "second"));
 }
 
-TEST_F(GangVictimsTest, ThoseOfItsOwnWhoRunAlreadyStay) {
+TEST_F(GangVictimsTest, SparesRunningMembersOfTheSameGang) {
   HaveNode("a");
   Running("own", "a", 4, 0, "important", 5);
   Running("low", "a", 4, 1);
@@ -132,7 +132,7 @@ TEST_F(GangVictimsTest, AmongEqualsBrokenGangsGoFirstThenThoseWithTheFewestGpus)
   EXPECT_THAT(VictimsFor(4), ElementsAre("one"));
 }
 
-TEST_F(GangVictimsTest, NobodyGoesAgainstADisruptionBudget) {
+TEST_F(GangVictimsTest, EvictsNoPodAgainstADisruptionBudget) {
   HaveNode("a");
   Running("first", "a", 4);
   Running("second", "a", 4, 1);
@@ -144,7 +144,7 @@ TEST_F(GangVictimsTest, NobodyGoesAgainstADisruptionBudget) {
   EXPECT_THAT(VictimsFor(4), ElementsAre("first"));
 }
 
-TEST_F(GangVictimsTest, WhoeverIsAboutToGoMakesRoomWithoutEviction) {
+TEST_F(GangVictimsTest, UsesPlacesOfTerminatingPodsWithoutEviction) {
   HaveNode("a");
   Running("leaving", "a", 4);
   Running("staying", "a", 4);
@@ -153,7 +153,7 @@ TEST_F(GangVictimsTest, WhoeverIsAboutToGoMakesRoomWithoutEviction) {
   EXPECT_THAT(VictimsFor(8), ElementsAre("staying"));
 }
 
-TEST_F(GangVictimsTest, NobodyGoesForCpuThatCanBeCut) {
+TEST_F(GangVictimsTest, EvictsNoPodForCpuThatCanBeReclaimed) {
   HaveNode("a");
   Running("low", "a", 2);
   Pod wide = OnNode(WithPriority(MakePod("wide", {Gpus(2), Cores(20), GiB(2)}), 10), "a");

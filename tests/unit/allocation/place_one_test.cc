@@ -89,7 +89,7 @@ TEST_F(PlaceOneTest, BetweenEqualNodesTheNameDecides) {
   EXPECT_THAT(PlaceFor(MakeGpuPod("p", 1)), Optional(std::string("n1")));
 }
 
-TEST_F(PlaceOneTest, TheOrderInWhichNodesAreHeardOfDoesNotMatter) {
+TEST_F(PlaceOneTest, PlacementIgnoresTheOrderInWhichNodesWereAdded) {
   const std::vector<Node> nodes = {MakeNode("a", kServer), MakeNode("b", kServer),
                                    MakeNode("c", {Gpus(4), Cores(64), GiB(100)}),
                                    MakeNode("d", {Gpus(2), Cores(4), GiB(900)})};

@@ -105,7 +105,7 @@ TEST_F(PreemptionTest, ABudgetThatAllowsItIsNoObstacle) {
   EXPECT_EQ(violations_, 0);
 }
 
-TEST_F(PreemptionTest, APodWhoseEvictionIsAlreadyCountedViolatesNothing) {
+TEST_F(PreemptionTest, EvictionThatIsAlreadyCountedViolatesNothing) {
   Running("a", 8, 1, "web");
   Budget("web", 0, {"a"});
   EXPECT_THAT(VictimsFor(8), ElementsAre("a"));

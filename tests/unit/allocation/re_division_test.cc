@@ -18,7 +18,7 @@ Division DivideAmong(const std::vector<Choices>& jobs, MilliCpu cpu, Bytes memor
   return Divide(spans, cpu, memory, max_partial);
 }
 
-TEST(DivideTest, GivesTheSurplusToWhoGainsMost) {
+TEST(DivideTest, GivesTheSurplusToTheJobsThatGainMost) {
   const Choices insensitive = {{Cores(1), GB(20), 1}};
   const Choices sensitive = {{Cores(3), GB(20), 1}, {Cores(5), GB(20), 1.5}};
   const Choices very_sensitive = {{Cores(3), GB(20), 1}, {Cores(5), GB(20), 2}};
@@ -48,7 +48,7 @@ TEST(DivideTest, NothingIsChosenWhereNotEvenTheModestFit) {
   EXPECT_THAT(DivideAmong({job, job}, Cores(5), GB(10)).chosen, IsEmpty());
 }
 
-TEST(DivideTest, ASearchCutShortSaysByHowMuchItMayFallShort) {
+TEST(DivideTest, BoundsTheShortfallOfASearchCutShort) {
   std::vector<Choices> jobs;
   for (int job = 0; job < 6; ++job) {
     Choices choices;

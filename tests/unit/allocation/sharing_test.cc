@@ -13,12 +13,12 @@ TEST(ShareCpuTest, DividesByWeightWhereAllWantMore) {
   EXPECT_THAT(ShareCpu(users, Cores(24)), ElementsAre(Cores(18), Cores(6)));
 }
 
-TEST(ShareCpuTest, WhatOneLeavesGoesToTheOthers) {
+TEST(ShareCpuTest, GivesUnusedSharesToTheOthers) {
   const std::vector<CpuUser> users = {{3, Cores(24)}, {3, Cores(1)}, {3, Cores(24)}};
   EXPECT_THAT(ShareCpu(users, Cores(9)), ElementsAre(Cores(4), Cores(1), Cores(4)));
 }
 
-TEST(ShareCpuTest, NobodyGetsMoreThanItCanUse) {
+TEST(ShareCpuTest, GivesNoPodMoreThanItCanUse) {
   const std::vector<CpuUser> users = {{1, Cores(2)}, {1, Cores(3)}};
   EXPECT_THAT(ShareCpu(users, Cores(24)), ElementsAre(Cores(2), Cores(3)));
 }

@@ -47,7 +47,7 @@ PodShare MakeShare(const JobProfile& profile, int64_t cores, int64_t memory = 1)
 
 ResourceVector Lacking(MilliCpu cpu, Bytes memory = {}) { return {Gpus(0), cpu, memory}; }
 
-TEST(Reclaim, TakesFromWhoLosesLeastAndNoMoreThanLacks) {
+TEST(Reclaim, TakesOnlyTheLackFromThePodThatLosesLeast) {
   const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
   const auto amounts = Reclaim(shares, Lacking(MilliCpu(2500)));
   ASSERT_TRUE(amounts);
@@ -70,7 +70,7 @@ TEST(Reclaim, NeverGoesBelowAFloor) {
   EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(6001))));
 }
 
-TEST(Reclaim, LeavesAloneWhoHasNothingAboveItsLeast) {
+TEST(Reclaim, LeavesPodsThatHaveOnlyTheirLeast) {
   std::vector<PodShare> shares = {MakeShare(Insensitive(), 4), MakeShare(Insensitive(), 4)};
   for (PodShare& share : shares) share.least = share.current;
   EXPECT_FALSE(Reclaim(shares, Lacking(MilliCpu(1))));
@@ -90,7 +90,7 @@ TEST(Reclaim, CutsMemoryOnlyWhereMemoryLacks) {
             (ResourceVector{Gpus(1), Cores(4), GiB(5)}));
 }
 
-TEST(Regrow, GivesWhatIsSpareToWhomItHelps) {
+TEST(Regrow, GivesSpareAmountsToPodsThatGainFromThem) {
   const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 1)};
   const auto amounts = Regrow(shares, Lacking(Cores(3)));
   EXPECT_EQ(amounts[0].cpu, Cores(7));
@@ -111,7 +111,7 @@ TEST(Reclaim, WholeCpusStayWhole) {
   EXPECT_EQ((*amounts)[0].cpu, Cores(2));
 }
 
-TEST(Regrow, MovesSurplusFromWhoHasNoUseForIt) {
+TEST(Regrow, MovesSurplusFromPodsThatHaveNoUseForIt) {
   const std::vector<PodShare> shares = {MakeShare(Sensitive(), 4), MakeShare(Insensitive(), 4)};
   const auto amounts = Regrow(shares, {});
   EXPECT_GE(amounts[0].cpu, MilliCpu(6500));
@@ -164,7 +164,7 @@ TEST(Surplus, IsWhatIsAboveTheFloorPerDimension) {
   EXPECT_EQ(Surplus(cut, kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
 }
 
-TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
+TEST(Surplus, IsNothingIfThePodMayNotBeChanged) {
   Pod pod = PodWithSurplus();
   pod.fungible = nullptr;
   EXPECT_EQ(Surplus(pod, kNow), kNothing);
@@ -207,7 +207,7 @@ Bytes MemorySurplusOf(const Pod& pod) {
   return surplus.memory;
 }
 
-TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
+TEST(Surplus, MemoryKeepsAMarginAboveWhatIsInUse) {
   const auto in_use = [](Bytes amount) {
     return MemorySurplusOf(Changed(PodWithSurplus(), [amount](ManagedContainer& fungible) {
       fungible.memory_reading->in_use = amount;
@@ -221,7 +221,7 @@ TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
   EXPECT_EQ(MemoryMargin(MiB(10)), MiB(32));
 }
 
-TEST(Surplus, OfMemoryIsNothingWithoutAFreshReading) {
+TEST(Surplus, MemoryNeedsAFreshReading) {
   EXPECT_EQ(
       MemorySurplusOf(Changed(PodWithSurplus(),
                               [](ManagedContainer& fungible) { fungible.memory_reading.reset(); })),
@@ -235,7 +235,7 @@ TEST(Surplus, OfMemoryIsNothingWithoutAFreshReading) {
   EXPECT_EQ(aged(kReadingIsFresh + std::chrono::seconds(1)), Bytes(0));
 }
 
-TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
+TEST(Surplus, MemoryIsNothingOnANodeShortOfMemory) {
   EXPECT_EQ(MemorySurplusOf(Changed(
                 PodWithSurplus(),
                 [](ManagedContainer& fungible) { fungible.memory_reading->node_short = true; })),
@@ -256,7 +256,7 @@ TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
   EXPECT_EQ(SurplusOn(EmptyNode(labelled), unheard, kNow), Surplus(unheard, kNow));
 }
 
-TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
+TEST(Surplus, MemoryIsNothingIfThePodExcludesIt) {
   EXPECT_EQ(
       MemorySurplusOf(Changed(PodWithSurplus(),
                               [](ManagedContainer& fungible) { fungible.memory_let_be = true; })),
@@ -264,7 +264,7 @@ TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
 }
 
 // The request could only decrease with the limit, which would take memory from the process.
-TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
+TEST(Surplus, MemoryIsNothingUnderAStrictLimit) {
   const auto strict = [](std::optional<Bytes> limit) {
     return MemorySurplusOf(Changed(PodWithSurplus(), [limit](ManagedContainer& fungible) {
       fungible.enforcement = Enforcement::kStrict;

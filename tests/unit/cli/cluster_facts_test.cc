@@ -67,7 +67,7 @@ TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
   EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no data on nodes: ")));
 }
 
-TEST_F(ClusterFactsTest, WhatIsNotThereIsSaid) {
+TEST_F(ClusterFactsTest, MissingPodIsAnError) {
   const auto facts = facts_.ReadPod("default", "nobody");
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().code, ErrorCode::kNotFound);

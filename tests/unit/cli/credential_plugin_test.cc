@@ -41,7 +41,7 @@ TEST_F(CredentialPluginTest, WithoutAPluginNothingChanges) {
   EXPECT_EQ(with->token, "mine");
 }
 
-TEST_F(CredentialPluginTest, ItsTokenIsUsedAndItHearsWhatItIsAskedFor) {
+TEST_F(CredentialPluginTest, UsesItsTokenAndPassesArgumentsAndEnvironment) {
   config::ClusterAccess access = WithScript(
       "case $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*) ;; *) exit 3 ;; esac\n"
       "echo '{\"status\":{\"token\":\"'$1-$PLACE'\"}}'\n");
@@ -53,7 +53,7 @@ TEST_F(CredentialPluginTest, ItsTokenIsUsedAndItHearsWhatItIsAskedFor) {
   EXPECT_EQ(with->plugin.command, "");
 }
 
-TEST_F(CredentialPluginTest, ItMayGiveACertificate) {
+TEST_F(CredentialPluginTest, AcceptsAClientCertificate) {
   const auto with = WithCredentials(
       WithScript(R"(echo '{"status":{"clientCertificateData":"cert","clientKeyData":"key"}}')"));
   ASSERT_TRUE(with) << with.error().message;

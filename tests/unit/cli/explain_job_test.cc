@@ -53,7 +53,7 @@ TEST(ExplainJobTest, AJobThatWaitsHasItsPlaceAndTheReason) {
   EXPECT_THAT(explanation.remarks, IsEmpty());
 }
 
-TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
+TEST(ExplainJobTest, NamesTheGpuTypeOfAJobAndTheReason) {
   QueueFacts facts = MakeQueue();
   facts.policies[0].settings.policy = "las";
   facts.policies[0].settings.gpu_types = GpuTypes::kAware;
@@ -72,7 +72,7 @@ TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
   EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow), Not(HasSubstr("GPU type")));
 }
 
-TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
+TEST(ExplainJobTest, RemarksOnADeadlineInDanger) {
   QueueFacts facts = MakeQueue();
   Workload& job = facts.workloads[1];
   job.deadline = kQueueNow + std::chrono::hours(1);
@@ -86,15 +86,15 @@ TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
   EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("has passed")));
 }
 
-TEST(ExplainJobTest, WhatATrainJobToldIsShownAsItToldIt) {
+TEST(ExplainJobTest, ShowsTheStatusOfATrainJob) {
   JobExplanation explanation = Explained(MakeQueue(), "a");
   EXPECT_THAT(ToText(explanation, kQueueNow), Not(HasSubstr("TrainJob status")));
   EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"trainerStatus\": null"));
-  explanation.told = {Seconds(720), 45, kQueueNow - std::chrono::seconds(20)};
+  explanation.trainer_status = {Seconds(720), 45, kQueueNow - std::chrono::seconds(20)};
   EXPECT_THAT(ToText(explanation, kQueueNow),
               HasSubstr("\nTrainJob status, 20s ago: 45 % done, 12m left\n"));
   EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"remainingSeconds\": 720"));
-  explanation.told = {std::nullopt, std::nullopt, kQueueNow + std::chrono::hours(1)};
+  explanation.trainer_status = {std::nullopt, std::nullopt, kQueueNow + std::chrono::hours(1)};
   EXPECT_THAT(ToText(explanation, kQueueNow),
               HasSubstr("\nTrainJob status, 0s ago: progress unknown, remaining time unknown\n"));
 }
@@ -105,7 +105,7 @@ TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
   EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow), HasSubstr("Pods without a node: a-0 ("));
 }
 
-TEST(ExplainJobTest, WhatIsUnusualIsSaid) {
+TEST(ExplainJobTest, RemarksOnUnusualJobs) {
   QueueFacts facts = MakeQueue();
   facts.notes = {"no data on pods: forbidden"};
   facts.workloads[0].may_lose_turn = false;
@@ -126,7 +126,7 @@ TEST(ExplainJobTest, WhatIsUnusualIsSaid) {
   EXPECT_THAT(ToText(Explained(facts, "b"), kQueueNow), Not(HasSubstr("\nQueue ")));
 }
 
-TEST(ExplainJobTest, OfAnEndedJobThereIsWhatItHad) {
+TEST(ExplainJobTest, ShowsTheServiceOfAnEndedJob) {
   QueueFacts facts = MakeQueue();
   facts.workloads[1].finished = true;
   const std::string text = ToText(Explained(facts, "a"), kQueueNow);

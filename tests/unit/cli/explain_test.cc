@@ -107,22 +107,22 @@ TEST(ExplainTest, DevicesThatAreNotHealthyAreNamedWithWhatToDo) {
 TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
   PodFacts facts;
   facts.pod = MemberOf("w-0", "n1", 6);
-  const auto told = [&](std::vector<Pod> pods) {
+  const auto remarks_on = [&](std::vector<Pod> pods) {
     pods.push_back(facts.pod);
     facts.cluster = Cluster(
         {MakeNode("n1", Amounts(4, 24, 64)), MakeNode("n2", Amounts(4, 24, 64))}, std::move(pods));
     return ToText(Explain(facts, kNow), kNow);
   };
-  EXPECT_THAT(told({MemberOf("w-1", "n2", 6), MemberOf("w-2", "n2", 6)}),
+  EXPECT_THAT(remarks_on({MemberOf("w-1", "n2", 6), MemberOf("w-2", "n2", 6)}),
               HasSubstr("Gang team/bert of 3 pods: 3 exist, 3 run (1 on n1, 2 on n2); each has "
                         "cpu 6, memory 4Gi\n"));
-  EXPECT_THAT(told({MemberOf("w-1", "n2", 9), Unschedulable(MemberOf("w-2", "", 3))}),
+  EXPECT_THAT(remarks_on({MemberOf("w-1", "n2", 9), Unschedulable(MemberOf("w-2", "", 3))}),
               HasSubstr("2 run (1 on n1, 1 on n2); they have from cpu 6, memory 4Gi to cpu 9, "
                         "memory 4Gi, to be equalised within a round or two\n"
                         "  1 of them wait until all of these can be placed at once\n"));
   facts.pod = Unschedulable(MemberOf("w-0", "", 3));
-  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 exist, 0 run\n"
-                                  "  it waits for 2 more pods to be created\n"));
+  EXPECT_THAT(remarks_on({}), HasSubstr("Gang team/bert of 3 pods: 1 exist, 0 run\n"
+                                        "  it waits for 2 more pods to be created\n"));
   EXPECT_THAT(ToJson(ToTree(Explain(facts, kNow))), HasSubstr("\"gang\""));
   facts.cluster = nullptr;
   EXPECT_THAT(ToText(Explain(facts, kNow), kNow), HasSubstr("Gang team/bert of 3 pods\n"));
@@ -169,7 +169,7 @@ TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
   EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"partOfBest\": 0.75"));
 }
 
-TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
+TEST(ExplainTest, ListsTheReasonPerNodeForAWaitingPod) {
   Node tainted = MakeNode("n3", Amounts(8, 24, 64));
   tainted.taints = {{"team", "others", "NoSchedule"}};
   Pod peer = Managed("peer", 23);
@@ -208,7 +208,7 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
 }
 
-TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
+TEST(ExplainTest, NamesThePodForWhichAPlaceIsReserved) {
   PodFacts facts;
   facts.pod = Unschedulable(Managed("rival", 3));
   EXPECT_THAT(Explain(facts, kNow).remarks,
@@ -223,7 +223,7 @@ TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
               Contains(HasSubstr("reserved for the replacement of team/bert-3: until that pod")));
 }
 
-TEST(ExplainTest, RemarksSayWhatIsUnusual) {
+TEST(ExplainTest, RemarksOnUnusualPods) {
   PodFacts facts;
   facts.notes = {"no data on nodes: forbidden"};
   facts.pod = Managed("train-0", 6);
@@ -244,7 +244,7 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet does not exist")));
 }
 
-TEST(ExplainTest, APodThatAResizeMayCostItsGpusHearsWhy) {
+TEST(ExplainTest, ExplainsThatAResizeMayCostAPodItsGpus) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
@@ -270,7 +270,7 @@ TEST(ExplainTest, APodThatAResizeMayCostItsGpusHearsWhy) {
   EXPECT_EQ(explanation.node->devices, DeviceSafety::kSafe);
 }
 
-TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
+TEST(ExplainTest, RemarksThatAPodWithoutProgressIsNotMeasured) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
   facts.pod.uid = "u-0";
@@ -290,7 +290,7 @@ TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
               Contains(AllOf(HasSubstr("the estimate by how busy"), HasSubstr("never below"))));
 }
 
-TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
+TEST(ExplainTest, ShowsTheNoteOfAMeasuredProfile) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
   ProfileObject object = MakeProfile();
@@ -299,7 +299,7 @@ TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("changes too much")));
 }
 
-TEST(ExplainTest, ItSaysByWhichIdentityAMeasuredProfileWasFound) {
+TEST(ExplainTest, NamesTheIdentityThatFoundAMeasuredProfile) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
   ProfileObject object = MakeProfile();
@@ -320,7 +320,7 @@ TEST(ExplainTest, ItSaysByWhichIdentityAMeasuredProfileWasFound) {
               Contains(AllOf(HasSubstr("is a hint"), HasSubstr("fair share"))));
 }
 
-TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
+TEST(ExplainTest, ExplainsWhyAPodIsNotManaged) {
   PodFacts facts;
   facts.pod = MakePod("web", Amounts(0, 1, 1));
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("requests no GPUs")));

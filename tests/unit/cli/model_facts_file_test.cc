@@ -69,7 +69,7 @@ TEST(ModelFactsFileTest, TheServersShapeChoosesTheFacts) {
             "servers with one of 3, 4");
 }
 
-TEST(ModelFactsFileTest, WhatIsWrongIsNamedWithItsField) {
+TEST(ModelFactsFileTest, ErrorsNameTheField) {
   EXPECT_EQ(ErrorOf("{" + kDoc + R"(, "3": {"m5": {"1": {"demand_cpu": 3}}}})"),
             "facts.json:1:101: m5.1: the field demand_mem_gb is missing: add it");
   EXPECT_EQ(ErrorOf("{" + kDoc + R"(, "3": {"m5": {"x": {}}}})"),
@@ -89,7 +89,7 @@ TEST(ModelFactsFileTest, WhatIsWrongIsNamedWithItsField) {
             "facts.json:1:35: _doc.rows_cpu_per_gpu: write the amounts in ascending order");
 }
 
-TEST(ModelFactsFileTest, WhatIsNotOfTheFormIsAnErrorToo) {
+TEST(ModelFactsFileTest, MalformedTextIsAnError) {
   for (const std::string text : {"", "[]", "x", "{", R"({"3": 1})", R"({"3": {"a": 1}})"})
     EXPECT_NE(ErrorOf(text), "no error") << text;
 }

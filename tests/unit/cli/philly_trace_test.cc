@@ -36,7 +36,7 @@ TEST(PhillyTraceTest, JobsComeInTheOrderOfSubmissionAfterTheFirst) {
   EXPECT_EQ(trace->jobs[2].submitted, Seconds(86400));
 }
 
-TEST(PhillyTraceTest, AttemptsAddUpAndTheLastOneSaysHowManyGpus) {
+TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
   const auto trace = ParsePhillyTrace(ReadExample());
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[1].duration, Seconds(600 + 7205));
@@ -76,7 +76,7 @@ TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
   }
 }
 
-TEST(PhillyTraceTest, WhatIsNoTraceIsRejected) {
+TEST(PhillyTraceTest, RejectsTextThatIsNoTrace) {
   EXPECT_EQ(ErrorOf(R"({"jobs": []})"),
             "not a Philly trace: an object instead of an array of jobs");
   EXPECT_EQ(ErrorOf("[]"), "the trace has no job that ever ran");

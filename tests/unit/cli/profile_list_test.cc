@@ -52,7 +52,7 @@ TEST(ProfileListTest, WithOneMemoryAmountThereIsOneCurve) {
   EXPECT_THAT(ProfileText(object, WallTime{}), Not(HasSubstr("by memory")));
 }
 
-TEST(ProfileListTest, WhatIsWrongIsSaid) {
+TEST(ProfileListTest, ShowsWhatIsWrong) {
   ProfileObject object = Make("broken", {});
   object.problems = {"spec.points: is empty"};
   EXPECT_THAT(ProfileText(object, WallTime{}), HasSubstr("Invalid: spec.points: is empty\n"));
@@ -91,7 +91,7 @@ ProfileObject MeasuredBert() {
   return object;
 }
 
-TEST(ProfileListTest, WhatWasMeasuredIsToldFromWhatWasGiven) {
+TEST(ProfileListTest, DistinguishesMeasuredFromGivenProfiles) {
   const WallTime now(std::chrono::seconds(90));
   const std::string table =
       ProfileTable(Profiles({MeasuredBert(), Make("given", {{Cores(1), GiB(1), 5}})}), false, now);
@@ -104,14 +104,14 @@ TEST(ProfileListTest, WhatWasMeasuredIsToldFromWhatWasGiven) {
   EXPECT_EQ(ConfidenceOf(*object.measured), "estimated");
 }
 
-TEST(ProfileListTest, ACurveOfGangsSaysSo) {
+TEST(ProfileListTest, ShowsTheGangSizeOfACurve) {
   ProfileObject object = MeasuredBert();
   object.gang_size = object.measured->gang_size = 4;
   EXPECT_THAT(ProfileText(object, WallTime{}),
               HasSubstr("1 GPUs of product A100, in gangs of 4, with this CPU for each pod\n"));
 }
 
-TEST(ProfileListTest, AMeasuredCurveSaysHowSureEachPointIs) {
+TEST(ProfileListTest, ShowsTheCertaintyOfEachPoint) {
   EXPECT_EQ(ProfileText(MeasuredBert(), WallTime(std::chrono::seconds(90))),
             "Profile team/measured-bert-1gpu: bert, 1 GPUs of product A100\n"
             "Demand cpu 1; - times as fast with it as with the fair share\n"
@@ -131,7 +131,7 @@ TEST(ProfileListTest, AMeasuredCurveSaysHowSureEachPointIs) {
                 std::string(50, '#') + "\n");
 }
 
-TEST(ProfileListTest, WhatIsKnownOfMemoryIsSaidWithItsDoubts) {
+TEST(ProfileListTest, ShowsMemoryWithItsUncertainty) {
   ProfileObject object = MeasuredBert();
   object.measured->memory = MeasuredMemory{GiB(8), GiB(40), MiB(4), MiB(500), false};
   EXPECT_THAT(
@@ -161,7 +161,7 @@ TEST(ProfileListTest, AnEstimateIsCalledOneAndIsNotExported) {
   EXPECT_THAT(manifest.error().message, HasSubstr("estimate"));
 }
 
-TEST(ProfileListTest, WhatWasMeasuredBecomesAManifestWithoutTheGuesses) {
+TEST(ProfileListTest, ManifestOfAMeasuredProfileOmitsGuesses) {
   ProfileObject object = MeasuredBert();
   const auto manifest = ToManifest(object);
   ASSERT_TRUE(manifest);

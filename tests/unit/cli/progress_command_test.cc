@@ -27,7 +27,7 @@ class ProgressCommandTest : public ::testing::Test {
   const std::string file_;
 };
 
-TEST_F(ProgressCommandTest, TellsWhatALogSays) {
+TEST_F(ProgressCommandTest, PrintsTheProgressInALog) {
   Write(kLog);
   const Result<TrainingProgress> progress = ReadProgress({.file = file_});
   ASSERT_TRUE(progress);

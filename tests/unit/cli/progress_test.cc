@@ -107,7 +107,7 @@ TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
   EXPECT_EQ(token_requests_.size(), 3U);
 }
 
-TEST_F(ProgressTest, WhoeverGetsNoneIsToldWhatHelps) {
+TEST_F(ProgressTest, NotesHowToGetProgress) {
   answer_ = {.status = 403, .body = "the token's account has no permission"};
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
   EXPECT_THAT(Read().note, HasSubstr("the token's account has no permission"));
@@ -157,7 +157,7 @@ TEST(ProgressTextTest, BusyGpusAreCalledAnEstimate) {
   EXPECT_EQ(RateText(known), "~0.83 busy 2m ago");
 }
 
-TEST(ProgressTextTest, WhatIsOlderThanTwoMinutesIsSaidToBe) {
+TEST(ProgressTextTest, ProgressOlderThanTwoMinutesShowsItsAge) {
   KnownProgress known = SampleProgress();
   known.age = seconds(119);  // and a second between the line and the answer
   EXPECT_EQ(RateText(known), "12.3/s");

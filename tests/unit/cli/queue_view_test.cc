@@ -29,7 +29,7 @@ std::vector<std::string> Shown(const QueueFacts& facts) {
   return shown;
 }
 
-TEST(QueueViewTest, WhoRunsAndWhoIsNextAndWhy) {
+TEST(QueueViewTest, ShowsRunningAndNextWorkloadsWithReasons) {
   QueueFacts facts = MakeQueue();
   facts.workloads.push_back(MakeWorkload("c"));
   facts.workloads.back().note = RoundNote{.written = -1, .served = 50, .at = kQueueNow};
@@ -47,7 +47,7 @@ TEST(QueueViewTest, WhoRunsAndWhoIsNextAndWhy) {
   EXPECT_THAT(ToJson(ToTree(view)), HasSubstr("\"fairShareDelaySeconds\": 600"));
 }
 
-TEST(QueueViewTest, WhatAWorkloadHasHadGoesOnFromItsNote) {
+TEST(QueueViewTest, ServiceContinuesFromTheNoteOfAWorkload) {
   const QueueFacts facts = MakeQueue();
   const RoundService had = *ViewQueue(facts, "train", kQueueNow).workloads[0].service;
   EXPECT_EQ(had.served, 330);
@@ -56,7 +56,7 @@ TEST(QueueViewTest, WhatAWorkloadHasHadGoesOnFromItsNote) {
   EXPECT_EQ(had.lost_turns, 2U);
 }
 
-TEST(QueueViewTest, WhatFindsNoNodeWaitsForThat) {
+TEST(QueueViewTest, WorkloadWithoutANodeIsUnplaced) {
   QueueFacts facts = MakeQueue();
   facts.pods[0].has_node = facts.pods[0].running = false;
   EXPECT_THAT(Shown(facts), ElementsAre("- team/a unplaced runs", "1 team/b waits next"));
@@ -67,20 +67,20 @@ TEST(QueueViewTest, WhatFindsNoNodeWaitsForThat) {
   EXPECT_EQ(ViewQueue(facts, "train", kQueueNow).workloads[0].state, "starts");
 }
 
-TEST(QueueViewTest, ABandThatIsYetToBeWrittenIsSaid) {
+TEST(QueueViewTest, ShowsABandThatIsNotWrittenYet) {
   QueueFacts facts = MakeQueue();
   facts.workloads.pop_back();
   EXPECT_EQ(ViewQueue(facts, "train", kQueueNow).workloads[0].why,
             "its next band is runs: it has its turn");
 }
 
-TEST(QueueViewTest, WhatIsLeftAloneHasNoPlace) {
+TEST(QueueViewTest, StoppedWorkloadHasNoPlace) {
   QueueFacts facts = MakeQueue();
   facts.workloads[0].active = false;
   EXPECT_THAT(Shown(facts), ElementsAre("- team/a runs runs", "- team/b stopped next"));
 }
 
-TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
+TEST(QueueViewTest, ShowsKueuesOrderIfNoPolicyOrdersTheQueue) {
   QueueFacts facts = MakeQueue();
   facts.policies[0].status.queues[0] = {
       .name = "train", .ready = false, .message = "it has no quota of GPUs", .up_next = {}};
@@ -96,7 +96,7 @@ TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
   EXPECT_THAT(ViewOrderedQueues(facts, kQueueNow), IsEmpty());
 }
 
-TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
+TEST(QueueViewTest, ShowsGpuTypesAndWorkloadsThatWaitForOne) {
   QueueFacts facts = MakeQueue();
   facts.policies[0].settings.policy = "las";
   facts.policies[0].settings.gpu_types = GpuTypes::kAware;

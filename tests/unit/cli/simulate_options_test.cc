@@ -28,7 +28,7 @@ TEST(SimulateOptionsTest, TheDefaultsAreThePapersServersAndRounds) {
   EXPECT_FALSE(options->window);
 }
 
-TEST(SimulateOptionsTest, WhatIsWrittenIsRead) {
+TEST(SimulateOptionsTest, ReadsAllOptions) {
   SimulateArguments arguments = Good();
   arguments.gpus = 4;
   arguments.cpus = 48;
@@ -113,7 +113,7 @@ TEST(SimulateOptionsTest, WithAClusterProfilesMayBeItsOwn) {
   EXPECT_EQ(options->remaining, Seconds(7200));
 }
 
-TEST(SimulateOptionsTest, WhatBelongsToAClusterNeedsOne) {
+TEST(SimulateOptionsTest, ClusterOptionsNeedACluster) {
   SimulateArguments arguments = Good();
   arguments.remaining = "2h";
   EXPECT_EQ(ErrorOf(arguments), "--remaining: only with --from-cluster or --cluster");
@@ -122,7 +122,7 @@ TEST(SimulateOptionsTest, WhatBelongsToAClusterNeedsOne) {
   EXPECT_EQ(ErrorOf(arguments), "--save-cluster: only with --from-cluster");
 }
 
-TEST(SimulateOptionsTest, WhoWasWhereIsKeptForFilesThatSayIt) {
+TEST(SimulateOptionsTest, KeepsChangesForTheFilesThatShowThem) {
   SimulateArguments arguments = Good();
   EXPECT_FALSE(CheckArguments(arguments)->keeps_changes);
   arguments.html = "page.html";

@@ -83,7 +83,7 @@ TEST(StartingClusterTest, PodsThatEndOrWaitForOthersAreLeftOut) {
   EXPECT_EQ(cluster->gpus(), Gpus(4));
 }
 
-TEST(StartingClusterTest, WhoseSchedulersPodsWaitIsASetting) {
+TEST(StartingClusterTest, SchedulerOfWaitingPodsIsASetting) {
   wire::PodRules rules = kRules;
   rules.claims.scheduler_name = "theirs";
   const auto cluster = Parse({kNode, PodText("theirs", R"("schedulerName":"theirs",)", ""),
@@ -121,7 +121,7 @@ TEST(StartingClusterTest, AJobWaitsForThePodsThatRunAlready) {
   }
 }
 
-TEST(StartingClusterTest, AJobThatNeverGetsItsGpusKeepsNobodyFromTheirFigures) {
+TEST(StartingClusterTest, JobThatNeverStartsDoesNotHideFiguresOfOthers) {
   for (const Manager manager : {Manager::kSynergy, Manager::kOthers}) {
     const auto run = RunBeside(std::nullopt, manager);
     ASSERT_TRUE(run) << run.error().message;

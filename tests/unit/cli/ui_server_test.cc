@@ -56,7 +56,7 @@ class UiServerTest : public ::testing::Test {
   std::unique_ptr<http::Client> client_;
 };
 
-TEST_F(UiServerTest, NothingIsServedToWhoDoesNotKnowThePath) {
+TEST_F(UiServerTest, ServesNothingWithoutTheSecretPath) {
   for (const char* path : {"/", "/state", "/explain?namespace=default&name=a", "/other/state"}) {
     EXPECT_EQ(Get(path).status, 404) << path;
   }
@@ -79,7 +79,7 @@ TEST_F(UiServerTest, TheStateIsFollowedByDifferences) {
   EXPECT_THAT(Get("/secret/state?since=nonsense").body, HasSubstr(R"("state":{"nodes")"));
 }
 
-TEST_F(UiServerTest, ManyWhoAskAreOneWhoReads) {
+TEST_F(UiServerTest, ManyRequestsShareOneRead) {
   for (int page = 0; page < 5; ++page) Get("/secret/state");
   EXPECT_EQ(api_.requests("/api/v1/nodes").size(), 1U);
   LetTimePass();
@@ -87,7 +87,7 @@ TEST_F(UiServerTest, ManyWhoAskAreOneWhoReads) {
   EXPECT_EQ(api_.requests("/api/v1/nodes").size(), 2U);
 }
 
-TEST_F(UiServerTest, WhatIsNotThereIsAskedForOncePerPage) {
+TEST_F(UiServerTest, AbsentApisAreReadOncePerPage) {
   constexpr const char* kProgress =
       "/api/v1/namespaces/synergy-system/serviceaccounts/synergy-controller-progress/token";
   constexpr const char* kPolicies = "/apis/synergy.io/v1alpha1/roundpolicies";
@@ -107,7 +107,7 @@ TEST_F(UiServerTest, WhatIsNotThereIsAskedForOncePerPage) {
   EXPECT_EQ(Asked(kPolicies), 2U);
 }
 
-TEST_F(UiServerTest, WhatFailsIsToldAndAskedForAgain) {
+TEST_F(UiServerTest, FailedReadIsShownAndTriedAgain) {
   api_.FailNext("GET", "/apis/synergy.io/v1alpha1/roundpolicies", 500);
   EXPECT_THAT(Get("/secret/state").body, HasSubstr("no queues: "));
   const size_t asked = Asked("/apis/synergy.io/v1alpha1/roundpolicies");
@@ -117,13 +117,13 @@ TEST_F(UiServerTest, WhatFailsIsToldAndAskedForAgain) {
 }
 
 TEST_F(UiServerTest, APodIsExplained) {
-  const auto told = Get("/secret/explain?namespace=default&name=a");
-  EXPECT_EQ(told.status, 200);
-  EXPECT_THAT(told.body, HasSubstr("n1"));
+  const auto response = Get("/secret/explain?namespace=default&name=a");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(response.body, HasSubstr("n1"));
   EXPECT_EQ(Get("/secret/explain?namespace=default&name=gone").status, 404);
 }
 
-TEST_F(UiServerTest, WhatIsNoNameBecomesNoPath) {
+TEST_F(UiServerTest, InvalidNamesReachNoPath) {
   for (const char* query : {"", "?namespace=default", "?name=a", "?namespace=default&name=a%2F..",
                             "?namespace=default&name=..", "?namespace=x/pods&name=a"}) {
     EXPECT_EQ(Get(std::string("/secret/explain") + query).status, 400) << query;
@@ -131,11 +131,11 @@ TEST_F(UiServerTest, WhatIsNoNameBecomesNoPath) {
   EXPECT_TRUE(api_.requests().empty());
 }
 
-TEST_F(UiServerTest, AFaultOfTheApiServerIsToldAndOver) {
+TEST_F(UiServerTest, FaultOfTheApiServerIsReportedAndPasses) {
   api_.FailNext("GET", "/api/v1/pods", 403);
-  const auto told = Get("/secret/state");
-  EXPECT_EQ(told.status, 502);
-  EXPECT_THAT(told.body, HasSubstr("403"));
+  const auto response = Get("/secret/state");
+  EXPECT_EQ(response.status, 502);
+  EXPECT_THAT(response.body, HasSubstr("403"));
   EXPECT_EQ(Get("/secret/state").status, 200);
 }
 

@@ -43,7 +43,7 @@ class ClusterStateFixture : public ::testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
-  bool Knows(const std::string& pod) const { return state.FindPod(pod) != nullptr; }
+  bool HasPod(const std::string& pod) const { return state.FindPod(pod) != nullptr; }
   bool Exists(const std::string& node) const {
     const auto snapshot = state.Snapshot();
     const auto place = snapshot->Find(node);

@@ -19,7 +19,7 @@ class ClusterJournalTest : public ClusterStateFixture {
   RecordedChanges journal;
 };
 
-TEST_F(ClusterJournalTest, IsToldOfACallWithTheVersionAfterIt) {
+TEST_F(ClusterJournalTest, RecordsACallWithTheVersionAfterIt) {
   HaveNode("n1");
   ASSERT_EQ(journal.all.size(), 1U);
   ASSERT_TRUE(std::holds_alternative<change::UpsertNode>(Last().call));
@@ -28,14 +28,14 @@ TEST_F(ClusterJournalTest, IsToldOfACallWithTheVersionAfterIt) {
   EXPECT_EQ(Last().version, state.version());
 }
 
-TEST_F(ClusterJournalTest, IsToldOfACallWithoutEffectWithTheVersionThatThereWas) {
+TEST_F(ClusterJournalTest, RecordsACallWithoutEffectWithTheSameVersion) {
   HaveNode("n1");
   state.RemovePod("nobody");
   ASSERT_TRUE(std::holds_alternative<change::RemovePod>(Last().call));
   EXPECT_EQ(Last().version, 1U);
 }
 
-TEST_F(ClusterJournalTest, IsToldWhatCameOfAnAssume) {
+TEST_F(ClusterJournalTest, RecordsTheOutcomeOfAnAssume) {
   HaveNode("n1");
   ASSERT_TRUE(Assume(MakeGpuPod("p", 8), "n1"));
   EXPECT_TRUE(std::get<change::Assume>(Last().call).outcome.assumed);
@@ -46,7 +46,7 @@ TEST_F(ClusterJournalTest, IsToldWhatCameOfAnAssume) {
   EXPECT_EQ(std::get<change::Assume>(Last().call).outcome.bound_to, "n1");
 }
 
-TEST_F(ClusterJournalTest, IsNotToldOfQuestions) {
+TEST_F(ClusterJournalTest, RecordsNoQueries) {
   HaveNode("n1");
   state.Snapshot();
   state.FindPlacement("p");
@@ -72,7 +72,7 @@ TEST_F(ClusterJournalTest, AppliedToAStateThatIsAnotherOneIsAConflict) {
 
 TEST_F(ClusterJournalTest, APlaceThatIsNotThereIsNowhereToExpectAPod) {
   EXPECT_TRUE(state.Apply({change::Expect{MakeGpuPod("p", 1), 1000, At(1)}, 0}));
-  EXPECT_FALSE(Knows("p"));
+  EXPECT_FALSE(HasPod("p"));
 }
 
 }  // namespace

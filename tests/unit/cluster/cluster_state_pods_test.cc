@@ -67,7 +67,7 @@ TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
 
 TEST_F(PodLifeTest, AWaitingPodTakesNothing) {
   state.UpsertPod(MakeGpuPod("a", 2));
-  EXPECT_TRUE(Knows("a"));
+  EXPECT_TRUE(HasPod("a"));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
   EXPECT_EQ(PlacedOn("a"), "nowhere");
 }
@@ -77,14 +77,14 @@ TEST_F(PodLifeTest, ABoundPodTakesItsShareUntilItIsGone) {
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
   state.RemovePod("a");
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
 }
 
 TEST_F(PodLifeTest, AFinishedPodGivesItsShareBackAtOnce) {
   state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n1"));
   state.UpsertPod(Finished(OnNode(MakeGpuPod("a", 2), "n1")));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
 }
 
 TEST_F(PodLifeTest, APodThatIsBeingDeletedKeepsItsShareUntilItIsGone) {
@@ -124,21 +124,21 @@ TEST_F(PodLifeTest, AnExpectationEndsAtItsDeadline) {
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
 }
 
-TEST_F(PodLifeTest, APodWhoseExpectationEndedWaitsAgainIfTheWatchKnowsItAndIsForgottenIfNot) {
+TEST_F(PodLifeTest, StaleExpectationLeavesAWatchedPodWaitingAndDropsOthers) {
   state.UpsertPod(MakeGpuPod("known", 1));
   Expect(MakeGpuPod("known", 1), "n1");
   Expect(MakeGpuPod("unheard of", 1), "n1");
   state.DropStaleExpectations(At(10), {});
-  EXPECT_TRUE(Knows("known"));
+  EXPECT_TRUE(HasPod("known"));
   EXPECT_EQ(state.FindPod("known")->node, "");
-  EXPECT_FALSE(Knows("unheard of"));
+  EXPECT_FALSE(HasPod("unheard of"));
 }
 
 TEST_F(PodLifeTest, NothingIsExpectedOnANodeThatIsGone) {
   const NodeIndex place = PlaceOf(*state.Snapshot(), "n1");
   state.RemoveNode("n1");
   state.Expect(MakeGpuPod("a", 2), place, At(3));
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
 }
 
 TEST_F(PodLifeTest, AnExpectationDoesNotOverrideAnAssumedOrABoundPlace) {
@@ -185,7 +185,7 @@ TEST_F(PodLifeTest, APodThatDoesNotFitIsNotAssumedAndTheReasonIsGiven) {
   EXPECT_FALSE(outcome.assumed);
   EXPECT_TRUE(outcome.failures.Has(FitFailures::kGpus));
   EXPECT_FALSE(outcome.bound_to.has_value());
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
 }
 
 TEST_F(PodLifeTest, NoPodIsAssumedOnAnUnknownNode) {
@@ -219,7 +219,7 @@ TEST_F(PodLifeTest, AnExpectationGivesWayToABind) {
   EXPECT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   EXPECT_THAT(PodsOn("n1"), ElementsAre("a"));
   EXPECT_EQ(PlacedOn("promised"), "nowhere");
-  EXPECT_TRUE(Knows("promised"));
+  EXPECT_TRUE(HasPod("promised"));
 }
 
 TEST_F(PodLifeTest, AnExpectationStaysWhereABindFitsBesideIt) {
@@ -250,10 +250,10 @@ TEST_F(PodLifeTest, AForgottenPodGivesItsPlaceBack) {
   EXPECT_EQ(state.FindPod("a")->node, "");
 }
 
-TEST_F(PodLifeTest, ForgettingAPodThatOnlyWeHaveHeardOfDropsIt) {
+TEST_F(PodLifeTest, ForgettingAPodThatOnlyWeAssumedDropsIt) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   state.Forget("a");
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
 }
 
 TEST_F(PodLifeTest, ForgettingTakesOnlyAssumedPlacesBack) {
@@ -271,7 +271,7 @@ TEST_F(PodLifeTest, TheWatchConfirmsAnAssumedPod) {
   EXPECT_EQ(PlacedOn("a"), "nowhere");
 }
 
-TEST_F(PodLifeTest, WhereTheApiServerSaysAPodIsBoundOverridesOurAssumption) {
+TEST_F(PodLifeTest, BindingOfTheApiServerOverridesOurAssumption) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 2), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n2"));
   EXPECT_THAT(PodsOn("n1"), IsEmpty());
@@ -319,7 +319,7 @@ TEST_F(PodLifeTest, AnAssumedPodThatIsDeletedOrFinishedGivesItsPlaceBack) {
   EXPECT_EQ(state.known_pods(), 0U);
 }
 
-TEST_F(PodLifeTest, RemovingAPodThatNobodyKnowsDoesNothing) {
+TEST_F(PodLifeTest, RemovingAnUnknownPodDoesNothing) {
   const auto before = state.Snapshot();
   state.RemovePod("never heard of");
   EXPECT_EQ(state.Snapshot(), before);
@@ -348,7 +348,7 @@ TEST_F(PodLifeTest, ExtendingWhatIsNotAssumedDoesNothing) {
   state.Extend("expected", At(50));
   state.Extend("never heard of", At(50));
   state.DropStaleExpectations(At(3), {});
-  EXPECT_FALSE(Knows("expected"));
+  EXPECT_FALSE(HasPod("expected"));
 }
 
 TEST_F(PodLifeTest, ADroppedExpectationDoesNotTouchAnAssumedPod) {

@@ -31,7 +31,7 @@ class RaceTest : public ClusterStateFixture {
   }
 };
 
-TEST_F(RaceTest, OfManyPodsThatRaceForTheLastGpuExactlyOneWins) {
+TEST_F(RaceTest, ExactlyOneOfManyPodsWinsTheLastGpu) {
   for (int round = 0; round < 50; ++round) {
     const std::string node = "n" + std::to_string(round);
     HaveNode(node);

@@ -53,7 +53,7 @@ TEST_F(ReplaceTest, PodsThatAreNotListedAreGone) {
   state.UpsertPod(MakeGpuPod("waiting", 1));
   state.ReplacePods({OnNode(MakeGpuPod("b", 3), "n1")});
   EXPECT_THAT(PodsOn("n1"), ElementsAre("b"));
-  EXPECT_FALSE(Knows("waiting"));
+  EXPECT_FALSE(HasPod("waiting"));
   EXPECT_EQ(state.known_pods(), 1U);
 }
 
@@ -69,7 +69,7 @@ TEST_F(ReplaceTest, AnAssumedPodThatTheWatchHasReportedIsGoneWhenTheListLacksIt)
   state.UpsertPod(MakeGpuPod("a", 1));
   ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1"));
   state.ReplacePods({});
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
   EXPECT_EQ(state.assumed_pods(), 0U);
   EXPECT_THAT(PodsOn("n1"), IsEmpty());
 }
@@ -117,12 +117,12 @@ TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
     for (const Pod& pod : part.pods) its_nodes.insert(pod.node);
     for (const std::string& node : its_nodes) EXPECT_TRUE(nodes.insert(node).second) << node;
     listed += part.pods.size();
-    // heard_until advances only when the whole list is applied.
-    EXPECT_EQ(part.heard_until, listed == pods.size() && part.pods.empty() ? 99 + listed : 0);
+    // observed_until advances only when the whole list is applied.
+    EXPECT_EQ(part.observed_until, listed == pods.size() && part.pods.empty() ? 99 + listed : 0);
   }
   EXPECT_EQ(listed, pods.size());
   EXPECT_EQ(state.known_pods(), pods.size());
-  EXPECT_EQ(state.Snapshot()->pods_heard_until(), 99 + listed);
+  EXPECT_EQ(state.Snapshot()->pods_observed_until(), 99 + listed);
 }
 
 TEST_F(ReplaceTest, AfterARestoreOfTheStoreVersionsBeginLower) {
@@ -131,10 +131,10 @@ TEST_F(ReplaceTest, AfterARestoreOfTheStoreVersionsBeginLower) {
   state.UpsertPod(pod);
   pod.resource_version = 7;
   state.ReplacePods({pod});
-  EXPECT_EQ(state.Snapshot()->pods_heard_until(), 7U);
+  EXPECT_EQ(state.Snapshot()->pods_observed_until(), 7U);
 }
 
-TEST_F(ReplaceTest, APodThatIsHeardOfWhileTheListIsTakenSurvivesIt) {
+TEST_F(ReplaceTest, PodWatchedWhileTheListIsTakenSurvivesIt) {
   state.UpsertPod(OnNode(MakeGpuPod("gone", 1), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("refreshed", 1), "n1"));
   PodList list(state, {OnNode(MakeGpuPod("a", 1), "n1"), OnNode(MakeGpuPod("b", 1), "n2")}, 1);

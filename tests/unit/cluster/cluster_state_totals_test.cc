@@ -45,7 +45,7 @@ TEST_F(TotalsTest, PodsWithoutGpusHaveNoPartInTheLeastPerGpu) {
   EXPECT_EQ(LeastPerGpu(), ResourceVector{});
 }
 
-TEST_F(TotalsTest, APodThatAsksForNothingDoesNotSayWhatPodsNeed) {
+TEST_F(TotalsTest, PodWithoutRequestsDoesNotLowerTheLeastPerGpu) {
   state.UpsertPod(MakePod("best effort", {Gpus(1), Cores(0), Bytes(0)}));
   EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(0), Bytes(0)}));
   state.UpsertPod(MakePod("with cpu", {Gpus(2), Cores(6), Bytes(0)}));
@@ -56,7 +56,7 @@ TEST_F(TotalsTest, APodThatAsksForNothingDoesNotSayWhatPodsNeed) {
   EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(8), GiB(20)}));
 }
 
-TEST_F(TotalsTest, PodsThatWeSizeSayWhatPodsNeed) {
+TEST_F(TotalsTest, ManagedPodsDetermineTheLeastPerGpu) {
   state.UpsertPod(MakePod("of others", {Gpus(1), MilliCpu(10), MiB(10)}));
   Pod ours = MakePod("ours", {Gpus(1), Cores(3), GiB(30)});
   ours.fungible = std::make_shared<const ManagedContainer>();
@@ -111,7 +111,7 @@ TEST_F(TotalsTest, AGatedOrLeavingPodDoesNotWaitForGpus) {
   EXPECT_EQ(LeastPerGpu(), ResourceVector{});
 }
 
-TEST_F(TotalsTest, APodWhoseGateIsLiftedWaits) {
+TEST_F(TotalsTest, PodWaitsOnceItsGateIsLifted) {
   Pod pod = MakeGpuPod("a", 1);
   pod.gated = true;
   state.UpsertPod(pod);

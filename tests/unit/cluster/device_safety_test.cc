@@ -23,7 +23,7 @@ Pod Managed(const std::string& name = "a") {
   return pod;
 }
 
-Pod Said(DeviceSafety safety, const std::string& name = "a") {
+Pod Reported(DeviceSafety safety, const std::string& name = "a") {
   Pod pod = Managed(name);
   ManagedContainer fungible = *pod.fungible;
   fungible.devices = DeviceReading{safety, "the agent's reason"};
@@ -31,7 +31,7 @@ Pod Said(DeviceSafety safety, const std::string& name = "a") {
   return pod;
 }
 
-TEST(DeviceSafetyTest, WhereNobodySaysAnythingNothingIsKnownAndNothingResized) {
+TEST(DeviceSafetyTest, WithoutAReportNothingIsKnownOrResized) {
   EXPECT_EQ(DevicesOf(Managed(), kUnlabelled).safety, DeviceSafety::kUnknown);
   EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not reported"));
   EXPECT_FALSE(MayResize(Managed(), kUnlabelled));
@@ -41,26 +41,27 @@ TEST(DeviceSafetyTest, WhereNobodySaysAnythingNothingIsKnownAndNothingResized) {
 TEST(DeviceSafetyTest, TheNodeAgentsWordCounts) {
   for (const DeviceSafety safety :
        {DeviceSafety::kUnknown, DeviceSafety::kSafe, DeviceSafety::kUnsafe, DeviceSafety::kLost}) {
-    EXPECT_EQ(DevicesOf(Said(safety), kUnlabelled), (DeviceReading{safety, "the agent's reason"}));
-    EXPECT_EQ(MayResize(Said(safety), kUnlabelled), safety == DeviceSafety::kSafe);
+    EXPECT_EQ(DevicesOf(Reported(safety), kUnlabelled),
+              (DeviceReading{safety, "the agent's reason"}));
+    EXPECT_EQ(MayResize(Reported(safety), kUnlabelled), safety == DeviceSafety::kSafe);
   }
 }
 
 TEST(DeviceSafetyTest, TheNodesLabelGoesBeforeTheAgentsWord) {
   EXPECT_TRUE(MayResize(Managed(), kLabelledSafe));
-  EXPECT_TRUE(MayResize(Said(DeviceSafety::kUnsafe), kLabelledSafe));
-  EXPECT_FALSE(MayResize(Said(DeviceSafety::kSafe), kLabelledUnsafe));
-  EXPECT_THAT(DevicesOf(Said(DeviceSafety::kSafe), kLabelledUnsafe).why,
+  EXPECT_TRUE(MayResize(Reported(DeviceSafety::kUnsafe), kLabelledSafe));
+  EXPECT_FALSE(MayResize(Reported(DeviceSafety::kSafe), kLabelledUnsafe));
+  EXPECT_THAT(DevicesOf(Reported(DeviceSafety::kSafe), kLabelledUnsafe).why,
               HasSubstr("synergy.io/devices-safe"));
 }
 
 TEST(DeviceSafetyTest, ALossGoesBeforeTheLabel) {
-  EXPECT_EQ(DevicesOf(Said(DeviceSafety::kLost), kLabelledSafe).safety, DeviceSafety::kLost);
-  EXPECT_FALSE(MayResize(Said(DeviceSafety::kLost), kLabelledSafe));
+  EXPECT_EQ(DevicesOf(Reported(DeviceSafety::kLost), kLabelledSafe).safety, DeviceSafety::kLost);
+  EXPECT_FALSE(MayResize(Reported(DeviceSafety::kLost), kLabelledSafe));
 }
 
 TEST(DeviceSafetyTest, APodWithoutGpusHasNothingToLose) {
-  Pod pod = Said(DeviceSafety::kLost);
+  Pod pod = Reported(DeviceSafety::kLost);
   pod.requests.main.gpus = Gpus(0);
   EXPECT_TRUE(MayResize(pod, kLabelledUnsafe));
 }
@@ -73,11 +74,11 @@ TEST(DeviceSafetyTest, ANodeIsAsSafeAsTheWorstOfItsManagedPods) {
     return DeviceSafetyOf(node);
   };
   EXPECT_EQ(add(MakeGpuPod("not managed", 1)), DeviceSafety::kUnknown);
-  EXPECT_EQ(add(Said(DeviceSafety::kSafe, "b")), DeviceSafety::kSafe);
+  EXPECT_EQ(add(Reported(DeviceSafety::kSafe, "b")), DeviceSafety::kSafe);
   EXPECT_EQ(add(Managed("c")), DeviceSafety::kUnknown);
-  EXPECT_EQ(add(Said(DeviceSafety::kUnsafe, "d")), DeviceSafety::kUnsafe);
-  EXPECT_EQ(add(Said(DeviceSafety::kLost, "e")), DeviceSafety::kLost);
-  EXPECT_EQ(add(Said(DeviceSafety::kSafe, "f")), DeviceSafety::kLost);
+  EXPECT_EQ(add(Reported(DeviceSafety::kUnsafe, "d")), DeviceSafety::kUnsafe);
+  EXPECT_EQ(add(Reported(DeviceSafety::kLost, "e")), DeviceSafety::kLost);
+  EXPECT_EQ(add(Reported(DeviceSafety::kSafe, "f")), DeviceSafety::kLost);
   node.pods.clear();
   node.labels = kLabelledSafe;
   EXPECT_EQ(DeviceSafetyOf(node), DeviceSafety::kSafe);

@@ -305,7 +305,7 @@ TEST_F(DevicesTest, APodThatIsCountedAgainDuringAListIsStillMissingInIt) {
   state.UpsertPod(MakeClaimPod("a", {"claim"}));
   state.UpsertPod(MakeClaimPod("b", {"claim"}));
   state.ReplacePods({MakeClaimPod("b", {"claim"})});
-  EXPECT_FALSE(Knows("a"));
+  EXPECT_FALSE(HasPod("a"));
   EXPECT_EQ(GpusOf("b"), Gpus(1));
 }
 

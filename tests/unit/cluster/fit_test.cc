@@ -87,7 +87,7 @@ std::vector<FitCase> FitCases() {
   };
 }
 
-TEST(FitTest, EveryReasonIsFoundSaidAndSortedByWhetherEvictionCouldHelp) {
+TEST(FitTest, DescribesAndSortsEveryReason) {
   for (const FitCase& fit : FitCases()) {
     const FitFailures failures = CheckFit(fit.pod, fit.node);
     EXPECT_EQ(DescribeFailures(failures, fit.pod.requests, &fit.node, kGpu), fit.description)

@@ -48,7 +48,7 @@ TEST(GangTest, TheSizeIsOurLabelOrKueuesAnnotation) {
             Sound("team/kueue/g", 2));
 }
 
-TEST(GangTest, WhatSpreadingCostsIsTheProfilesWordElseTheLabels) {
+TEST(GangTest, SpreadCostIsTheProfilesThenTheLabels) {
   const Words labels = {{"synergy.io/gang", "bert"},
                         {"synergy.io/gang-size", "8"},
                         {"synergy.io/tensor-skew", "0.74"}};
@@ -62,7 +62,7 @@ TEST(GangTest, WhatSpreadingCostsIsTheProfilesWordElseTheLabels) {
             SpreadCost{});
 }
 
-TEST(GangTest, WhatItIsToBeWithinGoesBeforeWhatSpreadingCosts) {
+TEST(GangTest, GangWithinPrecedesTheSpreadCost) {
   const auto spread = [](const std::string& within) {
     return Recognise({{"synergy.io/gang", "bert"},
                       {"synergy.io/gang-size", "8"},
@@ -190,7 +190,7 @@ TEST_F(GangReservationTest, NoneIsHeldWhereOneIsBeingBoundNorWhatWasBefore) {
   EXPECT_EQ(FreeOn("b"), Gpus(2));
 }
 
-TEST_F(GangReservationTest, NobodyElseGetsThem) {
+TEST_F(GangReservationTest, OtherPodsDoNotGetThem) {
   ASSERT_TRUE(state.Reserve({{"p", "a"}, {"q", "b"}}, later));
   EXPECT_FALSE(state.Assume(MakeGpuPod("other", 1), "a", later).assumed);
   EXPECT_TRUE(state.Assume(Member("p"), "a", later).assumed);
@@ -251,7 +251,7 @@ TEST_F(GangReservationTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
   EXPECT_TRUE(state.GangMembers("team/other").empty());
 }
 
-TEST_F(GangReservationTest, ASnapshotSaysOnWhichNodesAGangIsAndHowManyOfItWait) {
+TEST_F(GangReservationTest, SnapshotHasNodesAndWaitingMembersOfAGang) {
   EXPECT_EQ(*state.Snapshot()->GangOf("team/g"),
             (GangSites{.nodes = {}, .members = 2, .waiting = 2}));
   ASSERT_TRUE(state.Reserve({{"p", "b"}, {"q", "a"}}, later));

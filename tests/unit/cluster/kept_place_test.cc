@@ -50,7 +50,7 @@ TEST_F(KeptPlaceTest, MovesWithThePod) {
   EXPECT_EQ(FreeOn("b"), Gpus(0));
 }
 
-TEST_F(KeptPlaceTest, EndsWhenThePodSaysSo) {
+TEST_F(KeptPlaceTest, EndsWhenThePodStopsWaitingForIt) {
   state.UpsertPod(Waits(MakeGpuPod("p", 2)));
   EXPECT_EQ(FreeOn("a"), Gpus(2));
 }
@@ -79,7 +79,7 @@ TEST_F(KeptPlaceTest, GivesWayToThePodItself) {
   EXPECT_EQ(FreeOn("a"), Gpus(0));
 }
 
-TEST_F(KeptPlaceTest, IsNoneWhereThePodIsLargerThanTheNode) {
+TEST_F(KeptPlaceTest, IsNoneIfThePodIsLargerThanTheNode) {
   for (const ResourceVector& wanted :
        {ResourceVector{Gpus(3), Cores(1), GiB(1)}, ResourceVector{Gpus(1), Cores(10'000), GiB(1)},
         ResourceVector{Gpus(1), Cores(1), GiB(9)}}) {
@@ -88,7 +88,7 @@ TEST_F(KeptPlaceTest, IsNoneWhereThePodIsLargerThanTheNode) {
   }
 }
 
-TEST_F(KeptPlaceTest, IsThereAsSoonAsItsNodeIs) {
+TEST_F(KeptPlaceTest, ExistsAsSoonAsItsNodeDoes) {
   state.UpsertPod(Waits(MakeGpuPod("late", 1), "c"));
   state.UpsertNode(MakeNode("c", {Gpus(2), Cores(8), GiB(8)}));
   EXPECT_EQ(FreeOn("c"), Gpus(1));

@@ -75,7 +75,7 @@ TEST_F(NamespaceLimitsTest, GrowthLeavesRoomForAnotherPodLikeIt) {
 }
 
 // A quota may refuse a floor although it has room (docs/companion.md).
-TEST_F(NamespaceLimitsTest, WhoWasRefusedItsShareTakesItFromWhatIsReserved) {
+TEST_F(NamespaceLimitsTest, RefusedPodTakesItsShareFromTheReservedAmounts) {
   Pod pod = Training();
   auto refused = std::make_shared<ManagedContainer>(*pod.fungible);
   pod.requests.main.cpu -= kFloor.cpu - MilliCpu(1);
@@ -116,7 +116,7 @@ TEST_F(NamespaceLimitsTest, AQuotaOfLimitsCountsWhereLimitsFollowTheRequests) {
   EXPECT_FALSE(limits.HasQuota(quota.pod_namespace, &ResourceVector::memory));
 }
 
-TEST_F(NamespaceLimitsTest, AQuotaThatSaysNothingOfThemIsNone) {
+TEST_F(NamespaceLimitsTest, QuotaOnOtherResourcesIsNone) {
   EXPECT_FALSE(limits.Put(ResourceQuota{.uid = "q", .pod_namespace = "team"}));
   EXPECT_EQ(limits.quotas(), 0U);
 }

@@ -17,7 +17,7 @@ NodeSelection Requiring(NodeRequirement requirement) {
   return {.has_affinity = true, .terms = {{std::move(requirement)}}};
 }
 
-TEST(MayGoTo, AnyNodeWhereThePodSaysNothing) { EXPECT_TRUE(MayGo({})); }
+TEST(MayGoTo, AcceptsAnyNodeForAPodWithoutConstraints) { EXPECT_TRUE(MayGo({})); }
 
 TEST(MayGoTo, NeedsEveryLabelOfTheNodeSelector) {
   EXPECT_TRUE(MayGo({.node_selector = {{"product", "V100"}}}));

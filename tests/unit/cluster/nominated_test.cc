@@ -30,24 +30,24 @@ class NominatedTest : public ::testing::Test {
     state.UpsertPod(Nominated(WithPriority(MakeGpuPod("p", 2), 5), "a"));
   }
   NodeState On(const std::string& node) const { return NodeOf(*state.Snapshot(), node); }
-  Gpus Spoken(const std::string& node, const std::string& but = {}, int32_t least = 0) const {
+  Gpus Reserved(const std::string& node, const std::string& but = {}, int32_t least = 0) const {
     return On(node).Free().gpus - WithNominated(On(node), but, least).Free().gpus;
   }
 
   ClusterState state;
 };
 
-TEST_F(NominatedTest, IsSpokenForAndTakesNothingYet) {
+TEST_F(NominatedTest, IsReservedButNotTaken) {
   EXPECT_EQ(On("a").Free().gpus, Gpus(4));
-  EXPECT_EQ(Spoken("a"), Gpus(2));
-  EXPECT_EQ(Spoken("b"), Gpus(0));
+  EXPECT_EQ(Reserved("a"), Gpus(2));
+  EXPECT_EQ(Reserved("b"), Gpus(0));
 }
 
-TEST_F(NominatedTest, IsNotInItsOwnWay) { EXPECT_EQ(Spoken("a", "p"), Gpus(0)); }
+TEST_F(NominatedTest, DoesNotBlockItself) { EXPECT_EQ(Reserved("a", "p"), Gpus(0)); }
 
-TEST_F(NominatedTest, IsNotInTheWayOfWhoeverIsMoreImportant) {
-  EXPECT_EQ(Spoken("a", {}, 5), Gpus(2));
-  EXPECT_EQ(Spoken("a", {}, 6), Gpus(0));
+TEST_F(NominatedTest, DoesNotBlockPodsOfHigherPriority) {
+  EXPECT_EQ(Reserved("a", {}, 5), Gpus(2));
+  EXPECT_EQ(Reserved("a", {}, 6), Gpus(0));
 }
 
 TEST_F(NominatedTest, CountsOnceWhereAPlaceIsKept) {
@@ -63,24 +63,24 @@ TEST_F(NominatedTest, CountsOnceWhereItIsAssumedOrBound) {
   ASSERT_TRUE(state.Assume(MakeGpuPod("p", 2), "a", later).assumed);
   EXPECT_EQ(WithNominated(On("a")).Free().gpus, Gpus(2));
   state.Forget("p");
-  EXPECT_EQ(Spoken("a"), Gpus(2));
+  EXPECT_EQ(Reserved("a"), Gpus(2));
   state.UpsertPod(OnNode(MakeGpuPod("p", 2), "a"));
-  EXPECT_EQ(Spoken("a"), Gpus(0));
+  EXPECT_EQ(Reserved("a"), Gpus(0));
   EXPECT_EQ(On("a").Free().gpus, Gpus(2));
 }
 
 TEST_F(NominatedTest, EndsWithTheNominationAndWithThePod) {
   state.UpsertPod(Nominated(MakeGpuPod("p", 2), "b"));
-  EXPECT_EQ(Spoken("a"), Gpus(0));
-  EXPECT_EQ(Spoken("b"), Gpus(2));
+  EXPECT_EQ(Reserved("a"), Gpus(0));
+  EXPECT_EQ(Reserved("b"), Gpus(2));
   state.RemovePod("p");
-  EXPECT_EQ(Spoken("b"), Gpus(0));
+  EXPECT_EQ(Reserved("b"), Gpus(0));
 }
 
 TEST_F(NominatedTest, MayBeToANodeThatIsNotKnownYet) {
   state.UpsertPod(Nominated(MakeGpuPod("q", 1), "c"));
   state.UpsertNode(MakeNode("c", {Gpus(4), Cores(8), GiB(8)}));
-  EXPECT_EQ(Spoken("c"), Gpus(1));
+  EXPECT_EQ(Reserved("c"), Gpus(1));
   state.RemovePod("q");
   state.RemoveNode("c");
   EXPECT_FALSE(state.Snapshot()->Find("c"));

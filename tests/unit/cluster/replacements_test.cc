@@ -59,7 +59,7 @@ class ReplacementsTest : public ::testing::Test {
   const Instant later = start + std::chrono::hours(1);
 };
 
-TEST_F(ReplacementsTest, ThePlaceOfALostMemberIsNobodyElses) {
+TEST_F(ReplacementsTest, PlaceOfALostMemberIsReserved) {
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   EXPECT_FALSE(Fits("a"));
@@ -100,7 +100,7 @@ TEST_F(ReplacementsTest, AHoldThatFailsLeavesItVacant) {
   EXPECT_FALSE(Fits("a"));
 }
 
-TEST_F(ReplacementsTest, OfTwoLostTheOneOnTheReplacementsNodeIsTakenFirst) {
+TEST_F(ReplacementsTest, TakesTheLostPlaceOnTheReplacementsNodeFirst) {
   state.RemovePod("p");
   state.DropStaleExpectations(start + std::chrono::seconds(1), {});
   state.RemovePod("r");
@@ -111,7 +111,7 @@ TEST_F(ReplacementsTest, OfTwoLostTheOneOnTheReplacementsNodeIsTakenFirst) {
   EXPECT_EQ(FreeOn("b"), Gpus(1));
 }
 
-TEST_F(ReplacementsTest, AReplacementThatIsBoundBySomebodyElseGivesItBack) {
+TEST_F(ReplacementsTest, ReplacementBoundElsewhereReleasesThePlace) {
   state.RemovePod("p");
   state.UpsertPod(OnNode(Member("p2"), "b"));
   EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
@@ -155,7 +155,7 @@ TEST_F(ReplacementsTest, OneThatHasSucceededHoldsNothingAndOneThatFailedIsSettle
   EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).front().settled);
 }
 
-TEST_F(ReplacementsTest, WhoHasAskedSettlesIt) {
+TEST_F(ReplacementsTest, AskedReplacementIsSettled) {
   state.RemovePod("p");
   state.RemovePod("r");
   state.SettleReplacement("p", true);
@@ -200,7 +200,7 @@ TEST_F(ReplacementsTest, ANodeThatGoesTakesItAlong) {
   EXPECT_EQ(state.Snapshot()->Find("b"), std::nullopt);
 }
 
-TEST_F(ReplacementsTest, NoneIsHeldUnlessSomebodyAsksForIt) {
+TEST_F(ReplacementsTest, HoldsNoPlaceUnlessConfigured) {
   state.ReserveForReplacements({});
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(1));

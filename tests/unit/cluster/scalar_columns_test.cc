@@ -26,7 +26,7 @@ TEST(ScalarColumnsTest, HaveWhatIsFreeOnEachNode) {
   EXPECT_EQ(shared->Find(kHca)->Free(1000), 0);
 }
 
-TEST(ScalarColumnsTest, WhatWasSharedStaysAsItWas) {
+TEST(ScalarColumnsTest, SharedColumnsDoNotChange) {
   ScalarColumns columns;
   columns.Update(0, Some(8), {});
   const auto before = columns.Share();

@@ -123,7 +123,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->log_format, LogFormat::kJson);
 }
 
-TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
+TEST(ControllerConfigTest, ErrorsNameLineAndField) {
   const auto complaint = [](const std::string& text) {
     const auto config = ParseControllerConfig(text, "c.yaml");
     return config ? std::string("none") : config.error().message;

@@ -111,7 +111,7 @@ TEST(DevicePluginConfigTest, ErrorsNameFileLineAndField) {
   EXPECT_THAT(DevicePluginError("node: {labels: maybe}"), HasSubstr("not true or false"));
 }
 
-TEST(DevicePluginConfigTest, WhatCannotBeTogetherIsRefused) {
+TEST(DevicePluginConfigTest, RefusesContradictoryOptions) {
   const auto refused = [](const std::string& yaml) {
     const Result<> checked = Check(ReadDevicePlugin(yaml));
     return checked ? std::string("not refused") : checked.error().message;

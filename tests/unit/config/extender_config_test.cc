@@ -166,7 +166,7 @@ struct ExtenderErrorCase {
   std::string message;  // without the file's name; its beginning
 };
 
-TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
+TEST(ExtenderConfigTest, ErrorsNameLineAndField) {
   const ExtenderErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: unknown field; known fields: assumeTimeout, bindTimeout, dra, "

@@ -182,7 +182,7 @@ TEST_F(KubeconfigTest, SeveralFilesAreOne) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(KubeconfigTest, PeopleMayHaveACredentialPlugin) {
+TEST_F(KubeconfigTest, AcceptsACredentialPlugin) {
   const auto load = [this](const std::string& exec) {
     return LoadKubeconfigs(
         {folder_.Write("config", WithEntries("server: https://h", "exec: " + exec))});
@@ -223,7 +223,7 @@ TEST_F(KubeconfigTest, APodUsesItsServiceAccount) {
   EXPECT_EQ(InClusterAccess("fd00::1", "6443", folder_.Path(""))->server, "https://[fd00::1]:6443");
 }
 
-TEST_F(KubeconfigTest, OutsideOfAPodTheErrorSaysWhatIsNeeded) {
+TEST_F(KubeconfigTest, ErrorOutsideAPodNamesWhatIsNeeded) {
   EXPECT_THAT(InClusterAccess("", "").error().message, HasSubstr("a kubeconfig is required"));
   EXPECT_THAT(InClusterAccess("10.0.0.1", "443", folder_.Path("")).error().message,
               HasSubstr("service account: " + folder_.Path("") + "/ca.crt cannot be read"));

@@ -109,7 +109,7 @@ log: {level: debug, format: json}
 }
 
 // Clients that read progress must be authenticated.
-TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
+TEST(NodeAgentConfigTest, ServesProgressOverTlsOnly) {
   EXPECT_EQ(ReadNodeAgent("").progress_listen, "");
   EXPECT_EQ(ReadNodeAgent("progressListen: ''\n").progress_listen, "");
   EXPECT_THAT(NodeAgentError("progressListen: 0.0.0.0:9412\n"),

@@ -64,7 +64,7 @@ profiles:
   EXPECT_THAT(file.warnings, IsEmpty());
 }
 
-TEST(ProfileFileTest, WhatIsAbsentIsAnyGpuAndOneOfThem) {
+TEST(ProfileFileTest, DefaultIsOneGpuOfAnyProduct) {
   const ProfileFile file =
       ReadProfileFile(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n"));
   EXPECT_EQ(file.entries[0].training.gpu_product, "");
@@ -129,7 +129,7 @@ struct ProfileErrorCase {
   std::string message;  // without the file's name; its beginning
 };
 
-TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
+TEST(ProfileFileTest, ErrorsNameLineColumnAndField) {
   const std::string good = "  - {cpu: 1, memory: 1Gi, throughput: 1}\n";
   const ProfileErrorCase cases[] = {
       {"an empty file", "", "1:1: profiles: is missing"},

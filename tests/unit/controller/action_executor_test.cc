@@ -142,7 +142,7 @@ TEST_F(ActionExecutorTest, APodsActionsAreCarriedOutInOrder) {
   EXPECT_EQ(api.pod("a").fungible->requested, OneGpu(5));
 }
 
-TEST_F(ActionExecutorTest, WhatSomebodyWaitsForGoesFirst) {
+TEST_F(ActionExecutorTest, RunsUrgentActionsFirst) {
   Start(1);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Started(1);
@@ -170,7 +170,7 @@ TEST_F(ActionExecutorTest, NothingIsBegunWhereWeMayNotAct) {
   EXPECT_THAT(api.calls(), ElementsAre("resize a cpu 4"));
 }
 
-TEST_F(ActionExecutorTest, WhatIsAbandonedIsNotBegunAndNotToldOf) {
+TEST_F(ActionExecutorTest, AbandonedActionsNeitherStartNorReport) {
   Start(1);
   Ask(1, "a", ChangeKind::kGrown, 4);
   Started(1);

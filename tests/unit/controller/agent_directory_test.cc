@@ -117,7 +117,7 @@ TEST_F(AgentDirectoryTest, AnotherAddressIsAnotherConnection) {
   EXPECT_FALSE(agents_.TakeDue());
 }
 
-TEST_F(AgentDirectoryTest, ThoseOfAFewNodesAreAskedMoreOften) {
+TEST_F(AgentDirectoryTest, PollsWatchedNodesMoreOften) {
   for (const char* uid : {"a", "b"}) agents_.Upsert(ReadyPod(uid));
   clock_.Advance(seconds(10));
   for (int i = 0; i < 2; ++i) agents_.Done(*agents_.TakeDue());

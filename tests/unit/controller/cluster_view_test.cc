@@ -22,7 +22,7 @@ class ClusterViewTest : public ProfilingFixture {
   }
 };
 
-TEST_F(ClusterViewTest, WhatWasMeasuredOnOneProductIsFoundWithoutNamingIt) {
+TEST_F(ClusterViewTest, FindsAMeasuredProfileWithoutANamedProduct) {
   EXPECT_EQ(Found(""), "none");
   HaveMeasured(MeasuredBert());
   EXPECT_EQ(Found(""), "A100");
@@ -30,7 +30,7 @@ TEST_F(ClusterViewTest, WhatWasMeasuredOnOneProductIsFoundWithoutNamingIt) {
   EXPECT_EQ(Found("V100"), "none");
 }
 
-TEST_F(ClusterViewTest, OfSeveralTheOneOfTheNodesThatThePodMayGoToIsFound) {
+TEST_F(ClusterViewTest, FindsTheProfileForProductsOfEligibleNodes) {
   HaveMeasured(MeasuredBert());
   HaveMeasured(MeasuredBert(1, "V100"));
   EXPECT_EQ(Found(""), "A100") << "the only GPUs there are";

@@ -93,7 +93,7 @@ TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
   EXPECT_EQ(pods.calls().size(), 2U);
 }
 
-TEST_F(DeferredSizingTest, WhatWasWrittenStaysWhenThePlaceholderGoes) {
+TEST_F(DeferredSizingTest, WrittenAmountsStayWhenThePlaceholderGoes) {
   HaveWaiting(true, {.memory_request = GB(100)});
   HaveNode();
   Size();
@@ -141,7 +141,7 @@ TEST_F(DeferredSizingTest, PlaceholdersShrinkAfterTheTimeInVain) {
   EXPECT_EQ(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
 }
 
-TEST_F(DeferredSizingTest, WhatAQuotaRefusesOfPlaceholdersIsTriedOnce) {
+TEST_F(DeferredSizingTest, TriesPlaceholdersRefusedByAQuotaOnce) {
   HaveWaiting(true);
   pods.before_call = [](std::string_view call) -> Result<> {
     if (!call.starts_with("resize a")) return {};
@@ -190,7 +190,7 @@ TEST_F(DeferredSizingTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
   EXPECT_EQ(pods.calls().size(), 3U) << "tried again";
 }
 
-TEST_F(DeferredSizingTest, WhatAQuotaRefusesThePodDoesWithout) {
+TEST_F(DeferredSizingTest, PodRunsWithoutAmountsRefusedByAQuota) {
   HaveWaiting(true);
   HaveNode();
   pods.before_call = [](std::string_view call) -> Result<> {
@@ -205,7 +205,7 @@ TEST_F(DeferredSizingTest, WhatAQuotaRefusesThePodDoesWithout) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("exceeded quota"), HasSubstr("SynergySized")));
 }
 
-TEST(AdmissionWarningsTest, TellsOfEachPodOnceWhileItWaits) {
+TEST(AdmissionWarningsTest, WarnsOncePerPodWhileItWaits) {
   ClusterState state;
   kube::PodStore store(state);
   synergy::testing::RecordedEvents events;

@@ -56,10 +56,10 @@ class ElasticJobsTest : public RoundsFixture {
       other.uid = fmt::format("{}-{}", name, pod);
       objects.pods.Upsert(other);
     }
-    PodProgress& told = progress[name + "-0"];
-    told.iteration = 100;
-    told.total = 100'000;
-    told.rate = rate;
+    PodProgress& progress_of = progress[name + "-0"];
+    progress_of.iteration = 100;
+    progress_of.total = 100'000;
+    progress_of.rate = rate;
   }
   // Steps once a second; leaves notes of service out of the result.
   std::vector<std::string> StepFor(Duration duration) {
@@ -71,7 +71,7 @@ class ElasticJobsTest : public RoundsFixture {
   std::vector<std::string> StepUntilRound() { return StepFor(seconds(300)); }
 };
 
-TEST_F(ElasticJobsTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
+TEST_F(ElasticJobsTest, MakesRoomForAnArrivalAsARoundBegins) {
   AddElastic("a", 4);
   StepFor(seconds(1));
   StartAll("a", 4);
@@ -97,7 +97,7 @@ TEST_F(ElasticJobsTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
   EXPECT_EQ(kueue.replaced, 1) << "once in a round";
 }
 
-TEST_F(ElasticJobsTest, WhoItsUserStoppedIsLeftAlone) {
+TEST_F(ElasticJobsTest, LeavesAJobThatItsUserStopped) {
   AddElastic("a", 4);
   StepFor(seconds(1));
   StartAll("a", 4);
@@ -108,7 +108,7 @@ TEST_F(ElasticJobsTest, WhoItsUserStoppedIsLeftAlone) {
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
 }
 
-TEST_F(ElasticJobsTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
+TEST_F(ElasticJobsTest, TrainJobKeepsItsNodesAndGetsAnEvent) {
   AddElastic("a", 2);
   Workload workload = Now("a");
   workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
@@ -140,7 +140,7 @@ TEST_F(ElasticJobsTest, WorkersAreWrittenAgainAfterAFailure) {
   EXPECT_EQ(kueue.replaced, 1);
 }
 
-TEST_F(ElasticJobsTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
+TEST_F(ElasticJobsTest, MakesRoomOnceKueueHasSeenTheNewSize) {
   AddElastic("a", 4);
   StepFor(seconds(1));
   StartAll("a", 4);
@@ -157,7 +157,7 @@ TEST_F(ElasticJobsTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
 }
 
-TEST_F(ElasticJobsTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
+TEST_F(ElasticJobsTest, RefusedResizeDoesNotBlockOtherJobs) {
   AddElastic("a", 4);
   StepFor(seconds(1));
   StartAll("a", 4);
@@ -168,7 +168,7 @@ TEST_F(ElasticJobsTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
 }
 
-TEST_F(ElasticJobsTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
+TEST_F(ElasticJobsTest, InvalidJobGetsOneEventAndKeepsItsWorkers) {
   AddElastic("a", 2);
   QueuedJob job = *objects.jobs.Find("team/job-a");
   job.least = job.most = 0;

@@ -42,7 +42,7 @@ class FairSharesTest : public ::testing::Test {
   NodeSelection selection;
 };
 
-TEST_F(FairSharesTest, IsTheLeastOfEveryDimensionWhereverItComesFrom) {
+TEST_F(FairSharesTest, IsTheLeastOfEachDimensionAcrossNodes) {
   state.UpsertNode(MakeNode("lean", {Gpus(4), Cores(40), GB(100)}));
   EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(4), GB(25)}));
 }
@@ -69,7 +69,7 @@ TEST_F(FairSharesTest, OnlyNodesWithTheGpusAskedForCount) {
   EXPECT_EQ(Find(1, "H100"), std::nullopt);
 }
 
-TEST_F(FairSharesTest, NodesThatDoNotSayWhatTheirGpusAreCountForAnyProduct) {
+TEST_F(FairSharesTest, NodesWithoutAKnownProductCountForAny) {
   EXPECT_EQ(Find(1, "A100"), (ResourceVector{Gpus(1), Cores(4), GB(100)}));
   EXPECT_EQ(Find(1, "H100"), (ResourceVector{Gpus(1), Cores(4), GB(100)}));
 }
@@ -101,7 +101,7 @@ TEST_F(FairSharesTest, FollowsTheClusterAndItsPodsWithoutGpus) {
   EXPECT_EQ(Find(1)->cpu, Cores(6));
 }
 
-TEST_F(FairSharesTest, WhatIsRememberedIsNeverOld) {
+TEST_F(FairSharesTest, CachedShareIsNeverOlderThanItsLimit) {
   EXPECT_EQ(Remembered(1)->cpu, Cores(4));
   state.RemoveNode("small");
   EXPECT_EQ(Remembered(1)->cpu, Cores(4));
@@ -111,7 +111,7 @@ TEST_F(FairSharesTest, WhatIsRememberedIsNeverOld) {
   EXPECT_EQ(Remembered(1)->cpu, Cores(6));
 }
 
-TEST_F(FairSharesTest, ThatThereIsNoNodeIsForgottenAtOnce) {
+TEST_F(FairSharesTest, AbsenceOfANodeIsNotCached) {
   EXPECT_EQ(Remembered(16), std::nullopt);
   state.UpsertNode(MakeNode("huge", {Gpus(16), Cores(64), GB(800)}));
   EXPECT_EQ(Remembered(16)->cpu, Cores(64));
@@ -125,7 +125,7 @@ TEST_F(FairSharesTest, AClusterThatStaysAsItIsKeepsWhatIsRemembered) {
   EXPECT_EQ(Remembered(1)->cpu, Cores(4));
 }
 
-TEST_F(FairSharesTest, ManyKindsOfPodsAreToldApart) {
+TEST_F(FairSharesTest, CachesManyKindsOfPodsSeparately) {
   for (int round = 0; round < 2; ++round) {
     for (int64_t gpus = 1; gpus <= 8; ++gpus) {
       for (const char* product : {"", "A100", "H100"}) {

@@ -76,15 +76,15 @@ Result<> FakeKueue::WriteWorkers(const QueuedJob& job, int64_t workers, std::sto
 
 Result<> FakeKueue::AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                                 std::stop_token) {
-  answers.push_back(fmt::format("{} {} {}", workload.name, ToString(answer.word), answer.product));
+  answers.push_back(fmt::format("{} {} {}", workload.name, ToString(answer.phase), answer.product));
   if (conflicts) return Fail(ErrorCode::kConflict, "changed meanwhile");
   Workload changed = *objects_.workloads.Find(workload.Key());
   auto& state = changed.checks[check];
-  state = {state.name, std::string(ToString(answer.word)), answer.product, answer.message,
+  state = {state.name, std::string(ToString(answer.phase)), answer.product, answer.message,
            clock_.WallNow()};
-  if (answer.word == CheckWord::kReady)
+  if (answer.phase == CheckPhase::kReady)
     Run(changed, answer.product.empty() ? "K80" : answer.product);
-  if (answer.word == CheckWord::kRetry) {
+  if (answer.phase == CheckPhase::kRetry) {
     Stop(changed);
     state.state = "Pending";
     state.product.clear();

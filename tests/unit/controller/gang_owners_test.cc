@@ -65,21 +65,22 @@ class GangOwnersTest : public ::testing::Test {
   GangOwners owners{*client, state, "nvidia.com/gpu", clock, log, metrics};
 };
 
-TEST_F(GangOwnersTest, TheJobSaysTheSizeAndIsAskedOnceForThePodsThatComeTogether) {
+TEST_F(GangOwnersTest, ReadsTheSizeFromTheJobOnceForConcurrentPods) {
   PutJob(4);
   std::vector<std::thread> pods;
-  std::vector<GangWord> words(8);
-  for (GangWord& word : words) pods.emplace_back([&] { word = owners.SizeFor(MakePod()); });
+  std::vector<ResolvedGang> all(8);
+  for (ResolvedGang& resolved : all)
+    pods.emplace_back([&] { resolved = owners.SizeFor(MakePod()); });
   for (std::thread& pod : pods) pod.join();
-  for (const GangWord& word : words) {
-    EXPECT_EQ(word.size, 4);
-    EXPECT_EQ(word.warning, "");
+  for (const ResolvedGang& resolved : all) {
+    EXPECT_EQ(resolved.size, 4);
+    EXPECT_EQ(resolved.warning, "");
   }
   EXPECT_EQ(Reads(), 1U);
   ExpectReads("read", 1);
 }
 
-TEST_F(GangOwnersTest, NobodyIsAskedAboutAPodThatSaysItsSize) {
+TEST_F(GangOwnersTest, ReadsNoJobForAPodWithItsSize) {
   PutJob(4);
   PodToAdmit pod = MakePod();
   pod.labels.emplace_back("synergy.io/gang-size", "1");
@@ -87,13 +88,13 @@ TEST_F(GangOwnersTest, NobodyIsAskedAboutAPodThatSaysItsSize) {
   EXPECT_EQ(Reads(), 0U);
 }
 
-TEST_F(GangOwnersTest, PodsThatAreCreatedOneAfterTheOtherAreNoGangAndToldSo) {
+TEST_F(GangOwnersTest, PodsCreatedOneByOneAreNoGangAndGetAWarning) {
   PutJob(4);
   PodToAdmit pod = MakePod();
   pod.why_no_gang = "they come one by one";
-  const GangWord word = owners.SizeFor(pod);
-  EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.warning, "synergy: the pod belongs to no gang: they come one by one");
+  const ResolvedGang resolved = owners.SizeFor(pod);
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_EQ(resolved.warning, "synergy: the pod belongs to no gang: they come one by one");
   EXPECT_EQ(Reads(), 0U);
 }
 
@@ -134,21 +135,21 @@ TEST_F(GangOwnersTest, AJobOfThatNameThatIsMadeAnewIsAskedAtOnce) {
   EXPECT_EQ(owners.SizeFor(MakePod("8")).size, 2);
 }
 
-TEST_F(GangOwnersTest, WhatIsNotThereIsNoGangAndNothingToSay) {
-  const GangWord word = owners.SizeFor(MakePod());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.warning, "");
+TEST_F(GangOwnersTest, MissingJobIsNoGangWithoutAWarning) {
+  const ResolvedGang resolved = owners.SizeFor(MakePod());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_EQ(resolved.warning, "");
   ExpectReads("missing", 1);
 }
 
 TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
   PutJob(4);
   server.FailNext("GET", kJob, 403);
-  const GangWord word = owners.SizeFor(MakePod());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning,
+  const ResolvedGang resolved = owners.SizeFor(MakePod());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_THAT(resolved.warning,
               HasSubstr("belongs to no gang, because Job team/bert could not be read: "));
-  EXPECT_THAT(word.warning, HasSubstr("status 403"));
+  EXPECT_THAT(resolved.warning, HasSubstr("status 403"));
   clock.Advance(GangOwners::kFailed / 2);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
   EXPECT_EQ(Reads(), 1U);
@@ -160,9 +161,9 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
 TEST_F(GangOwnersTest, AfterAFailedReadTheSizeOfLivingMembersGoes) {
   PutMember(4);
   server.FailNext("GET", kJob, 500);
-  const GangWord word = owners.SizeFor(MakePod());
-  EXPECT_EQ(word.size, 4);
-  EXPECT_EQ(word.warning, "");
+  const ResolvedGang resolved = owners.SizeFor(MakePod());
+  EXPECT_EQ(resolved.size, 4);
+  EXPECT_EQ(resolved.warning, "");
 }
 
 TEST_F(GangOwnersTest, ABusyApiServerIsNotAskedTwiceForOneReview) {
@@ -188,7 +189,7 @@ TEST_F(GangOwnersTest, AJobThatGrowsWhileItRunsGetsNoSecondGang) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
 }
 
-TEST_F(GangOwnersTest, WhatWasSaidBeforeThePodsWereCountedGoesOn) {
+TEST_F(GangOwnersTest, KeepsTheSizeUntilAllPodsAreCounted) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
   PutJob(4, 3);
@@ -225,12 +226,13 @@ class JobSetTest : public GangOwnersTest {
   static constexpr const char* kAfterNode = R"([{"name":"node","status":"Ready"}])";
 };
 
-TEST_F(JobSetTest, AGangWhosePodsWaitForOthersOfItIsNone) {
+TEST_F(JobSetTest, GangWithStagedPodsIsNone) {
   PutSet(Job("node", "deep") + "," + Job("launcher", "deep", kAfterNode));
-  const GangWord word = owners.SizeFor(MakeMember());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_TRUE(word.overrules);
-  EXPECT_THAT(word.warning, HasSubstr("JobSet team/deep creates pods of the gang deep only when"));
+  const ResolvedGang resolved = owners.SizeFor(MakeMember());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_TRUE(resolved.overrules);
+  EXPECT_THAT(resolved.warning,
+              HasSubstr("JobSet team/deep creates pods of the gang deep only when"));
 }
 
 TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
@@ -242,7 +244,7 @@ TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
   EXPECT_TRUE(owners.SizeFor(MakeMember()).overrules);
 }
 
-TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
+TEST_F(JobSetTest, GangOfPodsThatComeTogetherKeepsItsLabels) {
   for (const char* order : {"AnyOrder", "InOrder"}) {
     // The driver precedes the gang, and is not part of it.
     const bool in_order = std::string(order) == "InOrder";
@@ -250,14 +252,14 @@ TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
                Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +
                (in_order ? "" : "," + Job("launcher", "deep")),
            order);
-    const GangWord word = owners.SizeFor(MakeMember());
-    EXPECT_FALSE(word.overrules) << order;
-    EXPECT_EQ(word.warning, "") << order;
+    const ResolvedGang resolved = owners.SizeFor(MakeMember());
+    EXPECT_FALSE(resolved.overrules) << order;
+    EXPECT_EQ(resolved.warning, "") << order;
     clock.Advance(GangOwners::kGood);
   }
 }
 
-TEST_F(JobSetTest, WhereTheSetCannotBeReadTheLabelCounts) {
+TEST_F(JobSetTest, LabelCountsIfTheSetCannotBeRead) {
   EXPECT_FALSE(owners.SizeFor(MakeMember()).overrules) << "missing";
   clock.Advance(GangOwners::kGood);
   for (const char* text :
@@ -294,33 +296,33 @@ class PodGroupTest : public GangOwnersTest {
   }
 };
 
-TEST_F(PodGroupTest, ItsMinCountGoesBeforeWhatTheJobSays) {
+TEST_F(PodGroupTest, MinCountPrecedesTheJob) {
   PutJob(4);
   PutGroup(R"("gang":{"minCount":3})");
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 3);
-  EXPECT_EQ(word.name, "all");
-  EXPECT_EQ(word.within, "");
-  EXPECT_EQ(word.warning, "");
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 3);
+  EXPECT_EQ(resolved.name, "all");
+  EXPECT_EQ(resolved.within, "");
+  EXPECT_EQ(resolved.warning, "");
   EXPECT_EQ(Reads(), 0U);
 }
 
 TEST_F(PodGroupTest, ThePolicyBasicLeavesItToTheJob) {
   PutJob(4);
   PutGroup(R"("basic":{})");
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 4);
-  EXPECT_EQ(word.name, "");
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 4);
+  EXPECT_EQ(resolved.name, "");
   PodToAdmit alone = GroupedPod();
   alone.owner = {};
   EXPECT_EQ(owners.SizeFor(alone).size, 1);
   EXPECT_EQ(owners.SizeFor(alone).warning, "");
 }
 
-TEST_F(PodGroupTest, AMissingOneLeavesItToTheJobAndIsMissedWhereThatSaysNothing) {
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.warning,
+TEST_F(PodGroupTest, MissingGroupDefersToTheJobAndWarnsWithoutOne) {
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_EQ(resolved.warning,
             "synergy: the pod belongs to no gang, because there is no PodGroup team/all of "
             "scheduling.k8s.io/v1beta1: create it before its pods");
   clock.Advance(GangOwners::kGood);
@@ -332,9 +334,9 @@ TEST_F(PodGroupTest, AMissingOneLeavesItToTheJobAndIsMissedWhereThatSaysNothing)
 TEST_F(PodGroupTest, OneThatCannotBeReadIsNoGangUnlessItHasMembers) {
   PutJob(4);
   server.FailNext("GET", kGroup, 403);
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_THAT(word.warning,
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_THAT(resolved.warning,
               HasSubstr("belongs to no gang, because PodGroup team/all could not be read: "));
   PutGroupsMember(3);
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
@@ -347,22 +349,23 @@ TEST_F(PodGroupTest, AReplacementJoinsAndOneThatHasChangedGetsNoSecondGang) {
   EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
   PutGroup(R"("gang":{"minCount":5})");
   clock.Advance(GangOwners::kGood);
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 1);
-  EXPECT_EQ(word.name, "");
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_EQ(resolved.name, "");
   EXPECT_EQ(
-      word.warning,
+      resolved.warning,
       "synergy: the pod belongs to no gang, because PodGroup team/all has a minCount of 5, and "
       "its pods were created with one of 3");
 }
 
-TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
+TEST_F(PodGroupTest, WarnsThatTheTopologyIsOnlyAPreference) {
   PutGroup(R"("gang":{"minCount":3})",
            R"(,"schedulingConstraints":{"topology":[{"key":"example.com/block"}]})");
-  const GangWord word = owners.SizeFor(GroupedPod());
-  EXPECT_EQ(word.size, 3);
-  EXPECT_EQ(word.within, "rack");
-  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is only a preference"));
+  const ResolvedGang resolved = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(resolved.size, 3);
+  EXPECT_EQ(resolved.within, "rack");
+  EXPECT_THAT(resolved.warning,
+              HasSubstr("the topology of PodGroup team/all is only a preference"));
 }
 
 }  // namespace

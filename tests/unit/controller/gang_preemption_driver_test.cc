@@ -56,7 +56,7 @@ const Error kBudget{ErrorCode::kOverloaded, "it would violate the pod's disrupti
 class GangPreemptionDriverTest : public ::testing::Test {
  protected:
   GangPreemptionDriverTest() {
-    synergy::testing::HearUntil(state, 1000);
+    synergy::testing::ObserveUntil(state, 1000);
     state.UpsertNode(synergy::testing::NodeOfFour("n1"));
     for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
     AddPod("alone", "n1", 2);
@@ -142,7 +142,7 @@ TEST_F(GangPreemptionDriverTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGang
   EXPECT_THAT(metrics.Render(), HasSubstr("synergy_controller_evicted_pods_total 3"));
 }
 
-TEST_F(GangPreemptionDriverTest, NobodyIsEvictedWhereOneWouldBeRefused) {
+TEST_F(GangPreemptionDriverTest, EvictsNoPodIfOneEvictionWouldBeRefused) {
   evictions.refusals.emplace("try v-1", kBudget);
   After(1min);
   EXPECT_THAT(evictions.evicted, IsEmpty());
@@ -168,7 +168,7 @@ TEST_F(GangPreemptionDriverTest, AGangThatIsRefusedKeepsNoOtherOfItsNamespaceBac
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-TEST_F(GangPreemptionDriverTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
+TEST_F(GangPreemptionDriverTest, RetriesARefusedEviction) {
   evictions.refusals.emplace("v-1", kBudget);
   After(1min);
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone"));
@@ -223,7 +223,7 @@ TEST_F(GangPreemptionDriverTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBac
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("gang_gone")));
 }
 
-TEST_F(GangPreemptionDriverTest, NobodyIsEvictedWhereAPlaceCannotBeKeptOrSomebodyElseActs) {
+TEST_F(GangPreemptionDriverTest, EvictsNoPodWithoutAKeptPlaceOrAsStandby) {
   api.Refuse("annotate m-1", {ErrorCode::kUnavailable, "away"});
   After(1min);
   EXPECT_THAT(evictions.tried, IsEmpty());
@@ -255,7 +255,7 @@ TEST_F(GangPreemptionDriverTest, VictimsHaveTheirOwnGracePeriods) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
 }
 
-TEST_F(GangPreemptionDriverTest, NobodyWaitsForTheVictimsOfAGangOnOtherNodes) {
+TEST_F(GangPreemptionDriverTest, DoesNotWaitForVictimsOfAGangOnOtherNodes) {
   After(1min);
   ASSERT_TRUE(HasPlace("m-0"));
   state.UpsertNode(synergy::testing::NodeOfFour("n2"));

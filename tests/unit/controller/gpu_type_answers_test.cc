@@ -120,7 +120,7 @@ TEST_F(GpuTypeAnswersTest, AJobMovesWhereThatPaysAsARoundBegins) {
                           "K80 1; it continues from its checkpoint"));
 }
 
-TEST_F(GpuTypeAnswersTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
+TEST_F(GpuTypeAnswersTest, WaitingJobStartsOnItsTypeWhenItHasRoom) {
   AddJob("a", "steep");
   AddJob("b", "steep");
   for (const char* name : {"a", "b"})
@@ -133,7 +133,7 @@ TEST_F(GpuTypeAnswersTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
                                           "job is next; it continues from its checkpoint later"));
 }
 
-TEST_F(GpuTypeAnswersTest, WhoLosesItsTurnAltogetherIsToldOnce) {
+TEST_F(GpuTypeAnswersTest, JobThatLosesItsTurnGetsOneEvent) {
   AddJob("a", "steep");
   AddJob("b", "steep");
   for (const char* name : {"a", "b"})
@@ -144,7 +144,7 @@ TEST_F(GpuTypeAnswersTest, WhoLosesItsTurnAltogetherIsToldOnce) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyTurnLost a: its turn ends; next: b")));
 }
 
-TEST_F(GpuTypeAnswersTest, WhatIsNotWrittenIsNotTold) {
+TEST_F(GpuTypeAnswersTest, FailedWriteEmitsNoEvent) {
   AddJob("holder", "steep");
   Change("holder", [](Workload& workload) { workload.products = {"V100"}; });
   Lead();
@@ -156,7 +156,7 @@ TEST_F(GpuTypeAnswersTest, WhatIsNotWrittenIsNotTold) {
   EXPECT_THAT(events.lines(), IsEmpty());
 }
 
-TEST_F(GpuTypeAnswersTest, WhatIsNotDecidedStartsAfterAWhile) {
+TEST_F(GpuTypeAnswersTest, UndecidedJobStartsAfterATimeout) {
   Follow(clock.Now());
   AddJob("a", "steep");
   const Instant led = clock.Now();
@@ -167,7 +167,7 @@ TEST_F(GpuTypeAnswersTest, WhatIsNotDecidedStartsAfterAWhile) {
   EXPECT_THAT(Follow(led), ElementsAre("a Ready "));
 }
 
-TEST_F(GpuTypeAnswersTest, WhoeverHasJustBegunHasNotHeardSilence) {
+TEST_F(GpuTypeAnswersTest, NewFollowerWaitsBeforeItAssumesSilence) {
   AddJob("a", "steep");
   clock.Advance(std::chrono::hours(1));
   EXPECT_THAT(Follow(Instant{}), IsEmpty());
@@ -175,13 +175,13 @@ TEST_F(GpuTypeAnswersTest, WhoeverHasJustBegunHasNotHeardSilence) {
   EXPECT_THAT(Follow(Instant{}), ElementsAre("a Ready "));
 }
 
-TEST_F(GpuTypeAnswersTest, OtherPoliciesKeepNobodyWaiting) {
+TEST_F(GpuTypeAnswersTest, PoliciesWithoutTypesDelayNoJob) {
   Use("las", GpuTypes::kNone);
   AddJob("a", "steep");
   EXPECT_THAT(Follow(clock.Now()), ElementsAre("a Ready "));
 }
 
-TEST_F(GpuTypeAnswersTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
+TEST_F(GpuTypeAnswersTest, ReportsMissingInputOfAPolicyAndStartsJobsAnyway) {
   Use("cost");
   AddJob("a", "steep");
   EXPECT_THAT(LeadFor(seconds(29)), IsEmpty());
@@ -189,7 +189,7 @@ TEST_F(GpuTypeAnswersTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSam
   EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("a Ready "));
 }
 
-TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
+TEST_F(GpuTypeAnswersTest, ReportsADeadlineThatCannotBeMet) {
   Use("cost");
   ChangePolicy(
       [](RoundPolicy& policy) { policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}}; });
@@ -212,7 +212,7 @@ TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
   EXPECT_THAT(Now("far").checks[0].message, Not(HasSubstr("deadline")));
 }
 
-TEST_F(GpuTypeAnswersTest, TheCheckIsSaidToBeAnsweredOnce) {
+TEST_F(GpuTypeAnswersTest, ActivatesTheCheckOnce) {
   Follow(clock.Now());
   Follow(clock.Now());
   EXPECT_THAT(kueue.activated, ElementsAre(kCheck));
@@ -231,7 +231,7 @@ TEST_F(GpuTypeAnswersTest, AnAnswerIsTakenBackWhereTheQuotaIsLost) {
   EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("a Pending "));
 }
 
-TEST_F(GpuTypeAnswersTest, WhatHasChangedMeanwhileIsAnsweredAsItIsByThen) {
+TEST_F(GpuTypeAnswersTest, AnswersAChangedWorkloadFromItsLatestState) {
   AddJob("a", "steep");
   kueue.conflicts = true;
   EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));

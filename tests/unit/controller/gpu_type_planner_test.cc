@@ -93,7 +93,7 @@ TEST_F(GpuTypePlannerTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAbout
   EXPECT_THAT(Turns(), ElementsAre("a", "b P100"));
 }
 
-TEST_F(GpuTypePlannerTest, WhatWasDecidedCountsUntilTheNextDecisions) {
+TEST_F(GpuTypePlannerTest, DecisionsHoldUntilTheNextOnes) {
   HaveThreeTypes();
   AddWaiting("a", "steep");
   ASSERT_TRUE(Decide());
@@ -104,7 +104,7 @@ TEST_F(GpuTypePlannerTest, WhatWasDecidedCountsUntilTheNextDecisions) {
   EXPECT_THAT(Turns(), ElementsAre("a V100"));
 }
 
-TEST_F(GpuTypePlannerTest, NobodyHasATurnWhereNoProductIsKnown) {
+TEST_F(GpuTypePlannerTest, NoJobHasATurnIfNoProductIsKnown) {
   AddWaiting("a", "steep");
   const Result<> decided = Decide();
   ASSERT_FALSE(decided);

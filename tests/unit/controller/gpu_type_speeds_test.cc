@@ -83,12 +83,12 @@ class GpuTypeSpeedsTest : public ::testing::Test {
                       }};
 };
 
-TEST_F(GpuTypeSpeedsTest, WhereNothingIsKnownAllProductsAreAsOne) {
+TEST_F(GpuTypeSpeedsTest, AllProductsAreEqualWithoutData) {
   EXPECT_EQ(Speeds(Job("a")), "V100 1?, P100 1?, K80 1?");
   EXPECT_THAT(facts.MeanSpeeds({"V100", "K80"}), ElementsAre(0, 0));
 }
 
-TEST_F(GpuTypeSpeedsTest, OfProgressTheLastHalfCountsForAsMuchAsAllBefore) {
+TEST_F(GpuTypeSpeedsTest, LatestProgressWeighsAsMuchAsAllBefore) {
   facts.Learn(Job("a"), "V100", 10);
   EXPECT_EQ(Speeds(Job("a")), "V100 10, P100 10?, K80 10?");
   facts.Learn(Job("a"), "V100", 20);
@@ -98,13 +98,13 @@ TEST_F(GpuTypeSpeedsTest, OfProgressTheLastHalfCountsForAsMuchAsAllBefore) {
   EXPECT_EQ(Speeds(Job("a")), "V100 10, P100 7?, K80 4");
 }
 
-TEST_F(GpuTypeSpeedsTest, WhatTellsNothingIsNotLearnt) {
+TEST_F(GpuTypeSpeedsTest, ProgressWithoutSpeedOrProductIsIgnored) {
   facts.Learn(Job("a"), "V100", 0);
   facts.Learn(Job("a"), "", 10);
   EXPECT_EQ(Speeds(Job("a")), "V100 1?, P100 1?, K80 1?");
 }
 
-TEST_F(GpuTypeSpeedsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow) {
+TEST_F(GpuTypeSpeedsTest, JoinsProgressAndProfilesByCommonProducts) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 1");
   facts.Learn(Job("a"), "P100", 100);
@@ -114,7 +114,7 @@ TEST_F(GpuTypeSpeedsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow)
   EXPECT_EQ(Speeds(Job("a")), "V100 300, P100 100, K80 62.5");
 }
 
-TEST_F(GpuTypeSpeedsTest, WithoutSuchAProductThoseCountThatKnowMore) {
+TEST_F(GpuTypeSpeedsTest, WithoutACommonProductTheLargerSourceCounts) {
   Know("a", {{"V100", 4}, {"P100", 2}});
   facts.Learn(Job("a"), "K80", 50);
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 3?");
@@ -123,7 +123,7 @@ TEST_F(GpuTypeSpeedsTest, WithoutSuchAProductThoseCountThatKnowMore) {
   EXPECT_EQ(Speeds(Job("b"), {"V100", "K80"}), "V100 50?, K80 50");
 }
 
-TEST_F(GpuTypeSpeedsTest, WhatWasMeasuredGoesBeforeWhatSomebodyWroteDown) {
+TEST_F(GpuTypeSpeedsTest, MeasuredProfilePrecedesTheWrittenOne) {
   Know("a", {{"V100", 4}});
   profiles.Upsert(Measured(Profile("a", "V100", 6)));
   EXPECT_EQ(Speeds(Job("a"), {"V100"}), "V100 6");
@@ -133,7 +133,7 @@ TEST_F(GpuTypeSpeedsTest, WhatWasMeasuredGoesBeforeWhatSomebodyWroteDown) {
   EXPECT_EQ(Speeds(Job("a"), {"V100"}), "V100 6");
 }
 
-TEST_F(GpuTypeSpeedsTest, WhatNobodyHasSeenIsEstimatedByOthers) {
+TEST_F(GpuTypeSpeedsTest, EstimatesUnknownSpeedsFromOtherJobs) {
   Know("b", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   Know("a", {{"V100", 8}});
   EXPECT_EQ(Speeds(Job("a")), "V100 8, P100 4?, K80 2?");
@@ -141,7 +141,7 @@ TEST_F(GpuTypeSpeedsTest, WhatNobodyHasSeenIsEstimatedByOthers) {
   EXPECT_THAT(facts.MeanSpeeds({"V100", "P100", "K80"}), ElementsAre(1, 0.5, 0.25));
 }
 
-TEST_F(GpuTypeSpeedsTest, AProfileOfOnePodOrOfOneGpuTellsWhichProductsAreFaster) {
+TEST_F(GpuTypeSpeedsTest, ProfileOfOnePodOrGpuRanksProducts) {
   Know("a", {{"V100", 4}, {"K80", 1}});
   EXPECT_EQ(Speeds(Job("a", 2, Gpus(4)), {"V100", "K80"}), "V100 4, K80 1");
   facts.Learn(Job("a", 2, Gpus(4)), "K80", 30);
@@ -156,13 +156,13 @@ TEST_F(GpuTypeSpeedsTest, ProfilesOfANamespaceAreItsOwn) {
   EXPECT_EQ(Speeds(stranger, {"V100", "K80"}), "V100 1.6?, K80 0.4?");
 }
 
-TEST_F(GpuTypeSpeedsTest, AProfileWithoutItsWorkloadOrProductOrNodesTellsNothing) {
+TEST_F(GpuTypeSpeedsTest, IncompleteProfileIsIgnored) {
   Know("", {{"V100", 4}});
   Know("a", {{"", 4}, {"H100", 9}});
   EXPECT_EQ(Speeds(Job("a"), {"V100", "H100"}), "V100 1?, H100 1?");
 }
 
-TEST_F(GpuTypeSpeedsTest, WhatAUserNamesForbidsTheOthers) {
+TEST_F(GpuTypeSpeedsTest, ProductsNamedByTheUserForbidTheOthers) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   Workload job = Job("a");
   job.products = {"K80", "P100"};
@@ -171,7 +171,7 @@ TEST_F(GpuTypeSpeedsTest, WhatAUserNamesForbidsTheOthers) {
   EXPECT_EQ(Speeds(job), "V100 0, P100 0, K80 0");
 }
 
-TEST_F(GpuTypeSpeedsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
+TEST_F(GpuTypeSpeedsTest, ForbidsProductsWithoutAnEligibleNode) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   const auto add = [&](const std::string& name, const std::string& product, const char* pool) {
     Node node = MakeNode(name, {Gpus(4), Cores(16), GB(160)});

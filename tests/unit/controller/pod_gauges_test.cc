@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/state/cluster_state.h"
-#include "support/fake_profile_book.h"
+#include "support/fake_profile_catalog.h"
 
 namespace synergy::controller {
 namespace {
@@ -20,7 +20,7 @@ Pod WaitingPod(const std::string& message, bool unschedulable = true) {
   return pod;
 }
 
-TEST(WaitingReasonTest, IsWhatIsScarcestOfWhatKubeSchedulerSays) {
+TEST(WaitingReasonTest, IsTheScarcestResourceInTheSchedulersMessage) {
   const std::string gpu = "nvidia.com/gpu";
   EXPECT_EQ(WaitingReason(WaitingPod("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient "
                                      "nvidia.com/gpu."),
@@ -67,7 +67,7 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   state.UpsertPod(RunningPod("opted-out", false, ""));
   const auto linear = std::make_shared<const JobProfile>(
       *JobProfile::Create(Gpus(2), {{Cores(4), GiB(8), 4}, {Cores(12), GiB(8), 12}}));
-  testing::FakeProfileBook profiles;
+  testing::FakeProfileCatalog profiles;
   profiles.profiles["linear"] = linear;
 
   auto gauges = ReadPodGauges(*state.Snapshot(), profiles, kDefaultMaxSpeedUp);

@@ -27,7 +27,7 @@ class ProfileCollectorTest : public ProfilingFixture {
   ProfileCollector collector{api, profiles, state, clock, log, hours(24)};
 };
 
-TEST_F(ProfileCollectorTest, WhatNobodyRunsForLongIsDeleted) {
+TEST_F(ProfileCollectorTest, DeletesAProfileWithoutPodsAfterADay) {
   HaveMeasured(MeasuredBert());
   LookAfter(hours(24));
   EXPECT_THAT(api.calls, IsEmpty());
@@ -50,7 +50,7 @@ TEST_F(ProfileCollectorTest, AsLongAsAPodIsOfTheWorkloadItStays) {
   EXPECT_THAT(api.calls, IsEmpty());
 }
 
-TEST_F(ProfileCollectorTest, WhatWasTakenOverGoesSoonAndItsSourceAfterIt) {
+TEST_F(ProfileCollectorTest, DeletesAnAdoptedProfileSoonAndThenItsSource) {
   HaveMeasured(MeasuredBert());
   MeasuredProfile taken = MeasuredBert();
   taken.workload = "gpt";
@@ -81,7 +81,7 @@ TEST_F(ProfileCollectorTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
   EXPECT_FALSE(profiles.AnyMeasured());
 }
 
-TEST_F(ProfileCollectorTest, WhatAUserHasWrittenStays) {
+TEST_F(ProfileCollectorTest, KeepsAProfileWrittenByAUser) {
   ProfileObject theirs;
   theirs.profile_namespace = "team";
   theirs.name = "theirs";

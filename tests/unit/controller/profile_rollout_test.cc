@@ -118,7 +118,7 @@ TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"9","memory":"4Gi"})");
 }
 
-TEST_F(ProfileRolloutTest, AProfileThatSomebodyWroteStays) {
+TEST_F(ProfileRolloutTest, PodKeepsAProfileWrittenByAUser) {
   HaveRunning("a");
   pods.ChangeManaged("a", [](ManagedContainer& fungible) { fungible.profile = "theirs"; });
   See("a");
@@ -188,7 +188,7 @@ TEST_F(ProfileRolloutTest, ACallDoesABoundedNumberAndTheNextTheRest) {
   EXPECT_THAT(pods.calls(), SizeIs(all));
 }
 
-TEST_F(ProfileRolloutTest, WhatCannotBeWrittenIsTriedAgainAndNobodyWritesWhoMayNot) {
+TEST_F(ProfileRolloutTest, RetriesFailedWritesAndWritesOnlyAsLeader) {
   HaveRunning("a");
   HaveMeasured(MeasuredBert());
   may_act = false;

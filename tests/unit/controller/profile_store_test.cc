@@ -46,7 +46,7 @@ TEST(ProfileStoreTest, NamesBelongToTheirNamespaces) {
   EXPECT_EQ(store.Find("team", ""), nullptr);
 }
 
-TEST(ProfileStoreTest, WhatIsInUseStaysAsItWas) {
+TEST(ProfileStoreTest, ProfileInUseDoesNotChange) {
   ProfileStore store(0);
   store.Upsert(MakeProfile("image"));
   const auto held = store.Find("team", "image");
@@ -105,7 +105,7 @@ ProfileObject MeasuredOn(const std::string& product, int64_t revision = 1) {
   return object;
 }
 
-TEST(ProfileStoreTest, WhatWasMeasuredIsFoundByItsWorkload) {
+TEST(ProfileStoreTest, FindsMeasuredProfilesByWorkload) {
   ProfileStore store(0);
   EXPECT_FALSE(store.AnyMeasured());
   store.Upsert(MakeProfile("given"));
@@ -138,7 +138,7 @@ TEST(ProfileStoreTest, TheTunerAndTheProfilerFindTheRevisionThatWasPublished) {
   EXPECT_EQ(StoredMeasurements(store).Find("team", "given"), nullptr);
 }
 
-TEST(ProfileStoreTest, WhatWasMeasuredIsCountedByHowSureItIs) {
+TEST(ProfileStoreTest, CountsMeasuredProfilesByConfidence) {
   ProfileStore store(0);
   ProfileObject confirmed = MeasuredOn("A");
   confirmed.measured->confirmed = true;

@@ -59,7 +59,7 @@ TEST_F(ProfilingActionsTest, AProbeIsAnAnnotationThatTheNodeAgentCarriesOut) {
   ExpectProfilingCount(R"(synergy_profiling_probes_total{outcome="ended"} 1)");
 }
 
-TEST_F(ProfilingActionsTest, WhatTheApiServerDoesNotTakeIsNotDone) {
+TEST_F(ProfilingActionsTest, FailedCallDoesNotCountAsDone) {
   HaveRunning("a");
   pods.Refuse("annotate", {ErrorCode::kUnavailable, "no answer"});
   EXPECT_FALSE(Do(ProbeOf("a")));
@@ -78,7 +78,7 @@ TEST_F(ProfilingActionsTest, TheProbeOfAPodThatIsGoneIsOver) {
   EXPECT_TRUE(Do(end));
 }
 
-TEST_F(ProfilingActionsTest, NothingIsDoneByWhoeverMayNotAct) {
+TEST_F(ProfilingActionsTest, DoesNothingUnlessItMayAct) {
   HaveRunning("a");
   may_act = false;
   for (const ProfilerAction& action : {ProbeOf("a"), EndOf("a"), Publishing(1)})
@@ -109,7 +109,7 @@ TEST_F(ProfilingActionsTest, AnObjectThatIsGoneIsMadeAnew) {
   EXPECT_THAT(api.calls, ElementsAre("write " + key, "create " + key, "write " + key));
 }
 
-TEST_F(ProfilingActionsTest, WhatAUserHasMadeUnderThatNameIsLeftAlone) {
+TEST_F(ProfilingActionsTest, LeavesAUsersProfileOfTheSameName) {
   ProfileObject theirs;
   theirs.profile_namespace = "team";
   theirs.name = name_;

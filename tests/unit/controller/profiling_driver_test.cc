@@ -40,30 +40,30 @@ class ProfilingDriverTest : public ProfilingFixture {
       clock.Advance(kReport);
       const auto probe = pods.pod(name).fungible->probe;
       if (!probe || probe->until <= clock.WallNow()) {
-        told.probe.reset();
-      } else if (!told.probe) {
-        told.probe = ProbeReading{probe->cpu, clock.WallNow()};
+        report.probe.reset();
+      } else if (!report.probe) {
+        report.probe = ProbeReading{probe->cpu, clock.WallNow()};
       }
       const double cores =
-          std::min(0.5, told.probe ? static_cast<double>(told.probe->cpu.count()) / 1000 : 0.5);
+          std::min(0.5, report.probe ? static_cast<double>(report.probe->cpu.count()) / 1000 : 0.5);
       const double share = cores / 0.5;
-      told.uid = told.name = name;
-      told.pod_namespace = "team";
-      told.container = "train";
-      told.iterations += 20 * share;
-      told.last = clock.WallNow();
-      CpuUse& cpu = told.cpu ? *told.cpu : told.cpu.emplace();
+      report.uid = report.name = name;
+      report.pod_namespace = "team";
+      report.container = "train";
+      report.iterations += 20 * share;
+      report.last = clock.WallNow();
+      CpuUse& cpu = report.cpu ? *report.cpu : report.cpu.emplace();
       cpu.used += Duration(static_cast<int64_t>(cores * 2e9));
       if (share < 1) cpu.throttled += kReport / 2;
       cpu.waited = Duration::zero();
       cpu.at = clock.WallNow();
-      if (told.memory) told.memory->at = clock.WallNow();
-      store.Observe("n1", {}, {told}, clock.Present());
+      if (report.memory) report.memory->at = clock.WallNow();
+      store.Observe("n1", {}, {report}, clock.Present());
       Step();
     }
   }
 
-  PodProgress told{.format = "tqdm"};
+  PodProgress report{.format = "tqdm"};
 
   metrics::ProfilingMetrics metrics;
   ProfilingActions actions{state, profiles, pods, api, log, metrics, [this] { return may_act; }};
@@ -101,7 +101,7 @@ TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhi
   EXPECT_THAT(watched, IsEmpty());
 }
 
-TEST_F(ProfilingDriverTest, APodWhoseGpusAreSeenToBeBusyIsWatchedToo) {
+TEST_F(ProfilingDriverTest, WatchesAPodWithABusyEstimateToo) {
   HaveRunning("silent");
   driver.StartOver();
   PodProgress progress{.uid = "silent", .pod_namespace = "team", .name = "silent"};
@@ -132,11 +132,11 @@ TEST_F(ProfilingDriverTest, APodThatTrainsIsMeasuredPublishedAndGivenWhatWasMeas
 TEST_F(ProfilingDriverTest, ACheckpointInItsLogMakesItsMemorySure) {
   HaveRunning("a");
   driver.StartOver();
-  told.memory = MemoryUse{.process = GB(8)};
+  report.memory = MemoryUse{.process = GB(8)};
   Train("a", seconds(400));
   ASSERT_NE(measurements.Find("team", name_), nullptr);
   EXPECT_FALSE(measurements.Find("team", name_)->memory);
-  told.checkpoint = clock.WallNow();
+  report.checkpoint = clock.WallNow();
   Train("a", seconds(60));
   const auto& memory = measurements.Find("team", name_)->memory;
   ASSERT_TRUE(memory);
@@ -167,7 +167,7 @@ TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
   EXPECT_EQ(watched.size(), ProfilingDriver::kMostWatched);
 }
 
-TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
+TEST_F(ProfilingDriverTest, RemovesALeftoverProbe) {
   HaveRunning("a");
   pods.ChangeManaged("a", [this](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{MilliCpu(75), clock.WallNow() + seconds(20)};
@@ -187,7 +187,7 @@ TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
 }
 
 // The author of the profile claims that three cores are three times as good as one.
-TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
+TEST_F(ProfilingDriverTest, ReportsAContradictedProfileUntilPodsFit) {
   ProfileObject given;
   given.profile_namespace = "team";
   given.name = "given";

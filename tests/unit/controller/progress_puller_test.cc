@@ -78,7 +78,7 @@ class ProgressPullerTest : public ::testing::Test {
     puller.PullDue({});
   }
 
-  static http::Handler Tells(const std::string& node, const std::string& uid) {
+  static http::Handler Serves(const std::string& node, const std::string& uid) {
     return [node, uid](const http::Request&) {
       const NodeProgress progress{node, {}, {}, {{.uid = uid, .rate = 2.5}}};
       return http::Response{.body = wire::WriteNodeProgress(progress)};
@@ -107,9 +107,9 @@ class ProgressPullerTest : public ::testing::Test {
   uint16_t port_ = 0;
 };
 
-TEST_F(ProgressPullerTest, EveryAgentIsAskedAndBelievedOfItsOwnNode) {
-  StartAgent("127.0.0.1", Tells("n1", "first"));
-  StartAgent("127.0.0.2", Tells("n1", "first"));  // reports a pod that is not on its node
+TEST_F(ProgressPullerTest, AcceptsReportsOfEachAgentForItsOwnNodeOnly) {
+  StartAgent("127.0.0.1", Serves("n1", "first"));
+  StartAgent("127.0.0.2", Serves("n1", "first"));  // reports a pod that is not on its node
   Know("a1", "n1", "127.0.0.1");
   Know("a2", "n2", "127.0.0.2");
   PullAll(*MakePuller());
@@ -141,8 +141,8 @@ TEST_F(ProgressPullerTest, ConnectionsAreKeptFromOnePullToTheNext) {
   EXPECT_EQ(Outcomes("ok"), "4");
 }
 
-TEST_F(ProgressPullerTest, WhatAnAgentToldStaysWhenItDoesNotAnswer) {
-  StartAgent("127.0.0.1", Tells("n1", "first"));
+TEST_F(ProgressPullerTest, KeepsTheLastReportOfAnUnreachableAgent) {
+  StartAgent("127.0.0.1", Serves("n1", "first"));
   Know("a1", "n1", "127.0.0.1");
   const auto puller = MakePuller();
   PullAll(*puller);
@@ -170,7 +170,7 @@ TEST_F(ProgressPullerTest, AnAnswerThatMakesNoSenseIsCountedAndLeftOut) {
 }
 
 TEST_F(ProgressPullerTest, AServerOfAnotherNameIsNoAgent) {
-  StartAgent("127.0.0.1", Tells("n1", "first"), "other.svc");
+  StartAgent("127.0.0.1", Serves("n1", "first"), "other.svc");
   Know("a1", "n1", "127.0.0.1");
   PullAll(*MakePuller());
   EXPECT_EQ(Outcomes("unreachable"), "1");

@@ -80,7 +80,7 @@ class ProgressServerTest : public ::testing::Test {
   std::unique_ptr<http::Client> client_;
 };
 
-TEST_F(ProgressServerTest, TheReadersAccountIsTold) {
+TEST_F(ProgressServerTest, AnswersTheReadersAccount) {
   TheTokenIsOf("system:serviceaccount:synergy-system:synergy-controller-progress");
   const auto answer = Ask("Synergy-Token", "abc");
   EXPECT_EQ(answer.status, 200);
@@ -90,7 +90,7 @@ TEST_F(ProgressServerTest, TheReadersAccountIsTold) {
               HasSubstr(R"("spec":{"token":"abc","audiences":["progress.synergy.io"]})"));
 }
 
-TEST_F(ProgressServerTest, AnybodyElseIsToldWhatHelps) {
+TEST_F(ProgressServerTest, RejectsOtherAccountsWithTheRemedy) {
   const auto helps = AllOf(HasSubstr("kubectl create token synergy-controller-progress "
                                      "--namespace synergy-system --audience progress.synergy.io"),
                            Not(HasSubstr("iteration")));
@@ -104,7 +104,7 @@ TEST_F(ProgressServerTest, AnybodyElseIsToldWhatHelps) {
   EXPECT_THAT(other.body, helps);
 }
 
-TEST_F(ProgressServerTest, WithoutTheApiServerNobodyIsTold) {
+TEST_F(ProgressServerTest, RejectsAllReadersWithoutTheApiServer) {
   api_.Stop();
   const auto answer = Ask("Synergy-Token", "abc");
   EXPECT_EQ(answer.status, 503);
@@ -112,7 +112,7 @@ TEST_F(ProgressServerTest, WithoutTheApiServerNobodyIsTold) {
   EXPECT_EQ(client_->Send({.path = "/metrics"})->status, 404);
 }
 
-TEST(ProgressAnswersTest, WhoeverAsksTheSameWithinASecondGetsTheSameAnswer) {
+TEST(ProgressAnswersTest, SharesAnAnswerWithinASecond) {
   synergy::testing::FakeClock clock;
   ProgressStore store;
   ProgressAnswers answers(store, clock);

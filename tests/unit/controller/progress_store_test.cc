@@ -20,7 +20,7 @@ using testing::ManagedPod;
 using testing::NodeOfFour;
 using testing::OnNode;
 
-PodProgress Told(const std::string& uid, double rate = 1) {
+PodProgress Reported(const std::string& uid, double rate = 1) {
   return {.uid = uid, .pod_namespace = "team", .name = uid, .rate = rate};
 }
 
@@ -38,39 +38,40 @@ class ProgressStoreTest : public ::testing::Test {
   ProgressStore store_;
 };
 
-TEST_F(ProgressStoreTest, AnAgentIsBelievedOfManagedPodsOfItsNodeOnly) {
-  PodProgress renamed = Told("mine");
+TEST_F(ProgressStoreTest, AcceptsReportsOnManagedPodsOfTheNodeOnly) {
+  PodProgress renamed = Reported("mine");
   renamed.pod_namespace = "kube-system";
   renamed.name = "another";
-  const BelievedProgress believed = Believe(
-      {renamed, Told("unmanaged"), Told("elsewhere"), Told("nobody")}, "n1", *state_.Snapshot());
-  ASSERT_EQ(believed.pods.size(), 1U);
-  EXPECT_EQ(believed.pods[0].uid, "mine");
-  EXPECT_EQ(believed.pods[0].pod_namespace, "team");
-  EXPECT_EQ(believed.pods[0].name, "mine");
-  EXPECT_EQ(believed.not_here, 2U);
-  EXPECT_EQ(believed.not_managed, 1U);
-  EXPECT_EQ(Believe({Told("mine")}, "no-node", *state_.Snapshot()).not_here, 1U);
+  const AcceptedProgress accepted =
+      AcceptReports({renamed, Reported("unmanaged"), Reported("elsewhere"), Reported("nobody")},
+                    "n1", *state_.Snapshot());
+  ASSERT_EQ(accepted.pods.size(), 1U);
+  EXPECT_EQ(accepted.pods[0].uid, "mine");
+  EXPECT_EQ(accepted.pods[0].pod_namespace, "team");
+  EXPECT_EQ(accepted.pods[0].name, "mine");
+  EXPECT_EQ(accepted.not_here, 2U);
+  EXPECT_EQ(accepted.not_managed, 1U);
+  EXPECT_EQ(AcceptReports({Reported("mine")}, "no-node", *state_.Snapshot()).not_here, 1U);
 }
 
-TEST_F(ProgressStoreTest, WhatWasHeardLastIsKnownWithItsAge) {
+TEST_F(ProgressStoreTest, KeepsTheLatestReportWithItsAge) {
   const WallTime since(seconds(7));
-  store_.Observe("n1", since, {Told("mine", 1)}, clock_.Present());
-  store_.Observe("n1", since, {Told("mine", 2)}, clock_.Present());
-  const WallTime heard = clock_.WallNow();
+  store_.Observe("n1", since, {Reported("mine", 1)}, clock_.Present());
+  store_.Observe("n1", since, {Reported("mine", 2)}, clock_.Present());
+  const WallTime observed = clock_.WallNow();
   clock_.Advance(seconds(30));
   const auto known = store_.Of("mine", clock_.Now());
   ASSERT_TRUE(known);
   EXPECT_EQ(known->pod.rate, 2);
   EXPECT_EQ(known->node, "n1");
   EXPECT_EQ(known->since, since);
-  EXPECT_EQ(known->at, heard);
+  EXPECT_EQ(known->at, observed);
   EXPECT_EQ(known->age, seconds(30));
   EXPECT_FALSE(store_.Of("nobody", clock_.Now()));
 }
 
 TEST_F(ProgressStoreTest, OldFiguresStayForTwoMinutes) {
-  store_.Observe("n1", {}, {Told("mine")}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine")}, clock_.Present());
   clock_.Advance(seconds(120));
   store_.Forget(*state_.Snapshot(), clock_.Now());
   EXPECT_TRUE(store_.Of("mine", clock_.Now()));
@@ -83,8 +84,8 @@ TEST_F(ProgressStoreTest, OldFiguresStayForTwoMinutes) {
 }
 
 TEST_F(ProgressStoreTest, APodThatIsGoneIsForgotten) {
-  store_.Observe("n1", {}, {Told("mine")}, clock_.Present());
-  store_.Observe("n2", {}, {Told("elsewhere")}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine")}, clock_.Present());
+  store_.Observe("n2", {}, {Reported("elsewhere")}, clock_.Present());
   state_.RemovePod("mine");
   store_.Forget(*state_.Snapshot(), clock_.Now());
   EXPECT_FALSE(store_.Of("mine", clock_.Now()));
@@ -92,9 +93,9 @@ TEST_F(ProgressStoreTest, APodThatIsGoneIsForgotten) {
 }
 
 TEST_F(ProgressStoreTest, OneNamespaceIsReadOrAll) {
-  PodProgress other = Told("other");
+  PodProgress other = Reported("other");
   other.pod_namespace = "another-team";
-  store_.Observe("n1", {}, {Told("b"), other, Told("a")}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("b"), other, Reported("a")}, clock_.Present());
   const ClusterProgress team = store_.Read("team", clock_.Now());
   ASSERT_EQ(team.pods.size(), 2U);
   EXPECT_EQ(team.pods[0].pod.name, "a");
@@ -102,10 +103,10 @@ TEST_F(ProgressStoreTest, OneNamespaceIsReadOrAll) {
   EXPECT_EQ(store_.Read("", clock_.Now()).pods.size(), 3U);
 }
 
-TEST_F(ProgressStoreTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
-  PodProgress other = Told("other");
+TEST_F(ProgressStoreTest, FiltersByNamespaceIfTheQueryHasOne) {
+  PodProgress other = Reported("other");
   other.pod_namespace = "another-team";
-  store_.Observe("n1", {}, {Told("mine"), other}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine"), other}, clock_.Present());
   ProgressAnswers answers(store_, clock_);
   const auto pods = [&answers](std::string_view query) {
     const http::Request request{.method = "GET", .path = "/progress", .query = query};
@@ -119,20 +120,20 @@ TEST_F(ProgressStoreTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   EXPECT_TRUE(pods("namespace=no-team").empty());
 }
 
-TEST_F(ProgressStoreTest, WhoeverKeepsNewsGetsTheLatestOfEachPodOnce) {
-  store_.Observe("n1", {}, {Told("mine", 1)}, clock_.Present());
+TEST_F(ProgressStoreTest, NewsHasTheLatestReportOfEachPodOnce) {
+  store_.Observe("n1", {}, {Reported("mine", 1)}, clock_.Present());
   EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty()) << "nobody has asked for any";
   store_.KeepNews(true);
   EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
-  store_.Observe("n1", {}, {Told("mine", 2)}, clock_.Present());
-  store_.Observe("n1", {}, {Told("mine", 3)}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine", 2)}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine", 3)}, clock_.Present());
   clock_.Advance(seconds(2));
   const auto news = store_.TakeNews(clock_.Now());
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].pod.rate, 3);
   EXPECT_EQ(news[0].age, seconds(2));
   EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
-  store_.Observe("n1", {}, {Told("mine", 4)}, clock_.Present());
+  store_.Observe("n1", {}, {Reported("mine", 4)}, clock_.Present());
   store_.KeepNews(false);
   EXPECT_TRUE(store_.TakeNews(clock_.Now()).empty());
 }

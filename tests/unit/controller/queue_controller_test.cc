@@ -52,7 +52,7 @@ TEST_F(QueueControllerTest, TheLeastServedTakeTurns) {
   EXPECT_EQ(Now("b").OwnPriority(), 0);
 }
 
-TEST_F(QueueControllerTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
+TEST_F(QueueControllerTest, RaisesAnOverlookedTurnOnceMore) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -75,7 +75,7 @@ TEST_F(QueueControllerTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   EXPECT_THAT(StepFor(minutes(25)), Contains("b 2 -> 0"));
 }
 
-TEST_F(QueueControllerTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
+TEST_F(QueueControllerTest, WaitingForALeavingJobIsNotOverlooked) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -115,7 +115,7 @@ TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
 }
 
 // An annotation says which pods belong to a workload, and the owner of a pod may remove it.
-TEST_F(QueueControllerTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
+TEST_F(QueueControllerTest, CountsQuotaAsServiceIfPodsCannotBeSeen) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -124,7 +124,7 @@ TEST_F(QueueControllerTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
   EXPECT_THAT(StepFor(seconds(300)), ElementsAre("a served 300"));
 }
 
-TEST_F(QueueControllerTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
+TEST_F(QueueControllerTest, JobThatAlwaysClaimsToBeNearlyDoneLosesItsTurn) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(MakeWorkload("a"));
   Step();
@@ -179,7 +179,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
                         "delay=\"fragmentation\"} 39\n"));
 }
 
-TEST_F(QueueControllerTest, WhatTheUserStoppedWaitsForNothing) {
+TEST_F(QueueControllerTest, StoppedJobCollectsNoDelay) {
   Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
@@ -190,7 +190,7 @@ TEST_F(QueueControllerTest, WhatTheUserStoppedWaitsForNothing) {
   EXPECT_EQ(Now("a").note->fair_share_delay, 0);
 }
 
-TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
+TEST_F(QueueControllerTest, LosingATurnEmitsTheSuccessorAndTheLoss) {
   Add(MakeWorkload("b"));
   Workload other = MakeWorkload("c");
   other.workload_namespace = "others";
@@ -208,12 +208,12 @@ TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   EXPECT_EQ(Now("a").note->lost_turns, 0U);
   StepFor(seconds(1));
   ASSERT_THAT(events.lines(), SizeIs(1));
-  const kube::EventRecord& told = events.all.front();
-  EXPECT_EQ(told.api_version + " " + told.kind + " " + told.pod_name + " " + told.pod_uid,
+  const kube::EventRecord& event = events.all.front();
+  EXPECT_EQ(event.api_version + " " + event.kind + " " + event.pod_name + " " + event.pod_uid,
             "batch/v1 Job job-a uid of a");
-  EXPECT_EQ(told.pod_namespace, "team");
-  EXPECT_EQ(told.reason, "SynergyTurnLost");
-  EXPECT_EQ(told.message,
+  EXPECT_EQ(event.pod_namespace, "team");
+  EXPECT_EQ(event.reason, "SynergyTurnLost");
+  EXPECT_EQ(event.message,
             "its turn ends; next: a job of namespace others, job-b; it had 2 GPUs for 300 s and is "
             "at iteration 370, and continues from its last checkpoint in its next turn");
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
@@ -225,7 +225,7 @@ TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
 }
 
-TEST_F(QueueControllerTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
+TEST_F(QueueControllerTest, ReportsTheCostOfALostTurnWhenTheJobContinues) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -262,7 +262,7 @@ TEST_F(QueueControllerTest, IterationsOfEpochsAreNotCompared) {
   EXPECT_FALSE(Now("a").note->left_at);
 }
 
-TEST_F(QueueControllerTest, NobodyLosesATurnThatIsNotTaken) {
+TEST_F(QueueControllerTest, NoTurnIsLostWithoutPreemption) {
   ChangeQueue([](ClusterQueue& queue) { queue.preemption = ""; });
   Add(MakeWorkload("a"));
   Add(MakeWorkload("b"));
@@ -298,7 +298,7 @@ TEST_F(QueueControllerTest, AJumpOfTheWallClockIsNoService) {
   EXPECT_THAT(StepFor(seconds(289)), ElementsAre("a served 300"));
 }
 
-TEST_F(QueueControllerTest, WhoDoesNotCheckpointRunsToItsEnd) {
+TEST_F(QueueControllerTest, JobWithoutCheckpointsRunsToItsEnd) {
   Workload stays = MakeWorkload("a");
   stays.may_lose_turn = false;
   Add(stays);
@@ -311,7 +311,7 @@ TEST_F(QueueControllerTest, WhoDoesNotCheckpointRunsToItsEnd) {
   EXPECT_EQ(Now("b").priority, 0);
 }
 
-TEST_F(QueueControllerTest, AProfileMaySayThatItsJobsCheckpoint) {
+TEST_F(QueueControllerTest, ProfileMayDeclareThatItsJobsCheckpoint) {
   for (const char* name : {"a", "b"}) {
     Workload asks = MakeWorkload(name);
     asks.may_lose_turn = false;
@@ -355,7 +355,7 @@ TEST_F(QueueControllerTest, PrioritiesComeBackWhenTheQueueIsRefused) {
               HasSubstr("cluster queue train: admissionScope"));
 }
 
-TEST_F(QueueControllerTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
+TEST_F(QueueControllerTest, ForeignPriorityBecomesTheWorkloadsOwn) {
   Add(MakeWorkload("a", 7));
   Step();
   Workload changed = Now("a");
@@ -365,7 +365,7 @@ TEST_F(QueueControllerTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
   EXPECT_EQ(Now("a").note->own, 100);
 }
 
-TEST_F(QueueControllerTest, WhatTheUserStoppedIsLeftAlone) {
+TEST_F(QueueControllerTest, LeavesAStoppedJob) {
   Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
@@ -374,7 +374,7 @@ TEST_F(QueueControllerTest, WhatTheUserStoppedIsLeftAlone) {
   EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
 }
 
-TEST_F(QueueControllerTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
+TEST_F(QueueControllerTest, WritesTheServiceOfAJobThatItsUserStopped) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(MakeWorkload("a"));
   Step();
@@ -429,7 +429,7 @@ TEST_F(QueueControllerTest, NothingIsWrittenTwiceOverTheSame) {
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
 }
 
-TEST_F(QueueControllerTest, WhatFailsIsTriedAgain) {
+TEST_F(QueueControllerTest, RetriesFailedWrites) {
   kueue.failure = Error{ErrorCode::kUnavailable, "away"};
   for (const char* name : {"a", "b", "c", "d", "e"}) Add(MakeWorkload(name));
   EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
@@ -474,7 +474,7 @@ TEST_F(QueueControllerTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
 class TrainJobDriverTest : public RoundsFixture {
  protected:
   TrainJobDriverTest() {
-    objects.knows_train_jobs = true;
+    objects.watches_train_jobs = true;
     ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
     Workload workload = MakeWorkload("a");
     workload.owner.kind = "TrainJob";
@@ -482,11 +482,11 @@ class TrainJobDriverTest : public RoundsFixture {
     Step();
     Start("a");
   }
-  void Tell(std::optional<Seconds> remaining, WallTime at) {
+  void Report(std::optional<Seconds> remaining, WallTime at) {
     objects.train_jobs.Upsert({.uid = "uid of a",
                                .job_namespace = "team",
                                .name = "job-a",
-                               .told = TrainerStatus{remaining, std::nullopt, at}});
+                               .trainer_status = TrainerStatus{remaining, std::nullopt, at}});
   }
   // Adds a waiting job that needs so many seconds.
   void AddOther(double remaining) {
@@ -497,7 +497,7 @@ class TrainJobDriverTest : public RoundsFixture {
 };
 
 TEST_F(TrainJobDriverTest, TheRestIsKnownByTheStatusOfATrainJobLessItsAge) {
-  Tell(minutes(60), clock.WallNow());
+  Report(minutes(60), clock.WallNow());
   StepFor(seconds(100));
   End("a");
   StepFor(seconds(2));
@@ -505,7 +505,7 @@ TEST_F(TrainJobDriverTest, TheRestIsKnownByTheStatusOfATrainJobLessItsAge) {
 }
 
 TEST_F(TrainJobDriverTest, ALogGoesBeforeTheStatus) {
-  Tell(seconds(1), clock.WallNow());
+  Report(seconds(1), clock.WallNow());
   progress["a-0"].remaining = minutes(60);
   StepFor(seconds(2));
   End("a");
@@ -513,71 +513,71 @@ TEST_F(TrainJobDriverTest, ALogGoesBeforeTheStatus) {
   EXPECT_EQ(Now("a").note->remaining, 3600);
 }
 
-TEST_F(TrainJobDriverTest, WhatIsNotItsOwnOrOfNoTimeIsNotHeard) {
+TEST_F(TrainJobDriverTest, IgnoresStatusOfOtherJobsAndOfImpossibleTimes) {
   const WallTime began = clock.WallNow();
   for (const WallTime at : {began - seconds(1), began + std::chrono::hours(9), WallTime::max()}) {
-    Tell(seconds(1), at);
+    Report(seconds(1), at);
     StepFor(seconds(1));
   }
-  Tell(seconds(1), began);
+  Report(seconds(1), began);
   QueuedJob other = *objects.train_jobs.Find("team/job-a");
   other.uid = "another one of that name";
   objects.train_jobs.Upsert(other);
   StepFor(seconds(1));
-  objects.knows_train_jobs = false;
-  Tell(seconds(1), began);
+  objects.watches_train_jobs = false;
+  Report(seconds(1), began);
   StepFor(seconds(1));
   End("a");
   StepFor(seconds(2));
   EXPECT_EQ(Now("a").note->remaining, std::nullopt);
 }
 
-TEST_F(TrainJobDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
+TEST_F(TrainJobDriverTest, JobThatAlwaysClaimsToBeNearlyDoneLosesItsTurn) {
   AddOther(5000);
   for (int minute = 0; minute < 9; ++minute) {
-    Tell(seconds(30), clock.WallNow());
+    Report(seconds(30), clock.WallNow());
     StepFor(minutes(1));
   }
   EXPECT_EQ(Now("a").priority, 1);
   for (int minute = 0; minute < 7; ++minute) {
-    Tell(seconds(30), clock.WallNow());
+    Report(seconds(30), clock.WallNow());
     StepFor(minutes(1));
   }
   EXPECT_EQ(Now("a").priority, 0) << "thirty seconds are over";
   EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
-TEST_F(TrainJobDriverTest, WhoSaysItOnceAndThenNothingOrNoTimeLosesItToo) {
+TEST_F(TrainJobDriverTest, JobThatStopsReportingLosesItsTurn) {
   AddOther(20'000);
-  Tell(minutes(60), clock.WallNow());
+  Report(minutes(60), clock.WallNow());
   StepFor(seconds(5));
-  Tell(std::nullopt, clock.WallNow());
+  Report(std::nullopt, clock.WallNow());
   StepFor(minutes(29));
   EXPECT_EQ(Now("a").priority, 1);
-  Tell(seconds(1), clock.WallNow() + std::chrono::hours(9));
+  Report(seconds(1), clock.WallNow() + std::chrono::hours(9));
   StepFor(minutes(6));
   EXPECT_EQ(Now("a").priority, 0) << "half an hour is over, though it is not refuted";
   EXPECT_EQ(Now("b").priority, 1);
 }
 
-TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
-  Tell(minutes(60), clock.WallNow());
+TEST_F(TrainJobDriverTest, SilenceCountsWhileTheJobRunsAndIsWatched) {
+  Report(minutes(60), clock.WallNow());
   StepFor(minutes(20));
   // Its turn ends, and another one begins much later.
   End("a");
   StepFor(minutes(60));
   Start("a");
   StepFor(minutes(9));
-  objects.knows_train_jobs = false;
+  objects.watches_train_jobs = false;
   AddOther(20'000);
   StepFor(minutes(30));
   EXPECT_EQ(Now("a").priority, 1);
-  objects.knows_train_jobs = true;
+  objects.watches_train_jobs = true;
   StepFor(minutes(6));
   EXPECT_EQ(Now("a").priority, 0);
 }
 
-TEST_F(QueueControllerTest, TheStatusSaysWhoIsNext) {
+TEST_F(QueueControllerTest, StatusListsTheNextWorkloads) {
   for (const char* name : {"a", "b", "c"}) Add(MakeWorkload(name));
   Step();
   const RoundPolicyStatus& status = kueue.statuses.at("policy");

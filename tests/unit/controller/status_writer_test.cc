@@ -47,7 +47,7 @@ class StatusWriterTest : public ::testing::Test {
   StatusWriter writer{api, profiles, cluster, clock, log, metrics};
 };
 
-TEST_F(StatusWriterTest, SaysWhatAValidProfileComesTo) {
+TEST_F(StatusWriterTest, WritesDemandAndSpeedUpOfAValidProfile) {
   profiles.Upsert(MakeProfile());
   Write();
   ASSERT_EQ(api.statuses.size(), 1U);
@@ -61,7 +61,7 @@ TEST_F(StatusWriterTest, SaysWhatAValidProfileComesTo) {
   EXPECT_FALSE(status.since.empty());
 }
 
-TEST_F(StatusWriterTest, SaysWhatIsWrongWithAnInvalidOne) {
+TEST_F(StatusWriterTest, WritesTheProblemsOfAnInvalidProfile) {
   ProfileObject object = MakeProfile();
   object.profile = nullptr;
   object.problems = {"spec.gpus: no", "spec.points: no"};
@@ -90,7 +90,7 @@ TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
   EXPECT_EQ(api.statuses[0].second.since, "2026-11-21T07:05:03Z");
 }
 
-TEST_F(StatusWriterTest, WhatAnotherLeaderSawOfAGenerationStaysUntilSomethingElseIsSeen) {
+TEST_F(StatusWriterTest, KeepsAContradictionUntilTheGenerationChanges) {
   ProfileObject object = MakeProfile();
   object.status = {2, "9", "60G", "2.4", "True", "Usable", "", "2026-11-21T07:05:03Z"};
   object.status.contradiction = "seen";
@@ -161,7 +161,7 @@ TEST_F(StatusWriterTest, OneThatIsToBeMeasuredIsNeitherValidNorNot) {
   EXPECT_EQ(api.statuses[0].second.demand_cpu, "");
 }
 
-TEST_F(StatusWriterTest, OfWhatWasMeasuredTheDemandHasNoMemory) {
+TEST_F(StatusWriterTest, DemandOfAMeasuredProfileHasNoMemory) {
   ProfileObject object = MakeProfile();
   object.measured.emplace().note = "held back by few workers";
   profiles.Upsert(std::move(object));

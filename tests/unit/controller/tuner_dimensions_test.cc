@@ -47,7 +47,7 @@ class TunerDimensionsTest : public TunerTest {
   }
 };
 
-TEST_F(TunerDimensionsTest, OfACutOfBothTheMemoryComesWhenTheCpuIsInForce) {
+TEST_F(TunerDimensionsTest, CutsCpuFirstAndThenMemory) {
   LackBoth();
   EXPECT_THAT(api.calls(), ElementsAre("annotate new synergy.io/hold", "resize fat cpu 9",
                                        "annotate fat synergy.io/change"));
@@ -103,7 +103,7 @@ TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
 
 // Our resize of the CPU does not undo a user's resize of the memory that the watch has not
 // reported.
-TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
+TEST_F(TunerDimensionsTest, KeepsForeignChangesOfTheOtherDimension) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
   api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(12, 8); });
@@ -112,7 +112,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
 }
 
 // Nor does it undo one of the CPU, whether our copy contains it or not.
-TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
+TEST_F(TunerDimensionsTest, KeepsForeignChangesOfTheSameDimension) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
   api.ChangeManaged("idle", [](ManagedContainer& pod) { pod.requested = OneGpu(11); });
@@ -121,7 +121,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle cpu 9: ")));
 }
 
-TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToAGrowingPodStays) {
+TEST_F(TunerDimensionsTest, KeepsForeignChangesOfAGrowingPod) {
   AddPod("grows", "n1", 6);
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
@@ -142,7 +142,7 @@ TEST_F(TunerDimensionsTest, OtherNewsOfAPodKeepsNoResizeBack) {
   EXPECT_EQ(Cpu("idle"), Cores(9));
 }
 
-TEST_F(TunerDimensionsTest, WhatAKubeletNeverDoesIsNotTriedAgainOnThatNode) {
+TEST_F(TunerDimensionsTest, InfeasibleResizeIsNotRetriedOnThatNode) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
   driver.Step();
@@ -154,7 +154,7 @@ TEST_F(TunerDimensionsTest, WhatAKubeletNeverDoesIsNotTriedAgainOnThatNode) {
   EXPECT_EQ(api.calls().size(), calls);
 }
 
-TEST_F(TunerDimensionsTest, ItIsTriedAgainAfterALongTime) {
+TEST_F(TunerDimensionsTest, InfeasibleResizeIsRetriedAfterALongTime) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
   driver.Step();
@@ -165,7 +165,7 @@ TEST_F(TunerDimensionsTest, ItIsTriedAgainAfterALongTime) {
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "resize idle cpu 9"), 2);
 }
 
-TEST_F(TunerDimensionsTest, ItIsTriedAgainWhenTheMachineHasStartedAgain) {
+TEST_F(TunerDimensionsTest, InfeasibleResizeIsRetriedAfterAReboot) {
   NodeIs("one");
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);

@@ -29,7 +29,7 @@ namespace synergy::controller {
 class TunerTest : public ::testing::Test {
  protected:
   TunerTest() {
-    synergy::testing::HearUntil(state, 1000);  // the watch does not lag
+    synergy::testing::ObserveUntil(state, 1000);  // the watch does not lag
     state.UpsertNode(N1());
     driver.StartOver();
     driver.Step();  // the first round finds nothing
@@ -71,7 +71,7 @@ class TunerTest : public ::testing::Test {
     Report(name);
   }
   // kube-scheduler has tried the pod, and says why it has no node.
-  void Says(const std::string& name, const std::string& message) {
+  void SetMessage(const std::string& name, const std::string& message) {
     ChangeWaiting(name, [&message](Waiting& waiting) { waiting.message = message; });
   }
   // The kubelet carries out the specs, and the watch reports it.
@@ -106,7 +106,7 @@ class TunerTest : public ::testing::Test {
   synergy::testing::FakePodApi api;
   std::set<std::string> names;
   synergy::testing::RecordedEvents events;
-  synergy::testing::FakeProfileBook profiles = synergy::testing::TwoProfiles();
+  synergy::testing::FakeProfileCatalog profiles = synergy::testing::TwoProfiles();
   Tuner tuner{{}, profiles};
   bool may_act = true;
   TunerCalls actions{state, api, events, clock, log, metrics, [this] { return may_act; }};

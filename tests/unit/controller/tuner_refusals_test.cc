@@ -65,7 +65,7 @@ class TunerRefusalsTest : public TunerTest {
   void HaveNode(const std::string& name) { state.UpsertNode(synergy::testing::NodeOfFour(name)); }
 };
 
-TEST_F(TunerRefusalsTest, NobodyIsCutAgainOnANodeWhoseRoomWasNotUsed) {
+TEST_F(TunerRefusalsTest, CutsNoPodAgainOnANodeWhosePlaceWasNotUsed) {
   NewLacksWhatIdleHas();
   For(minutes(10));
   EXPECT_EQ(PlacesOf("new"), 1);
@@ -160,7 +160,7 @@ TEST_F(TunerRefusalsTest, AnotherPodMayHaveTheNode) {
   EXPECT_FALSE(HasPlace("new"));
 }
 
-TEST_F(TunerRefusalsTest, RoomThatSomebodyElseTookIsNoRefusal) {
+TEST_F(TunerRefusalsTest, PlaceTakenByAnotherPodIsNoRefusal) {
   NewLacksWhatIdleHas();
   For(seconds(50));
   ASSERT_TRUE(HasPlace("new"));
@@ -169,9 +169,9 @@ TEST_F(TunerRefusalsTest, RoomThatSomebodyElseTookIsNoRefusal) {
   EXPECT_EQ(PlacesOf("new"), 2);
 }
 
-TEST_F(TunerRefusalsTest, NobodyIsCutForAPodThatIsSaidToLackSomethingElse) {
+TEST_F(TunerRefusalsTest, CutsNoPodForOneThatLacksSomethingElse) {
   NewLacksWhatIdleHas();
-  Says("new", kAffinity);
+  SetMessage("new", kAffinity);
   For(minutes(4));
   EXPECT_THAT(api.calls(), IsEmpty());
   // The message is a hint, not a contract.
@@ -179,22 +179,22 @@ TEST_F(TunerRefusalsTest, NobodyIsCutForAPodThatIsSaidToLackSomethingElse) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle")));
 }
 
-TEST_F(TunerRefusalsTest, ItIsActedOnAsSoonAsAShortageIsNamed) {
+TEST_F(TunerRefusalsTest, ActsAsSoonAsAShortageIsReported) {
   NewLacksWhatIdleHas();
-  Says("new", kAffinity);
+  SetMessage("new", kAffinity);
   For(seconds(5));
-  Says("new", kShort);
+  SetMessage("new", kShort);
   For(seconds(2));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle")));
 }
 
 TEST_F(TunerRefusalsTest, APlaceEndsAsSoonAsAnotherReasonIsNamed) {
   NewLacksWhatIdleHas();
-  Says("new", kShort);
+  SetMessage("new", kShort);
   driver.Step();
   For(seconds(3));
   ASSERT_TRUE(HasPlace("new"));
-  Says("new", kAffinity);
+  SetMessage("new", kAffinity);
   For(seconds(1));
   EXPECT_FALSE(HasPlace("new"));
   For(minutes(8));

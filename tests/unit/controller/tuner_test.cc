@@ -51,7 +51,7 @@ TEST_F(TunerTest, CutsThePodItselfFirst) {
   EXPECT_EQ(Cpu("busy"), Cores(9));  // now it fits
 }
 
-TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
+TEST_F(TunerTest, CutsNoPodBelowItsFloor) {
   for (const char* name : {"a", "b", "c"}) AddPod(name, "n1", 3);
   AddPod("d", "", 4);
   Change("d", [](ManagedContainer& pod) { pod.floor = OneGpu(4); });
@@ -60,7 +60,7 @@ TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
 }
 
 // With init containers that request 8 cores a pod counts 8 cores, however far it is cut.
-TEST_F(TunerTest, CutsNobodyForRoomThatInitContainersKeep) {
+TEST_F(TunerTest, CutsNoPodForAmountsKeptByInitContainers) {
   AddPod("first", "n1", 9);
   Change("first", [](ManagedContainer& pod) { pod.init_peak.cpu = Cores(8); });
   AddPod("second", "", 5);
@@ -189,7 +189,7 @@ TEST_F(TunerTest, RemindsTheKubeletOfMemoryThatIsStillInForce) {
   EXPECT_EQ(api.calls().size(), calls + 1);
 }
 
-TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrThatNobodyHasLookedAt) {
+TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrNotMeasured) {
   AddPod("fat", "n1", 9, "insensitive");
   Change("fat", [](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 64);
@@ -209,7 +209,7 @@ TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrThatNobodyHasLookedAt) {
   EXPECT_EQ(api.pod("fat").fungible->requested.memory, GiB(60));
 }
 
-TEST_F(TunerTest, AnOomKillAfterAChangeIsHeardAndEndsTheChangesOfMemory) {
+TEST_F(TunerTest, OomKillAfterAChangeEndsChangesOfMemory) {
   AddPod("fat", "n1", 9, "insensitive");
   Change("fat", [this](ManagedContainer& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 60);
@@ -241,7 +241,7 @@ TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
   EXPECT_THAT(events.reasons(), ElementsAre("SynergyGrown stays"));
 }
 
-TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
+TEST_F(TunerTest, WithdrawsAGrowthIfAnotherPodTookTheAmounts) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
@@ -267,7 +267,7 @@ TEST_F(TunerTest, WithdrawsAGrowthThatMayCostThePodItsGpusByNow) {
   EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
 }
 
-TEST_F(TunerTest, LeavesPodsAloneThatAResizeMayCostTheirGpusAndSaysSo) {
+TEST_F(TunerTest, LeavesPodsWithUnsafeDevicesAndReportsIt) {
   AddPod("idle", "n1", 12, "insensitive");
   Change("idle", [](ManagedContainer& pod) {
     pod.devices = DeviceReading{DeviceSafety::kUnsafe, "hidden"};
@@ -474,7 +474,7 @@ TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
   EXPECT_THAT(events.reasons(), Contains("SynergyRespected stays"));
 }
 
-TEST_F(TunerTest, TellsThatAProfileHasChanged) {
+TEST_F(TunerTest, ReportsThatAProfileHasChanged) {
   AddPod("a", "n1", 9);
   profiles.generation = 2;
   After(std::chrono::minutes(5));

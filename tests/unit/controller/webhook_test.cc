@@ -68,7 +68,7 @@ class WebhookTest : public ::testing::Test {
 constexpr std::string_view kGpuPod =
     R"({"metadata":{"name":"p"},"spec":{"schedulerName":"synergy-scheduler","containers":[{"name":"t","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
 
-TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
+TEST_F(WebhookTest, PatchesAGpuPodAndWarnsItsCreator) {
   const http::Response response = Pod(Review(kGpuPod));
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.content_type, "application/json");
@@ -93,7 +93,7 @@ std::string MemberPod(std::string_view more, std::string_view scheduler) {
       more, scheduler);
 }
 
-TEST_F(WebhookTest, TheOwnerIsAskedOfAPodThatDoesNotSayHowLargeItsGangIs) {
+TEST_F(WebhookTest, ReadsTheOwnerOfAMemberWithoutAGangSize) {
   const auto reads = [&] { return server.requests("/jobs/bert").size(); };
   Pod(Review(MemberPod(R"(,"synergy.io/gang-size":"1")", "synergy-scheduler")));
   // Another scheduler places it, and it has not opted in.
@@ -104,7 +104,7 @@ TEST_F(WebhookTest, TheOwnerIsAskedOfAPodThatDoesNotSayHowLargeItsGangIs) {
   EXPECT_EQ(reads(), 1U);
 }
 
-TEST_F(WebhookTest, WhereTheOwnerCannotBeReadThePodIsLetThroughAndItsCreatorTold) {
+TEST_F(WebhookTest, AllowsThePodAndWarnsIfTheOwnerCannotBeRead) {
   server.FailNext("GET", "/jobs/bert", 403);
   const http::Response response = Pod(Review(MemberPod("", "synergy-scheduler")));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
@@ -145,7 +145,7 @@ TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"starting\"} 1");
 }
 
-TEST_F(WebhookTest, WhatCanBeAnsweredIsAllowedWhateverIsWrongWithIt) {
+TEST_F(WebhookTest, AllowsAnyReviewThatItCanAnswer) {
   for (const std::string& body :
        {Review(kGpuPod, "v1beta1"), Review("null"), Review("[]"), Review(R"({"spec":[]})"),
         Review(R"({"metadata":{"annotations":{"a":7}},"spec":{}})")}) {
@@ -159,7 +159,7 @@ TEST_F(WebhookTest, WhatCanBeAnsweredIsAllowedWhateverIsWrongWithIt) {
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"unreadable\"} 5");
 }
 
-TEST_F(WebhookTest, WhatCannotBeAnsweredIsRefusedInWords) {
+TEST_F(WebhookTest, RejectsUnreadableReviewsWithAReason) {
   EXPECT_EQ(Pod("{").status, 400);
   EXPECT_EQ(Pod("").status, 400);
   const http::Response response = Pod(Review(kGpuPod), "application/yaml");

@@ -7,7 +7,7 @@ namespace {
 
 TEST(CheckTest, AConditionThatHoldsDoesNothing) { SYNERGY_CHECK(1 + 1 == 2, "sums are sums"); }
 
-TEST(CheckDeathTest, ABrokenInvariantEndsTheProcessAndSaysWhereAndWhat) {
+TEST(CheckDeathTest, BrokenInvariantEndsTheProcessWithItsLocation) {
   const int pods = -1;
   EXPECT_DEATH(
       SYNERGY_CHECK(pods >= 0, "no node holds less than no pods"),

@@ -115,7 +115,7 @@ TEST_F(LogTest, TextOutsideAsciiIsKept) {
   EXPECT_STREQ(Parsed(Only())["msg"].GetString(), "\u00fc\u20ac\U0001F680");
 }
 
-TEST_F(LogTest, WhatIsNotUtf8IsReplacedByteByByte) {
+TEST_F(LogTest, ReplacesInvalidUtf8ByteByByte) {
   const struct {
     std::string_view what;
     std::string bytes;
@@ -167,7 +167,7 @@ TEST_F(LogTest, NumbersAreWrittenInFull) {
   EXPECT_EQ(line["large"].GetDouble(), 1e300);
 }
 
-TEST_F(LogTest, WhatJsonHasNoNumberForIsAString) {
+TEST_F(LogTest, WritesNumbersThatJsonLacksAsStrings) {
   const double infinity = std::numeric_limits<double>::infinity();
   Writing(LogFormat::kJson)
       .Info("m", {{"up", infinity}, {"down", -infinity}, {"none", infinity - infinity}});

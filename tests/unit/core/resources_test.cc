@@ -38,7 +38,7 @@ TEST(ResourceVectorTest, EveryMemberIsVisitedOnceInOrder) {
   EXPECT_EQ(divided, ResourceVector::kDivided);
 }
 
-TEST(ResourceVectorTest, IsMadeOfGpusAndWhatIsSaidOfEachOther) {
+TEST(ResourceVectorTest, MakeFillsEachDimensionButGpus) {
   const ResourceVector amount{Gpus(8), Cores(24), GiB(500)};
   EXPECT_EQ(
       ResourceVector::Make(Gpus(2), [&](auto member) { return (amount.*member).count() / 4; }),
@@ -68,7 +68,7 @@ TEST(PartOfTest, MayBeMoreThanTheAmount) {
             (ResourceVector{Gpus(3), MilliCpu(7), Bytes(10)}));
 }
 
-TEST(PartOfTest, OfTheWholeIsTheAmountWithTheGpusAskedFor) {
+TEST(PartOfTest, IsTheWholeAmountForAllGpus) {
   const ResourceVector odd{Gpus(8), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)};
   EXPECT_EQ(PartOf(odd, Gpus(3), Gpus(3)),
             (ResourceVector{Gpus(3), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)}));
@@ -87,7 +87,7 @@ TEST(PartOfTest, IsCutToWhatAnIntegerHolds) {
                             Bytes(std::numeric_limits<int64_t>::min())}));
 }
 
-TEST(PartOfTest, OfNoGpuIsNothing) {
+TEST(PartOfTest, IsNothingForNoGpu) {
   for (const Gpus none : {Gpus(0), Gpus(-1)}) {
     EXPECT_EQ(PartOf({Gpus(8), Cores(24), GiB(500)}, Gpus(2), none), (ResourceVector{Gpus(2)}));
   }

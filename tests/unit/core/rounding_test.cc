@@ -13,7 +13,7 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-TEST(RoundingTest, WhatFitsIsRounded) {
+TEST(RoundingTest, RoundsNumbersThatFit) {
   EXPECT_EQ(ToWhole(2.9), 2);
   EXPECT_EQ(ToWhole(-2.9), -2);
   EXPECT_EQ(ToNearest(2.5), 3);
@@ -22,7 +22,7 @@ TEST(RoundingTest, WhatFitsIsRounded) {
   EXPECT_EQ(ToWhole(-9223372036854775808.0), kLeast);
 }
 
-TEST(RoundingTest, WhatDoesNotFitIsSaturated) {
+TEST(RoundingTest, SaturatesNumbersThatDoNotFit) {
   for (const double beyond : {9223372036854775808.0, 1e300, kInfinity}) {
     EXPECT_EQ(ToWhole(beyond), kMost);
     EXPECT_EQ(ToNearest(beyond), kMost);

@@ -12,7 +12,7 @@ TEST(VersionTest, IsThreeNumbers) {
   EXPECT_THAT(std::string(Version()), ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
-TEST(VersionTest, TheCommitIsAHashOrSaidToBeUnknown) {
+TEST(VersionTest, CommitIsAHashOrUnknown) {
   EXPECT_THAT(std::string(Commit()), ::testing::MatchesRegex("unknown|[0-9a-f]{12}"));
 }
 

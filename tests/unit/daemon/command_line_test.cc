@@ -73,7 +73,7 @@ TEST_F(CommandLineTest, ReadsAFileThatHasChangedAgain) {
   EXPECT_EQ(config.gpu_resource, "intel.com/gpu");
 }
 
-TEST_F(CommandLineTest, WhatIsWrongIsSaidWithTheFlag) {
+TEST_F(CommandLineTest, ErrorsNameTheFlag) {
   CaptureStderr();
   EXPECT_EQ(Parse({"--log-level", "loud"}), kUsageError);
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("--log-level"));

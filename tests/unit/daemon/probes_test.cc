@@ -31,7 +31,7 @@ class CheckHealthTest : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kWarn, LogFormat::kText};
 };
 
-TEST_F(CheckHealthTest, ReachesWhoeverListensOnAllAddresses) {
+TEST_F(CheckHealthTest, ReachesServersThatListenOnAllAddresses) {
   const auto server = Serve(*ListenOn(":0", log), "");
   EXPECT_TRUE(CheckHealth(fmt::format(":{}", server->port()), false));
   EXPECT_TRUE(CheckHealth(fmt::format("0.0.0.0:{}", server->port()), false));
@@ -48,14 +48,14 @@ TEST_F(CheckHealthTest, DoesNotMindAServersOwnCertificate) {
   EXPECT_TRUE(CheckHealth(fmt::format("127.0.0.1:{}", server->port()), true));
 }
 
-TEST_F(CheckHealthTest, TellsWhatTheProgramSays) {
+TEST_F(CheckHealthTest, ReportsTheMessageOfAnUnhealthyProgram) {
   const auto server = Serve(*ListenOn("127.0.0.1:0", log), "looking at the GPUs hangs");
   const Result<> healthy = CheckHealth(fmt::format("127.0.0.1:{}", server->port()), false);
   ASSERT_FALSE(healthy);
   EXPECT_THAT(healthy.error().message, HasSubstr("503: looking at the GPUs hangs"));
 }
 
-TEST_F(CheckHealthTest, FailsWhereNobodyListens) {
+TEST_F(CheckHealthTest, FailsIfNothingListens) {
   EXPECT_FALSE(CheckHealth("127.0.0.1:1", false));
   EXPECT_FALSE(CheckHealth("nowhere", false));
 }

@@ -6,7 +6,7 @@
 namespace synergy::daemon {
 namespace {
 
-TEST(DescriptorLimitTest, IsRaisedAsFarAsItMayBe) {
+TEST(DescriptorLimitTest, IsRaisedToTheHardLimit) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_GT(before.rlim_max, rlim_t{256});

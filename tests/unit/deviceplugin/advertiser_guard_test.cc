@@ -115,7 +115,7 @@ TEST_F(AdvertiserGuardTest, TheFirstRegistrationWaitsForOthersThatStartAtTheSame
   EXPECT_THAT(guard->stopped(), IsEmpty());
 }
 
-TEST_F(AdvertiserGuardTest, WhatDoesNotAnswerDelaysItByFiveSecondsAtMost) {
+TEST_F(AdvertiserGuardTest, FailedCallsDelayItByFiveSecondsAtMost) {
   offered = Fail(ErrorCode::kUnavailable, "no kubelet");
   given = Fail(ErrorCode::kUnavailable, "no kubelet");
   drivers = Fail(ErrorCode::kUnavailable, "no API server");
@@ -173,7 +173,7 @@ TEST_F(AdvertiserGuardTest, DevicesOfAKubeletThatThisPluginNeverRegisteredWithAr
   EXPECT_THAT(guard->stopped(), HasSubstr("another device plugin registered"));
 }
 
-TEST_F(AdvertiserGuardTest, AfterARestartOfTheKubeletItsDevicesAreThoseOfWhoeverWasFirst) {
+TEST_F(AdvertiserGuardTest, KubeletRestartKeepsTheFirstAdvertiser) {
   Register();
   RestartKubelet();
   EXPECT_EQ(Ask().error().code, ErrorCode::kDenied);
@@ -189,7 +189,7 @@ TEST_F(AdvertiserGuardTest, TheSocketOfAKnownPluginStopsIt) {
   }
 }
 
-TEST_F(AdvertiserGuardTest, ASocketThatNobodyServesIsNoSign) {
+TEST_F(AdvertiserGuardTest, SocketWithoutAServerIsNoSign) {
   {
     const Listener other(folder.Path("d/other.sock"));
   }

@@ -55,7 +55,7 @@ TEST_F(CdiFileTest, TheSpecificationNamesEveryGpuAndOutlivesItsWriter) {
   EXPECT_EQ(Text(), kPlain);
 }
 
-TEST_F(CdiFileTest, WhatSomebodyRemovesOrChangesIsWrittenAgain) {
+TEST_F(CdiFileTest, RestoresARemovedOrChangedFile) {
   CdiFile cdi = Make();
   ASSERT_TRUE(cdi.Write(inventory_));
   std::filesystem::remove(file_);
@@ -92,7 +92,7 @@ TEST_F(CdiFileTest, NvidiasProgramWritesItWhereItIs) {
       << "once for the same devices";
 }
 
-TEST_F(CdiFileTest, WhatNvidiasProgramWritesIsTakenOnlyWithAllDevicesOfTheKind) {
+TEST_F(CdiFileTest, UsesTheOutputOfNvidiaCtkOnlyIfComplete) {
   for (const std::string text :
        {"echo '{\"kind\":\"synergy.io/gpu\",\"devices\":[{\"name\":\"GPU-0\"}]}'",
         "echo "
@@ -115,7 +115,7 @@ TEST_F(CdiFileTest, AFolderThatCannotBeWrittenIsAnErrorThatNamesIt) {
   EXPECT_NE(written.error().message.find(file), std::string::npos);
 }
 
-TEST_F(CdiFileTest, WhatAnotherProgramWroteIsLeftWhenWeWroteNothing) {
+TEST_F(CdiFileTest, LeavesTheFileOfAnotherProgramIfItWroteNone) {
   const std::string file = folder_.Write("synergy.io-gpu.json", "{}");
   {
     CdiFile cdi(folder_.Path("."), kKind, {}, log_.log);

@@ -10,7 +10,7 @@ using deviceplugin::RunCommand;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-TEST(CommandTest, WhatItPrintsIsTheAnswer) {
+TEST(CommandTest, ReturnsTheOutput) {
   EXPECT_EQ(RunCommand({"sh", "-c", "echo \"$0\"", "a b"}, seconds(20)), "a b\n");
 }
 

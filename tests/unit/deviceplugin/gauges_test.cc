@@ -45,7 +45,7 @@ class StillSource final : public deviceplugin::DeviceSource {
   }
 };
 
-TEST(GaugesTest, WhatAContainersGpusDoIsToldByPodWithTheGpusUuid) {
+TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   const TemporaryFolder folder;
   const FakeClock clock;
   SilentLog log;

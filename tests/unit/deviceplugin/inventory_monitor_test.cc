@@ -91,7 +91,7 @@ class InventoryMonitorTest : public ::testing::Test {
             .on_change = [this](const auto& /*picture*/) { ++changes_; },
             .on_news =
                 [this](const GpuNews& news) { news_.push_back(news.reason + ": " + news.message); },
-            .on_look = [this] { ++looks_told_; }},
+            .on_look = [this] { ++looks_reported_; }},
         clock_, log_.log, metrics_);
     monitor_->Start();
     source_->AwaitLooks(++looks_);
@@ -107,13 +107,13 @@ class InventoryMonitorTest : public ::testing::Test {
   metrics::DeviceMetrics metrics_;
   FakeSource* source_ = nullptr;
   std::atomic<int> changes_ = 0;
-  std::atomic<size_t> looks_told_ = 0;
+  std::atomic<size_t> looks_reported_ = 0;
   std::vector<std::string> news_;  // read while the monitor waits
   size_t looks_ = 0;
   std::unique_ptr<InventoryMonitor> monitor_;
 };
 
-TEST_F(InventoryMonitorTest, AChangeIsToldOnceAndTheSameAgainIsNot) {
+TEST_F(InventoryMonitorTest, ReportsAChangeOnce) {
   Start(TwoGpus());
   Look();
   EXPECT_EQ(changes_, 1);
@@ -169,7 +169,7 @@ TEST_F(InventoryMonitorTest, AnXidOfAMigDeviceLeavesTheOthersOfItsGpuAlone) {
                                  "needs a reset"));
 }
 
-TEST_F(InventoryMonitorTest, WhatBeginsAndEndsIsToldOnce) {
+TEST_F(InventoryMonitorTest, ReportsEachBeginningAndEndOnce) {
   Reading reading = TwoGpus("fan");
   reading.unreachable[7] = "NVML: GPU is lost (15)";
   reading.without_events["GPU-0"] = "NVML: Not Supported (3)";
@@ -192,11 +192,11 @@ TEST_F(InventoryMonitorTest, WhatBeginsAndEndsIsToldOnce) {
                                  "NVML: Not Supported (3))"));
 }
 
-TEST_F(InventoryMonitorTest, EveryLookIsTold) {
+TEST_F(InventoryMonitorTest, ReportsEveryLook) {
   Start(TwoGpus());
   Look();
   Look();
-  EXPECT_EQ(looks_told_, 3U);
+  EXPECT_EQ(looks_reported_, 3U);
 }
 
 TEST_F(InventoryMonitorTest, WithoutTheDriverEveryGpuIsUnhealthyButNoneIsLost) {
@@ -222,7 +222,7 @@ TEST_F(InventoryMonitorTest, AnInventoryThatCannotBeReadLeavesEverythingAsItWas)
   EXPECT_EQ(monitor_->source_error(), "gpus.yaml:3: no");
 }
 
-TEST_F(InventoryMonitorTest, NothingIsToldBeforeTheFirstLookThatSucceeds) {
+TEST_F(InventoryMonitorTest, ReportsNothingBeforeTheFirstSuccessfulLook) {
   Start(Fail(ErrorCode::kUnavailable, "libnvidia-ml.so.1 is missing"));
   EXPECT_EQ(changes_, 0);
   EXPECT_EQ(monitor_->picture(), nullptr);

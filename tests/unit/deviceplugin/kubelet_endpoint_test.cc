@@ -65,7 +65,7 @@ class KubeletEndpointTest : public ::testing::Test {
   metrics::DeviceMetrics metrics_;
 };
 
-TEST_F(KubeletEndpointTest, ServesBeforeItRegistersAndTellsItsDevices) {
+TEST_F(KubeletEndpointTest, ServesBeforeItRegistersAndListsItsDevices) {
   const FakeKubelet kubelet(folder_.Path("d"));
   const auto endpoint = MakeEndpoint();
   EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
@@ -150,7 +150,7 @@ TEST_F(KubeletEndpointTest, SocketsOfOthersAreLeftAlone) {
   EXPECT_EQ(sockets().size(), 3U) << "the first one's socket is served";
 }
 
-TEST_F(KubeletEndpointTest, TheListIsSentAgainOnlyWhenItSaysSomethingElse) {
+TEST_F(KubeletEndpointTest, SendsTheListAgainOnlyIfItDiffers) {
   const FakeKubelet kubelet(folder_.Path("d"));
   const auto endpoint = MakeEndpoint();
   ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
@@ -162,7 +162,7 @@ TEST_F(KubeletEndpointTest, TheListIsSentAgainOnlyWhenItSaysSomethingElse) {
   EXPECT_EQ(kubelet.lists(), 3U);
 }
 
-TEST_F(KubeletEndpointTest, ANewKubeletHearsOfTheLatestHealth) {
+TEST_F(KubeletEndpointTest, NewKubeletGetsTheLatestHealth) {
   FakeKubelet kubelet(folder_.Path("d"));
   const auto endpoint = MakeEndpoint();
   ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
@@ -186,7 +186,7 @@ TEST_F(KubeletEndpointTest, AFolderThatIsTooDeepForASocketEndsNothing) {
   EXPECT_FALSE(endpoint.registered());
 }
 
-TEST_F(KubeletEndpointTest, WhatIsNotAdmittedIsNotRegistered) {
+TEST_F(KubeletEndpointTest, RegistersOnlyIfAdmitted) {
   const FakeKubelet kubelet(folder_.Path("d"));
   std::atomic<int> asked = 0;
   std::atomic<bool> open = false;
@@ -234,7 +234,7 @@ class TwoPluginsTest : public KubeletEndpointTest {
       log_.log};
 };
 
-TEST_F(TwoPluginsTest, OursGivesWayToOneThatWasFirst) {
+TEST_F(TwoPluginsTest, OurPluginYieldsToTheFirstOne) {
   StandInPlugin other(folder_.Path("d"), "other.sock", "nvidia.com/gpu", {"GPU-0", "GPU-1"});
   ASSERT_TRUE(other.Register().ok());
   ASSERT_TRUE(kubelet_.AwaitDevices(kTwoHealthy));
@@ -244,7 +244,7 @@ TEST_F(TwoPluginsTest, OursGivesWayToOneThatWasFirst) {
   EXPECT_EQ(kubelet_.registrations(), 1U);
 }
 
-TEST_F(TwoPluginsTest, OursGivesWayToOneThatRegistersWhileItStillLooks) {
+TEST_F(TwoPluginsTest, OurPluginYieldsToOneThatRegistersDuringTheCheck) {
   const auto ours = MakeGuarded();
   StandInPlugin other(folder_.Path("d"), "other.sock", "nvidia.com/gpu", {"GPU-0", "GPU-1"});
   ASSERT_TRUE(other.Register().ok());
@@ -253,7 +253,7 @@ TEST_F(TwoPluginsTest, OursGivesWayToOneThatRegistersWhileItStillLooks) {
   EXPECT_EQ(kubelet_.registrations(), 1U);
 }
 
-TEST_F(TwoPluginsTest, OursGivesWayToOneThatComesLaterAndStaysAwayAfterItHasGone) {
+TEST_F(TwoPluginsTest, OurPluginYieldsToALaterOneAndDoesNotReturn) {
   auto ours = MakeGuarded();
   while (kubelet_.registrations() == 0) clock_.Advance(std::chrono::seconds(1));
   ASSERT_TRUE(kubelet_.AwaitDevices(kTwoHealthy));

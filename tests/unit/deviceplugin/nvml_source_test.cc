@@ -134,7 +134,7 @@ TEST_F(NvmlSourceTest, AGpuThatIsNotCountedAnyMoreIsAbsent) {
   EXPECT_TRUE(reading.probes.at(Uuid(3)).absent);
 }
 
-TEST_F(NvmlSourceTest, AGpuThatIsDeadFromTheStartIsTold) {
+TEST_F(NvmlSourceTest, ReportsAGpuThatIsLostFromTheStart) {
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].listed = false; });
   const Reading reading = Read();
   EXPECT_EQ(reading.inventory.gpus().size(), 3U);
@@ -197,7 +197,7 @@ TEST_F(NvmlSourceTest, AnEventSetThatFailsDoesNotRestartNvmlAtEveryLook) {
   EXPECT_EQ(nvml_.sessions(), 2);
 }
 
-TEST_F(NvmlSourceTest, GpusWhoseXidsAreNotReportedAreTold) {
+TEST_F(NvmlSourceTest, ReportsGpusWithoutXidEvents) {
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].event_result = 3; });
   EXPECT_THAT(Read().without_events, ElementsAre(Pair(Uuid(1), "NVML: Some Error (3)")));
 }
@@ -324,7 +324,7 @@ TEST_F(NvmlSourceTest, AnXidOfAnInstanceIsOfItsMigDevicesAlone) {
   EXPECT_EQ(events[0].uuid, Uuid(0));
 }
 
-TEST_F(NvmlSourceTest, WhetherAGpuKnowsMigIsToldBeforeMigIsOn) {
+TEST_F(NvmlSourceTest, ReportsMigCapabilityBeforeMigIsOn) {
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].mig_capable = false; });
   const Reading reading = Read();
   EXPECT_TRUE(reading.inventory.gpus()[0].mig_capable);

@@ -60,27 +60,28 @@ class ContradictionTest : public EngineTest {
       at.wall += seconds(10);
       const double had = InCores(pod->fungible->requested.cpu);
       const double rate = std::min(best, had / cost);
-      told.iterations += rate * 10;
-      told.cpu->used += std::chrono::duration_cast<Duration>(Seconds(rate * cost * 10));
-      if (rate < best) *told.cpu->waited += seconds(9);
-      told.cpu->at = at.wall;
-      told.last = at.wall;
-      told.uid = "a";
-      told.epoch = epoch;
-      const auto said = finder.Observe(memory, pod, Cores(12), "A100", given, told, kSince, at);
-      if (said) verdict = *said;
+      progress.iterations += rate * 10;
+      progress.cpu->used += std::chrono::duration_cast<Duration>(Seconds(rate * cost * 10));
+      if (rate < best) *progress.cpu->waited += seconds(9);
+      progress.cpu->at = at.wall;
+      progress.last = at.wall;
+      progress.uid = "a";
+      progress.epoch = epoch;
+      const auto claimed =
+          finder.Observe(memory, pod, Cores(12), "A100", given, progress, kSince, at);
+      if (claimed) verdict = *claimed;
     }
   }
 
   std::shared_ptr<const Pod> pod;
   GivenProfile given;
-  PodProgress told{.format = "tqdm", .cpu = CpuUse{.waited = Duration::zero()}};
+  PodProgress progress{.format = "tqdm", .cpu = CpuUse{.waited = Duration::zero()}};
   ContradictionFinder finder{ProfilerSettings{}};
   ContradictionMemory memory;
   std::optional<ProfileVerdict> verdict;
 };
 
-TEST_F(ContradictionTest, OneAmountOfCpuSaysNothingInWhateverUnit) {
+TEST_F(ContradictionTest, OneAmountOfCpuGivesNoVerdictInAnyUnit) {
   best = 3;
   Give(3);
   Train(minutes(30));
@@ -96,7 +97,7 @@ TEST_F(ContradictionTest, APodThatFollowsItsProfileInAnotherUnitFits) {
   EXPECT_EQ(verdict->verdict, Verdict::kFits);
 }
 
-TEST_F(ContradictionTest, APodThatLosesNothingByACutContradictsAProfileThatSaysItDoes) {
+TEST_F(ContradictionTest, PodThatACutDoesNotSlowContradictsASteepCurve) {
   cost = 0.02;
   best = 10;
   Give(9);
@@ -112,7 +113,7 @@ TEST_F(ContradictionTest, APodThatLosesNothingByACutContradictsAProfileThatSaysI
   EXPECT_THAT(verdict->message, HasSubstr("the profile says 3.00 times"));
 }
 
-TEST_F(ContradictionTest, APodThatIsCutAndSlowerContradictsAProfileThatSaysItIsNot) {
+TEST_F(ContradictionTest, PodThatACutSlowsContradictsAFlatCurve) {
   given.curve = profiles.profiles.at("insensitive");
   Give(9);
   Train(minutes(5));
@@ -122,7 +123,7 @@ TEST_F(ContradictionTest, APodThatIsCutAndSlowerContradictsAProfileThatSaysItIsN
   EXPECT_EQ(verdict->verdict, Verdict::kContradicted);
 }
 
-TEST_F(ContradictionTest, WhatFitsAgainIsNotContradictedAnyMore) {
+TEST_F(ContradictionTest, ProfileThatFitsAgainIsNoLongerContradicted) {
   given.curve = profiles.profiles.at("insensitive");
   Give(9);
   Train(minutes(5));

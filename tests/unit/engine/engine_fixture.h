@@ -30,7 +30,7 @@ class EngineTest : public ::testing::Test {
     return pod;
   }
 
-  FakeProfileBook profiles = TwoProfiles();
+  FakeProfileCatalog profiles = TwoProfiles();
   ClusterState state;
   // Not zero, so that a missing initialisation shows.
   Moment at{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};

@@ -32,10 +32,10 @@ class GangDividingTest : public TunerPlanTest {
   }
   // Returns the decisions, such as "announce a", with the cores that each pod is to have.
   std::vector<std::pair<std::string, MilliCpu>> Amounts() {
-    const std::vector<std::string> told = Plan();
+    const std::vector<std::string> planned = Plan();
     std::vector<std::pair<std::string, MilliCpu>> amounts;
-    for (size_t i = 0; i < told.size(); ++i) {
-      amounts.emplace_back(told[i], ChangeOf(plan.actions[i]).to.cpu);
+    for (size_t i = 0; i < planned.size(); ++i) {
+      amounts.emplace_back(planned[i], ChangeOf(plan.actions[i]).to.cpu);
     }
     return amounts;
   }
@@ -57,7 +57,7 @@ TEST_F(GangDividingTest, MembersGrowAlikeUpToWhatTheTightestNodeHas) {
   EXPECT_THAT(ChangeOf(plan.actions.front()).why, ::testing::HasSubstr("gang default/g is 167 %"));
 }
 
-TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
+TEST_F(GangDividingTest, UselessExcessOfAMemberGoesToItsNeighbour) {
   Pod full = ManagedPod("full", "n1", 9);
   full = With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); });
   Reports(full);
@@ -67,7 +67,7 @@ TEST_F(GangDividingTest, WhatAMemberHasInVainGoesToItsNeighbour) {
   EXPECT_THAT(AmountsInARound(), ElementsAre(Pair("resize b", Cores(3))));
 }
 
-TEST_F(GangDividingTest, UnequalMembersAreMadeEqualThoughNobodyGainsByIt) {
+TEST_F(GangDividingTest, UnequalMembersAreEqualisedWithoutAGain) {
   Pod full = ManagedPod("full", "n1", 9);
   Reports(With(full, [](ManagedContainer& pod) { pod.floor = OneGpu(9); }));
   Reports(Member("a", "n1", 3));
@@ -147,7 +147,7 @@ TEST_F(GangDividingTest, RoomCostsWhatTheWholeGangLoses) {
   EXPECT_NEAR(dear->cost, 2, 0.01);
 }
 
-TEST_F(GangDividingTest, WhatAMemberHasBeyondTheOthersCostsNothing) {
+TEST_F(GangDividingTest, ExcessOfAMemberCostsNothing) {
   Reports(ManagedPod("alone", "n1", 9));
   Reports(ManagedPod("fills-1", "n1", 3));
   Reports(Member("a", "n2", 9));

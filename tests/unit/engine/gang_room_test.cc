@@ -91,7 +91,7 @@ TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
   EXPECT_EQ(LeftByCuts(), Cores(24 - 4 * 3));
 }
 
-TEST_F(GangRoomTest, WithoutRoomForAllNobodyIsCutAndNothingKept) {
+TEST_F(GangRoomTest, CutsAndKeepsNothingWithoutRoomForAll) {
   GangWaits(11);  // n1 has room for 4, and n2 has 6 GPUs
   EXPECT_THAT(Plan(), IsEmpty());
   EXPECT_EQ(memory.gangs.at("team/g").looked_at, state.Snapshot()->version());
@@ -134,7 +134,7 @@ TEST_F(GangRoomTest, MembersFirstAskForNoMoreThanTheirFloors) {
   EXPECT_THAT(plan.actions, SizeIs(8));
 }
 
-TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
+TEST_F(GangRoomTest, RemindsTheSchedulerIfRoomExistsAlready) {
   GangWaits(4);
   EXPECT_THAT(Plan(), IsEmpty());
   After(seconds(2));
@@ -145,7 +145,7 @@ TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
   PlanAndCarryOut(3);
-  const auto says = [this](const std::string& message) {
+  const auto with_message = [this](const std::string& message) {
     Pod member = *state.FindPod("m-0");
     auto waiting = std::make_shared<Waiting>(*member.waiting);
     waiting->unschedulable = false;
@@ -153,10 +153,10 @@ TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
     member.waiting = std::move(waiting);
     Reports(member);
   };
-  says("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z");
+  with_message("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z");
   Plan();
   EXPECT_THAT(memory.places, SizeIs(8));
-  says("it has no volume");
+  with_message("it has no volume");
   Plan();
   Plan();
   EXPECT_THAT(memory.places, IsEmpty());

@@ -51,7 +51,7 @@ TEST_F(NodeSharesTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
   EXPECT_EQ(share.fair.cpu, Cores(3));
 }
 
-TEST_F(NodeSharesTest, WhereGrowthBeyondAQuotaIsRefusedAPodInAQueueGrowsNoFurtherThanItsFloor) {
+TEST_F(NodeSharesTest, QueuedPodGrowsToItsFloorOnlyWithinAQuota) {
   Pod pod = ManagedPod("a", "n1", 3);
   pod.labels = {{std::string(annotations::kKueuePodSet), "main"}};
   state.UpsertPod(pod);
@@ -101,7 +101,7 @@ TEST_F(NodeSharesTest, APodThatChangesOrWasChangedByHandHasNoShare) {
   EXPECT_TRUE(Of(SharePurpose::kReclaim).shares.empty());
 }
 
-TEST_F(NodeSharesTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
+TEST_F(NodeSharesTest, ChangeOfTheRoundBlocksADivisionButNoReclaim) {
   state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(6), "", at.wall - std::chrono::minutes(2)};
   }));
@@ -112,7 +112,7 @@ TEST_F(NodeSharesTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndARecla
   EXPECT_EQ(NextChange(NodeOf(*state.Snapshot(), "n1"), Rules()), at.now + std::chrono::minutes(3));
 }
 
-TEST_F(NodeSharesTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
+TEST_F(NodeSharesTest, MemoryGrowsOnlyWithAKnownProcessMemory) {
   const JobProfile profile =
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(8), 9}});
   profiles.profiles["sensitive"] = std::make_shared<const JobProfile>(profile);
@@ -150,7 +150,7 @@ TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
   EXPECT_EQ(Of(SharePurpose::kDivide).shares.front().most.cpu, MilliCpu(4999));
 }
 
-TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
+TEST_F(NodeSharesTest, NoticesAProfileThatIsGoneOrChanged) {
   const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
   EXPECT_FALSE(NoticeFor(*pod, {}, profiles, at.wall));
   profiles.generation = 2;
@@ -159,7 +159,7 @@ TEST_F(NodeSharesTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
   EXPECT_EQ(NoticeFor(*pod, {}, profiles, at.wall)->reason, Respected::kProfileGone);
 }
 
-TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
+TEST_F(NodeSharesTest, PodWithUnsafeDevicesHasNoShare) {
   state.UpsertPod(
       With(ManagedPod("a", "n1", 6), [](ManagedContainer& pod) { pod.devices.reset(); }));
   state.UpsertPod(
@@ -172,13 +172,13 @@ TEST_F(NodeSharesTest, APodWhoseGpusAResizeMayCostHasNoShare) {
   EXPECT_EQ(Of(SharePurpose::kReclaim).shares.size(), 2u);
 }
 
-TEST_F(NodeSharesTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
+TEST_F(NodeSharesTest, NoticesUnsafeDevicesOnceTheAgentHadTimeToLook) {
   const auto unsafe = std::make_shared<const Pod>(
       With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
-  const auto told = NoticeFor(*unsafe, {}, profiles, at.wall);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->reason, Respected::kDevices);
-  EXPECT_THAT(told->message, ::testing::HasSubstr("not listed"));
+  const auto notice = NoticeFor(*unsafe, {}, profiles, at.wall);
+  ASSERT_TRUE(notice);
+  EXPECT_EQ(notice->reason, Respected::kDevices);
+  EXPECT_THAT(notice->message, ::testing::HasSubstr("not listed"));
   const auto unheard = [this](Duration since) {
     const auto pod =
         std::make_shared<const Pod>(With(ManagedPod("a", "n1", 3), [&](ManagedContainer& fungible) {

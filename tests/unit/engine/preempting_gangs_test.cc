@@ -53,7 +53,7 @@ class PreemptingGangsTest : public ::testing::Test {
   WallTime now = WallTime{} + std::chrono::hours(1);
 };
 
-TEST_F(PreemptingGangsTest, TheHighestPriorityIsFirstThenWhoeverHasWaitedLongest) {
+TEST_F(PreemptingGangsTest, HighestPriorityIsFirstThenTheLongestWait) {
   for (const char* gang : {"low", "late", "early"}) {
     Add(gang + std::string("-0"), gang, 2, 5);
     Add(gang + std::string("-1"), gang, 2, gang == std::string("low") ? 1 : 7);
@@ -74,20 +74,21 @@ TEST_F(PreemptingGangsTest, AGangWaitsForItsMembersFirstUnlessItRuns) {
   EXPECT_THAT(Names(), ElementsAre("gang", "running"));
 }
 
-TEST_F(PreemptingGangsTest, NobodyGoesForAGangThatLacksWhatNoEvictionGives) {
+TEST_F(PreemptingGangsTest, SkipsAGangThatEvictionCannotHelp) {
   Add("m-0", "gang", 2);
   Add("m-1", "gang", 2);
-  const auto says = [&](const std::string& message) {
+  const auto with_message = [&](const std::string& message) {
     ChangeWaiting("m-1", [&](Waiting& waiting) { waiting.message = message; });
     return Names();
   };
-  EXPECT_THAT(says("0/8 nodes are available: 3 Insufficient nvidia.com/gpu, 5 node(s) didn't have "
+  EXPECT_THAT(
+      with_message("0/8 nodes are available: 3 Insufficient nvidia.com/gpu, 5 node(s) didn't have "
                    "free ports for the requested pod ports. preemption: 0/8 nodes are available."),
-              ElementsAre("gang"));
+      ElementsAre("gang"));
   for (const char* own : {"persistentvolumeclaim \"does-not-exist\" not found",
                           "pod has unbound immediate PersistentVolumeClaims"}) {
-    EXPECT_THAT(says("0/8 nodes are available: " + std::string(own) +
-                     ". preemption: 0/8 nodes are available: 8 Preemption is not helpful."),
+    EXPECT_THAT(with_message("0/8 nodes are available: " + std::string(own) +
+                             ". preemption: 0/8 nodes are available: 8 Preemption is not helpful."),
                 IsEmpty())
         << own;
   }
@@ -110,7 +111,7 @@ TEST_F(PreemptingGangsTest, AMemberThatDoesNotWaitForRoomKeepsItsGangOut) {
   }
 }
 
-TEST_F(PreemptingGangsTest, AGangThanWhichNobodyHasALowerPriorityIsLeftOut) {
+TEST_F(PreemptingGangsTest, SkipsAGangWithoutPodsOfLowerPriority) {
   Add("m-0", "gang", 1);
   EXPECT_THAT(Names(), ElementsAre("gang"));
   Pod unmanaged = *state.FindPod("lowest");

@@ -42,7 +42,7 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
   EXPECT_EQ(memory.measurements.begin()->second.complete, true);
 }
 
-TEST_F(ProfilerTest, OfAGpuThatIsAlwaysBusyNothingIsConcluded) {
+TEST_F(ProfilerTest, AlwaysBusyGpuGivesNoConclusion) {
   // Whether it hardly needs any CPU, or needs more, cannot be observed.
   for (const double cost : {0.01, 0.5}) {
     Begin(Unprofiled("a", "n1", fmt::format("w-{}", cost)),
@@ -92,7 +92,7 @@ TEST_F(ProfilerTest, AnEstimateNeverReplacesIterations) {
   EXPECT_FALSE(Last().drifted);
 }
 
-TEST_F(ProfilerTest, AnotherLeaderKnowsAnEstimateForWhatItIs) {
+TEST_F(ProfilerTest, NewLeaderKeepsAnEstimateAsAnEstimate) {
   Begin(Unprofiled("a", "n1"), {.logs = false, .busy = true});
   Run(minutes(3));
   memory = {};

@@ -22,7 +22,7 @@ namespace synergy::testing {
 
 inline constexpr WallTime kAgentSince = WallTime{} + std::chrono::hours(1);
 
-class FakeMeasuredBook final : public MeasuredBook {
+class FakeMeasuredCatalog final : public MeasuredCatalog {
  public:
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                               const std::string& name) const override {
@@ -94,7 +94,7 @@ class ProfilerTest : public EngineTest {
   // Applies the action as the API server accepts it.
   void Carry(const ProfilerAction& action) {
     if (action.kind == ProfilerActionKind::kPublish) {
-      if (takes_profiles) book.Keep(action.profile_namespace, action.measured);
+      if (takes_profiles) catalog.Keep(action.profile_namespace, action.measured);
       profiler->OnResult(memory, action, takes_profiles, at);
       return;
     }
@@ -203,9 +203,9 @@ class ProfilerTest : public EngineTest {
   }
   MeasuredProfile Last() const { return Of(ProfilerActionKind::kPublish).back().measured; }
 
-  FakeMeasuredBook book;
+  FakeMeasuredCatalog catalog;
   ProfilerSettings settings;
-  std::unique_ptr<Profiler> profiler = std::make_unique<Profiler>(settings, book);
+  std::unique_ptr<Profiler> profiler = std::make_unique<Profiler>(settings, catalog);
   ProfilerMemory memory;
   std::map<std::string, Training> trainings;
   std::vector<ProfilerAction> actions;
@@ -216,7 +216,7 @@ class ProfilerTest : public EngineTest {
   // Changes the settings.
   void Set(const std::function<void(ProfilerSettings&)>& change) {
     change(settings);
-    profiler = std::make_unique<Profiler>(settings, book);
+    profiler = std::make_unique<Profiler>(settings, catalog);
   }
 };
 

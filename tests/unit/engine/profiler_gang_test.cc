@@ -63,7 +63,7 @@ TEST_F(ProfilerGangTest, MayGainOnlyWhatAllOfItsNodesHave) {
   EXPECT_EQ(Last().points.back().cpu, MilliCpu(6000 - 3 * 20));
 }
 
-TEST_F(ProfilerGangTest, WhoLogsNothingCountsForItsCpu) {
+TEST_F(ProfilerGangTest, MemberWithoutALogCountsForItsCpu) {
   for (const bool first_logs : {true, false}) {
     const std::string loud = first_logs ? "a" : "b";
     Begin(Member("a", "n1", 2, first_logs ? 3 : 1.5), {.logs = first_logs});
@@ -78,7 +78,7 @@ TEST_F(ProfilerGangTest, WhoLogsNothingCountsForItsCpu) {
     for (const char* uid : {"a", "b"}) state.RemovePod(uid);
     trainings.clear();
     actions.clear();
-    book.profiles.clear();
+    catalog.profiles.clear();
     Run(seconds(2));
     EXPECT_TRUE(memory.measurements.empty());
     EXPECT_TRUE(memory.pods.empty());
@@ -87,7 +87,7 @@ TEST_F(ProfilerGangTest, WhoLogsNothingCountsForItsCpu) {
   }
 }
 
-TEST_F(ProfilerGangTest, IsMeasuredOnceAllAreThere) {
+TEST_F(ProfilerGangTest, IsMeasuredOnceAllMembersRun) {
   Begin(Member("a", "n1", 3, 3));
   Begin(Member("b", "n2", 3, 3));
   Run(minutes(5));
@@ -108,7 +108,7 @@ TEST_F(ProfilerGangTest, AMemberWithoutGpusIsThereAndNotMeasured) {
   EXPECT_EQ(Last().gang_size, 3);
 }
 
-TEST_F(ProfilerGangTest, IsNotMeasuredWhereNotAllAreAlike) {
+TEST_F(ProfilerGangTest, IsNotMeasuredIfMembersDiffer) {
   Begin(Member("a", "n1", 2, 3));
   Begin(InGang(Unprofiled("b", "n2", "w-2"), 2));
   Run(minutes(3));
@@ -118,7 +118,7 @@ TEST_F(ProfilerGangTest, IsNotMeasuredWhereNotAllAreAlike) {
   EXPECT_EQ(Count(Kind::kPublish), 1U);
 }
 
-TEST_F(ProfilerGangTest, IsNotMeasuredWithoutTheCpuTimeOfAll) {
+TEST_F(ProfilerGangTest, IsNotMeasuredWithoutTheCpuTimeOfAllMembers) {
   Begin(Member("a", "n1", 2, 3));
   state.UpsertPod(Member("b", "n2", 2, 3));  // without reports
   Run(minutes(3));
@@ -138,7 +138,7 @@ TEST_F(ProfilerGangTest, OneQuotaSlowsItAndIsPaidOnce) {
 }
 
 // The member with the highest CPU cost decides, even if another one is probed.
-TEST_F(ProfilerGangTest, WhoNeedsMostDecides) {
+TEST_F(ProfilerGangTest, MemberThatNeedsMostDecides) {
   Begin(Member("a", "n1", 2, 6), {.best = 3.7, .cost = 0.5});
   Begin(Member("b", "n2", 2, 6), {.best = 3.7, .cost = 0.85, .logs = false});
   Run(minutes(8));
@@ -178,7 +178,7 @@ TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   EXPECT_TRUE(actions.empty());
 }
 
-TEST_F(ProfilerGangTest, IsNotMeasuredWhereItsPodsHaveUnlikeNumbersOfGpus) {
+TEST_F(ProfilerGangTest, IsNotMeasuredIfItsPodsDifferInGpus) {
   Begin(Member("a", "n1", 2, 3));
   Begin(With(Member("b", "n2", 2, 3), [](ManagedContainer& fungible) {
     fungible.requested.gpus = fungible.in_force.gpus = fungible.set_aside.gpus = Gpus(2);
@@ -203,14 +203,14 @@ TEST_F(ProfilerGangTest, AProbeEndsWithTheFirstMemberThatGoes) {
   EXPECT_TRUE(memory.measurements.empty());
 }
 
-TEST_F(ProfilerGangTest, AProbeTellsNothingWhereAnotherIsTheSlowest) {
+TEST_F(ProfilerGangTest, ProbeGivesNoResultIfAnotherMemberIsTheSlowest) {
   Begin(Member("a", "n1", 2, 6), {.best = 9.3});
   Begin(Member("b", "n2", 2, 6), {.best = 9.3});
   RunUntilProbed();
   trainings.at(Of(Kind::kProbe)[0].pod->uid == "a" ? "b" : "a").cost = 2;
   Run(minutes(2));
   EXPECT_GE(Count(Kind::kEndProbe), 1U);
-  EXPECT_EQ(memory.measurements.begin()->second.told, 0);
+  EXPECT_EQ(memory.measurements.begin()->second.informative, 0);
 }
 
 TEST_F(ProfilerGangTest, IsNotProbedWhileAMemberIsBeingChanged) {
@@ -247,9 +247,9 @@ TEST_F(ProfilerGangTest, CurvesAreOfASizeOfGang) {
   Begin(Unprofiled("alone", "n3"));
   Run(seconds(60));
   EXPECT_EQ(memory.measurements.size(), 2U);
-  ASSERT_EQ(book.profiles.size(), 2U);
-  EXPECT_NEAR(book.profiles.at("team/measured-w-1-1gpu").points[0].throughput, 6, 0.1);
-  const MeasuredProfile& gang = book.profiles.at("team/" + MeasuredName("w-1", Gpus(1), "", 2));
+  ASSERT_EQ(catalog.profiles.size(), 2U);
+  EXPECT_NEAR(catalog.profiles.at("team/measured-w-1-1gpu").points[0].throughput, 6, 0.1);
+  const MeasuredProfile& gang = catalog.profiles.at("team/" + MeasuredName("w-1", Gpus(1), "", 2));
   EXPECT_NEAR(gang.points[0].throughput, 2, 0.05);
 }
 

@@ -77,7 +77,7 @@ TEST_F(ProfilerHintsTest, ASweepAtTheSameTimeIsProbedInOneTrial) {
   EXPECT_EQ(probed.size(), 1U);
   for (const auto& [uid, training] : trainings) {
     const std::string& workload = state.FindPod(uid)->fungible->workload;
-    const auto published = book.Find("team", MeasuredName(workload, Gpus(1), ""));
+    const auto published = catalog.Find("team", MeasuredName(workload, Gpus(1), ""));
     ASSERT_NE(published, nullptr) << workload;
     EXPECT_TRUE(published->confirmed) << workload;
     EXPECT_EQ(published->taken.has_value(), !probed.contains(workload)) << workload;
@@ -117,7 +117,7 @@ TEST_F(ProfilerHintsTest, NothingIsTakenFromWorkloadsThatAreNotAlike) {
   EXPECT_FALSE(Last().taken);
 }
 
-TEST_F(ProfilerHintsTest, WhatWasTakenOverAndDriftsIsMeasuredItself) {
+TEST_F(ProfilerHintsTest, AdoptedProfileThatDriftsIsMeasuredItself) {
   Measure("w-0");
   const Pod pod = Trial("other", "w-1");
   Begin(pod);

@@ -104,7 +104,7 @@ TEST_F(ProfilerTest, ProbesNoPodThatIsBeingChanged) {
       }};
   for (const auto& change : changes) {
     memory = {};
-    book.profiles.clear();
+    catalog.profiles.clear();
     actions.clear();
     Begin(With(Unprofiled("a", "n1"), change));
     Run(minutes(2));
@@ -122,7 +122,7 @@ TEST_F(ProfilerTest, EndsOneWhenThePodIsChanged) {
   Put("a", [](ManagedContainer& f) { f.resize = ResizeState::kInProgress; });
   Run(seconds(2));
   EXPECT_EQ(Count(Kind::kEndProbe), 1U);
-  EXPECT_EQ(memory.measurements.begin()->second.told, 0);
+  EXPECT_EQ(memory.measurements.begin()->second.informative, 0);
 }
 
 TEST_F(ProfilerTest, TakesThePodOnTheQuietestNode) {
@@ -170,7 +170,7 @@ TEST_F(ProfilerTest, OneEndsByItselfBeforeItCostsMoreThanIsAllowed) {
   EXPECT_GE(longest, seconds(65));
 }
 
-TEST_F(ProfilerTest, WhatProbesHaveCostIsCountedAnewWhereItCouldHaveBeenFaster) {
+TEST_F(ProfilerTest, RecountsTheCostOfProbesIfTheJobCouldBeFaster) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 1});
   while (Count(Kind::kEndProbe) == 0) Run(seconds(2));
   Measurement& measurement = memory.measurements.begin()->second;
@@ -216,12 +216,12 @@ TEST_F(ProfilerTest, MakesNoMoreProbesThanAllowed) {
     s.most_loss = 0.1;
   });
   memory = {};
-  book.profiles.clear();
+  catalog.profiles.clear();
   Run(minutes(10));
   EXPECT_GT(Count(Kind::kProbe), 2U);
 }
 
-TEST_F(ProfilerTest, AQuotaThatSomebodyElseChangedTellsNothing) {
+TEST_F(ProfilerTest, ProbeGivesNoResultIfItsQuotaWasOverwritten) {
   Begin(Unprofiled("a", "n1"), {.wiped = true});
   Run(minutes(10));
   // Three times, then never again.
@@ -240,7 +240,7 @@ TEST_F(ProfilerTest, GivesUpOnAnAgentThatDoesNothing) {
   EXPECT_EQ(Count(Kind::kEndProbe), 1U);
 }
 
-TEST_F(ProfilerTest, WhatTheApiServerRefusesIsTriedAgain) {
+TEST_F(ProfilerTest, RefusedActionsAreRetried) {
   takes_probes = takes_profiles = false;
   Begin(Unprofiled("a", "n1"));
   Run(seconds(100));

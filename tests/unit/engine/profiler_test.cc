@@ -17,7 +17,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using Kind = ProfilerActionKind;
 
-TEST_F(ProfilerTest, FirstTellsWhatFollowsFromProgressAlone) {
+TEST_F(ProfilerTest, FirstProfileFollowsFromProgressAlone) {
   Begin(Unprofiled("a", "n1"));
   Run(seconds(48));
   EXPECT_EQ(actions.size(), 0U);  // warm-up, and a window
@@ -41,7 +41,7 @@ TEST_F(ProfilerTest, FirstTellsWhatFollowsFromProgressAlone) {
   EXPECT_EQ(measured.points[1].certainty, PointCertainty::kGuess);
 }
 
-TEST_F(ProfilerTest, TellsOfMemorySoonAndAgainWhenItIsSure) {
+TEST_F(ProfilerTest, PublishesMemorySoonAndAgainOnceCertain) {
   Begin(Unprofiled("a", "n1"), {.reads = 10e6});
   Run(minutes(4));
   ASSERT_GE(Count(Kind::kPublish), 1U);
@@ -64,7 +64,7 @@ TEST_F(ProfilerTest, TellsOfMemorySoonAndAgainWhenItIsSure) {
   EXPECT_TRUE(memory.measurements.begin()->second.memory->confirmed);
 }
 
-TEST_F(ProfilerTest, IsSureOfMemoryOnceACheckpointWasWritten) {
+TEST_F(ProfilerTest, MemoryIsConfirmedOnceACheckpointWasWritten) {
   Begin(Unprofiled("a", "n1"), {.reads = 10e6});
   Run(minutes(10));
   ASSERT_TRUE(Last().memory);
@@ -74,7 +74,7 @@ TEST_F(ProfilerTest, IsSureOfMemoryOnceACheckpointWasWritten) {
   EXPECT_TRUE(Last().memory->confirmed);
 }
 
-TEST_F(ProfilerTest, KnowsByItsFirstReportThatATrainingIsWarm) {
+TEST_F(ProfilerTest, FirstReportShowsThatATrainingIsWarm) {
   Begin(Unprofiled("a", "n1"), {.rate = 5});  // and 100 iterations: for 20 s
   Run(seconds(30));
   EXPECT_EQ(Count(Kind::kPublish), 0U);
@@ -113,7 +113,7 @@ TEST_F(ProfilerTest, LowersThoseThatNeedLittleOnlyAfterAProbe) {
   EXPECT_EQ(Last().points[0].cpu, MilliCpu(120));
 }
 
-TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
+TEST_F(ProfilerTest, InsensitiveJobIsConfirmedBeforeItsLeastIsKnown) {
   Begin(Unprofiled("a", "n1"), {.best = 5, .cost = 0.5, .spare = 10});
   std::optional<Instant> confirmed;
   const Instant begin = at.now;
@@ -132,7 +132,7 @@ TEST_F(ProfilerTest, WhoIsAsFastWithEverLessIsConfirmedBeforeTheLeastIsKnown) {
   EXPECT_LE(Last().points.front().cpu, MilliCpu(400));
 }
 
-TEST_F(ProfilerTest, WhatHasMoreIsMeasuredThere) {
+TEST_F(ProfilerTest, MeasuresAPodWithMoreCpuThere) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.57});
   Run(minutes(3));
   Put("a", [](ManagedContainer& fungible) {
@@ -145,13 +145,13 @@ TEST_F(ProfilerTest, WhatHasMoreIsMeasuredThere) {
   EXPECT_NEAR(MakeJobProfile(Last())->ThroughputAt(Cores(6), MiB(1)), 10, 0.2);
 }
 
-TEST_F(ProfilerTest, LeavesAloneWhatTellsNothing) {
+TEST_F(ProfilerTest, LeavesPodsWithoutProgress) {
   Begin(Unprofiled("a", "n1"), {.logs = false});
   Run(minutes(10));
   EXPECT_TRUE(actions.empty());
 }
 
-TEST_F(ProfilerTest, LeavesAloneWhoIsNoneOfItsPods) {
+TEST_F(ProfilerTest, LeavesPodsThatItDoesNotManage) {
   state.UpsertNode([] {
     Node node = NodeOfFour("n2");
     node.gpu_kinds.products = {"A100"};
@@ -184,7 +184,7 @@ TEST_F(ProfilerTest, GoesOnFromWhatWasPublished) {
   Run(minutes(5));
   EXPECT_TRUE(actions.empty());
   // The unfinished one is completed.
-  book.profiles.begin()->second.confirmed = false;
+  catalog.profiles.begin()->second.confirmed = false;
   memory = {};
   Run(minutes(4));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -192,11 +192,11 @@ TEST_F(ProfilerTest, GoesOnFromWhatWasPublished) {
   EXPECT_GT(Last().lost_iterations, before.lost_iterations);
 }
 
-TEST_F(ProfilerTest, MeasuresAnewWhatSomebodyHasRemoved) {
+TEST_F(ProfilerTest, MeasuresAgainAfterAProfileWasRemoved) {
   Begin(Unprofiled("a", "n1"));
   Run(minutes(4));
   actions.clear();
-  book.profiles.clear();
+  catalog.profiles.clear();
   Run(minutes(5));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
   EXPECT_TRUE(Last().confirmed);
@@ -222,7 +222,7 @@ TEST_F(ProfilerTest, MarksWhatHasDriftedAndMeasuresItAnew) {
   EXPECT_NEAR(Last().points.back().throughput, 7, 0.1);
 }
 
-TEST_F(ProfilerTest, WhatContradictsANewCurveIsNoDrift) {
+TEST_F(ProfilerTest, ContradictionOfANewCurveIsNoDrift) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.1});
   while (actions.empty() || !Last().confirmed) Run(seconds(2));
   Run(minutes(1));
@@ -296,7 +296,7 @@ TEST_F(ProfilerTest, AnotherAgentCountsFromItsBeginning) {
   EXPECT_NEAR(Last().points[0].throughput, 6, 0.05);
 }
 
-TEST_F(ProfilerTest, ForgetsWhoIsGone) {
+TEST_F(ProfilerTest, ForgetsRemovedPods) {
   Begin(Unprofiled("a", "n1"));
   while (Count(Kind::kProbe) == 0) Run(seconds(2));
   state.RemovePod("a");

@@ -30,20 +30,20 @@ TEST_F(RoomTest, IsWhereTheOthersLoseLeast) {
   EXPECT_LT(plan->cost, 0.1);
 }
 
-TEST_F(RoomTest, NeedsNobodyWhereThePodFits) {
+TEST_F(RoomTest, CutsNoPodIfThePodFits) {
   state.UpsertPod(ManagedPod("busy", "n1", 9));
   const auto plan = RoomFor(ManagedPod("new", "", 3));
   ASSERT_TRUE(plan);
   EXPECT_TRUE(plan->amounts.empty());
 }
 
-TEST_F(RoomTest, IsNoneWhereTheFloorsLeaveTooLittle) {
+TEST_F(RoomTest, IsNoneIfTheFloorsLeaveTooLittle) {
   for (const char* name : {"a", "b", "c"}) state.UpsertPod(ManagedPod(name, "n1", 4));
   EXPECT_TRUE(RoomFor(ManagedPod("new", "", 3)));
   EXPECT_FALSE(RoomFor(ManagedPod("new", "", 4)));
 }
 
-TEST_F(RoomTest, IsNoneWhereGpusLack) {
+TEST_F(RoomTest, IsNoneIfGpusLack) {
   for (const char* name : {"a", "b", "c", "d"}) state.UpsertPod(ManagedPod(name, "n1", 3));
   EXPECT_FALSE(RoomFor(ManagedPod("new", "", 1)));
 }

@@ -29,11 +29,11 @@ class TunerPlanTest : public EngineTest {
     const ClusterNews news = state.TakeNews();
     for (const PodNews& pod : news.pods) tuner.Observe(memory, pod, at);
     plan = tuner.Plan(*news.snapshot, memory, at);
-    std::vector<std::string> told;
+    std::vector<std::string> names;
     for (const TunerAction& action : plan.actions) {
-      told.push_back(std::string(kNames.at(action.what.index())) + " " + action.pod->name);
+      names.push_back(std::string(kNames.at(action.what.index())) + " " + action.pod->name);
     }
-    return told;
+    return names;
   }
   // REQUIRES: the action begins or ends a change.
   static const ChangeRecord& ChangeOf(const TunerAction& action) {

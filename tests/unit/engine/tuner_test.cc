@@ -28,7 +28,7 @@ TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
 }
 
-TEST_F(TunerPlanTest, APlaceThatCouldNotBeWrittenCutsNobody) {
+TEST_F(TunerPlanTest, FailedReservationCutsNoPod) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
   Plan();
@@ -70,7 +70,7 @@ TEST_F(TunerPlanTest, TheSameNewsAndTimesGiveTheSameDecisions) {
   EXPECT_EQ(a.wake, b.wake);
 }
 
-TEST_F(TunerPlanTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
+TEST_F(TunerPlanTest, NewLeaderRestoresPlacesAndUnfinishedChanges) {
   Pod keeps = ManagedPod("new", "", 3);
   auto waiting = std::make_shared<Waiting>(*keeps.waiting);
   waiting->kept_node = "n1";
@@ -90,7 +90,7 @@ TEST_F(TunerPlanTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
   EXPECT_EQ(memory.changes.at("cut").phase, PodChange::Phase::kMade);
 }
 
-TEST_F(TunerPlanTest, OfWaitingPodsThatAreAlikeOneIsTried) {
+TEST_F(TunerPlanTest, TriesOneOfWaitingPodsThatAreAlike) {
   for (const char* name : {"a", "b", "c", "d"}) Reports(ManagedPod(name, "n1", 3));
   for (int i = 0; i < 50; ++i) Reports(ManagedPod("new-" + std::to_string(i), "", 3));
   EXPECT_THAT(Plan(), IsEmpty());
@@ -112,7 +112,7 @@ TEST_F(TunerPlanTest, AfterAPodHasLeftKubeSchedulerGoesFirst) {
   EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
 }
 
-TEST_F(TunerPlanTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
+TEST_F(TunerPlanTest, DecidesOnNodesThatPodsLeaveConstantly) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
   std::vector<std::string> decided;
@@ -127,7 +127,7 @@ TEST_F(TunerPlanTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
 }
 
 // Preemption has evicted other pods for it.
-TEST_F(TunerPlanTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
+TEST_F(TunerPlanTest, NoPodGrowsIntoANominatedPlace) {
   Reports(ManagedPod("busy", "n1", 3));
   Pod nominated = ManagedPod("nominated", "", 6);
   auto waiting = std::make_shared<Waiting>(*nominated.waiting);
@@ -183,11 +183,11 @@ TEST_F(TunerPlanTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
   After(minutes(5));
   Plan();
   ASSERT_FALSE(plan.actions.empty());
-  const std::vector<TunerAction> told = plan.actions;
+  const std::vector<TunerAction> taken = plan.actions;
   Reports(ManagedPod("new", "n1", 0));
   After(minutes(5));
   EXPECT_THAT(Plan(), IsEmpty());
-  for (const TunerAction& action : told) tuner.OnResult(memory, action, true, at);
+  for (const TunerAction& action : taken) tuner.OnResult(memory, action, true, at);
   EXPECT_FALSE(Plan().empty());
 }
 

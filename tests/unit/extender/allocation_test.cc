@@ -80,7 +80,7 @@ TEST_F(AllocationTest, BindsAtTheFloorWhenAQuotaRefusesTheGrowth) {
   EXPECT_THAT(events.all[0].message, HasSubstr("exceeded quota"));
 }
 
-TEST_F(AllocationTest, DoesNotBindWhenNobodyKnowsWhatThePodHas) {
+TEST_F(AllocationTest, DoesNotBindIfTheAllocationIsUnknown) {
   api.after_change = [](const Pod& pod) -> Result<> {
     if (pod.fungible->requested.cpu == Cores(2)) return {};
     return Fail(ErrorCode::kTimeout, "no answer");
@@ -126,7 +126,7 @@ class WatchBehindTest : public AllocationTest {
   }
   void SetUp() override {
     AllocationTest::SetUp();
-    api.Change("p", [](Pod& pod) { pod.resource_version = kHeardUntil + 7; });
+    api.Change("p", [](Pod& pod) { pod.resource_version = kObservedUntil + 7; });
     state.RefreshPod(api.pod("p"));
   }
 
@@ -137,7 +137,7 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   auto answer = std::async(std::launch::async, [this] { return Bind(); });
   clock.AwaitSleepers(2);
   state.UpsertPod(grown);
-  synergy::testing::HearUntil(state, kHeardUntil + 100);
+  synergy::testing::ObserveUntil(state, kObservedUntil + 100);
   clock.Advance(std::chrono::milliseconds(10));
   EXPECT_THAT(answer.get(), HasSubstr("was given to other pods"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
@@ -158,7 +158,7 @@ class PromiseTest : public WatchBehindTest {
     auto answer = std::async(std::launch::async, [this] { return Bind(); });
     clock.AwaitSleepers(2);
     state.UpsertPod(promised);
-    synergy::testing::HearUntil(state, kHeardUntil + 100);
+    synergy::testing::ObserveUntil(state, kObservedUntil + 100);
     clock.Advance(std::chrono::milliseconds(10));
     return answer.get();
   }
@@ -172,7 +172,7 @@ TEST_F(PromiseTest, GrowthTakesNothingThatWasPromisedMeanwhile) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(4));
 }
 
-TEST_F(PromiseTest, WhatIsBesideTheGrowthIsNotInItsWay) {
+TEST_F(PromiseTest, AmountsBesideTheGrowthDoNotBlockIt) {
   EXPECT_EQ(BindWhileThereComes(Promised(0, 2)), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
@@ -185,7 +185,7 @@ TEST_F(PromiseTest, PromisedGpusAreNotGrowth) {
 TEST_F(WatchBehindTest, BindsWhenTheWatchHasCaughtUpAndThereIsRoom) {
   auto answer = std::async(std::launch::async, [this] { return Bind(); });
   clock.AwaitSleepers(2);
-  synergy::testing::HearUntil(state, kHeardUntil + 100);
+  synergy::testing::ObserveUntil(state, kObservedUntil + 100);
   clock.Advance(std::chrono::milliseconds(10));
   EXPECT_EQ(answer.get(), kBound);
 }

@@ -70,7 +70,7 @@ TEST_F(BindTest, GivesTheLastGpuToExactlyOneOfManyThatRace) {
   EXPECT_EQ(api.calls().size(), 1u);
 }
 
-TEST_F(BindTest, SaysWhyThePlaceIsTaken) {
+TEST_F(BindTest, ErrorNamesWhyThePlaceIsTaken) {
   state.UpsertPod(MakePod("other", 1, 1, 1, "a"));
   EXPECT_EQ(Bind(), R"({"Error":"the place on node a is taken: Insufficient nvidia.com/gpu"})");
   EXPECT_THAT(api.calls(), IsEmpty());
@@ -82,7 +82,7 @@ TEST_F(BindTest, GivesThePlaceBackWhenTheApiServerRefuses) {
   EXPECT_EQ(FreeGpus("a"), Gpus(1));
 }
 
-TEST_F(BindTest, TakesALostAnswerForSuccessWhenTheApiServerSaysSo) {
+TEST_F(BindTest, LostAnswerIsSuccessIfTheApiServerConfirmsIt) {
   LosesTheAnswer();
   ApiServerHasItOn("a");
   EXPECT_EQ(Bind(), kBound);
@@ -190,7 +190,7 @@ TEST_F(BindTest, AnswersARepeatedBindOfABoundPodWithSuccess) {
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
-TEST_F(BindTest, AsksForAPodThatItHasNotHeardOf) {
+TEST_F(BindTest, ReadsAPodThatItHasNotWatchedYet) {
   const Pod stranger = MakePod("stranger", 1, 1, 1);
   api.Put(stranger);
   EXPECT_EQ(extender.Bind(BindArgs(stranger, "a")), kBound);

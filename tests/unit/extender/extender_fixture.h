@@ -31,9 +31,9 @@ constexpr char kBound[] = R"({"Error":""})";
 class ExtenderTest : public ::testing::Test {
  protected:
   // The watch does not lag.
-  ExtenderTest() { synergy::testing::HearUntil(state, kHeardUntil); }
+  ExtenderTest() { synergy::testing::ObserveUntil(state, kObservedUntil); }
 
-  static constexpr uint64_t kHeardUntil = 1000;
+  static constexpr uint64_t kObservedUntil = 1000;
   static constexpr auto kAssumeTimeout = std::chrono::seconds(30);
   static constexpr auto kExpectTimeout = std::chrono::seconds(3);
 

@@ -7,7 +7,7 @@ using ::testing::HasSubstr;
 
 class FilterTest : public ExtenderTest {};
 
-TEST_F(FilterTest, KeepsTheNodesWhereThePodFitsAndSaysWhyOthersDoNot) {
+TEST_F(FilterTest, KeepsFittingNodesAndExplainsTheOthers) {
   AddNode("full", 0);
   AddNode("roomy");
   EXPECT_EQ(extender.Filter(Args(MakePod("a", 1, 3, 60), {"full", "roomy"})),

@@ -140,7 +140,7 @@ TEST_F(GangsTest, AMemberThatHasPassedBeforeDoesNotLetAnotherGoAlone) {
   EXPECT_TRUE(api.pod("g-1").node.empty());
 }
 
-TEST_F(GangsTest, OfTwoBindsOfAMemberTheLaterCounts) {
+TEST_F(GangsTest, LaterOfTwoBindsOfAMemberCounts) {
   AddNode("a");
   const auto members = Create("g");
   Filter(members[0]);
@@ -198,7 +198,7 @@ TEST_F(GangsTest, AGangThatIsNotWholeIsAskedAboutAgainSoonAndRefusedWhenItIsLate
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
-TEST_F(GangsTest, ThoseThatHaveSucceededDoNotComeAgain) {
+TEST_F(GangsTest, SucceededMembersAreNotAwaited) {
   AddNode("a");
   const Pod last = Member("g", 3, 4, 1);
   Put(last);
@@ -225,7 +225,7 @@ TEST_F(GangsTest, ThoseThatHaveSucceededDoNotComeAgain) {
   EXPECT_EQ(extender.Bind(BindArgs(last, "a")), kBound);
 }
 
-TEST_F(GangsTest, AGangLargerThanTheClusterIsToldSoAtOnce) {
+TEST_F(GangsTest, GangLargerThanTheClusterFailsAtOnce) {
   AddNode("a");
   const Pod member = Member("g", 0, 16, 1);
   state.UpsertPod(member);
@@ -233,7 +233,7 @@ TEST_F(GangsTest, AGangLargerThanTheClusterIsToldSoAtOnce) {
               HasSubstr("gang default/g: it needs 16 nvidia.com/gpu, the cluster has 8"));
 }
 
-TEST_F(GangsTest, OfAGangThatRunsOnlyWhatIsToBePlacedHasToFitTheCluster) {
+TEST_F(GangsTest, OnlyUnplacedMembersOfARunningGangMustFit) {
   AddNode("a");
   AddNode("b");
   auto members = Create("g", 4);
@@ -264,7 +264,7 @@ TEST_F(GangsTest, WordsWithoutSenseAreAnAnswer) {
   EXPECT_THAT(Filter(Member("h", 0, 2)), HasSubstr("3 pods belong to it, but its size is 2"));
 }
 
-TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
+TEST_F(GangsTest, PlacesAreReleasedWithAMember) {
   AddNode("a");
   const auto members = Create("g");
   Filter(members[0]);
@@ -274,7 +274,7 @@ TEST_F(GangsTest, WhatIsHeldEndsWithAMember) {
   EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
-TEST_F(GangsTest, WhatIsHeldEndsAfterAWhileAndTheGangRestsThen) {
+TEST_F(GangsTest, PlacesExpireAndTheGangRests) {
   AddNode("a");
   const auto members = Create("g");
   Filter(members[0]);
@@ -403,7 +403,7 @@ TEST_F(GangsTest, NothingIsHeldForMembersThatCannotBeBesideEachOther) {
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
-TEST_F(GangsTest, AReplacementIsPlacedBesideThoseWhoRun) {
+TEST_F(GangsTest, ReplacementIsPlacedBesideRunningMembers) {
   AddNode("a");
   auto members = Create("g");
   members[0].node = "a";
@@ -453,7 +453,7 @@ TEST_F(GangsTest, AMemberWithoutGpusIsBoundAtOnce) {
   EXPECT_EQ(extender.Bind(BindArgs(launcher, "a")), kBound);
 }
 
-TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
+TEST_F(GangsTest, HoldsThePlaceOfALauncherWithTheGangsPlaces) {
   AddNode("a", 4, 12);
   AddNode("b", 4, 24);
   auto members = Create("g", 3);
@@ -556,7 +556,7 @@ TEST_F(GangPriorityTest, AGangOfHigherPriorityGetsThemToo) {
   EXPECT_EQ(FreeGpus("b"), Gpus(4));
 }
 
-TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
+TEST_F(GangsTest, RestartedExtenderHoldsNoPlaces) {
   AddNode("a");
   const auto members = Create("g");
   EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
@@ -605,7 +605,7 @@ TEST_F(GangLocalityTest, TakesTheNodeThatBecomesFree) {
   EXPECT_EQ(extender.gangs().Count().placed, (std::array<uint64_t, kSpreadTiers>{1, 0, 0}));
 }
 
-TEST_F(GangLocalityTest, WhatSpreadingCostsIsSaidByAnyMember) {
+TEST_F(GangLocalityTest, AnyMemberMayDeclareTheSpreadCost) {
   auto members = Create("g");
   auto gang = *members[1].gang;
   gang.spread.tensor_skew = 0.1;
@@ -623,7 +623,7 @@ TEST_F(GangLocalityTest, TheWaitGoesOnWhereAnotherExtenderLeftIt) {
   EXPECT_THAT(Ask(members[1]), HasSubstr(R"("NodeNames":[")"));
 }
 
-TEST_F(GangLocalityTest, WhatWasWrittenSinceThisExtenderBeganIsNoAsk) {
+TEST_F(GangLocalityTest, WaitThatBeganBeforeTheRestartIsNoAsk) {
   clock.Advance(std::chrono::minutes(2));
   auto members = Create("g");
   Waiting gated;

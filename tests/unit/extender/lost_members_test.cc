@@ -109,7 +109,7 @@ TEST_F(LostMembersTest, AReplacementThatMayNotGoThereIsPlacedBesideTheOthersAndG
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(LostMembersTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskAgain) {
+TEST_F(LostMembersTest, OtherPodsRetryUntilTheCauseOfTheLossIsKnown) {
   End("g-1", true);
   EXPECT_THAT(FilterSingle(),
               HasSubstr(R"({"Error":"its room is reserved for the pod that replaces)"));
@@ -131,7 +131,7 @@ TEST_F(LostMembersTest, AnApiServerThatDoesNotAnswerIsAskedAgainAndNothingIsHeld
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
-TEST_F(LostMembersTest, WithoutAReplacementItEndsAndThatIsTold) {
+TEST_F(LostMembersTest, ReservationExpiresWithAnEventWithoutAReplacement) {
   Delete("g-1");
   Pass(std::chrono::seconds(1));
   Pass(kHold);
@@ -180,7 +180,7 @@ TEST_F(LostMembersTest, AGangOfHigherPriorityGetsIt) {
   EXPECT_TRUE(state.Reservations(ReservationKind::kReplacement).empty());
 }
 
-TEST_F(LostMembersTest, AnotherGangIsToldToAskAgainUntilItIsSettledAndThenRefused) {
+TEST_F(LostMembersTest, OtherGangRetriesUntilSettledAndThenFails) {
   Delete("g-1");
   Pod other = MakePod("h-0", 4, 4, 4);
   other.gang = std::make_shared<const Gang>(Gang{"default/h", 2, {}});

@@ -33,13 +33,13 @@ TEST_F(PreemptTest, ReadsWholePodsAsVictims) {
       R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-high"}],"NumPDBViolations":0}}})");
 }
 
-TEST_F(PreemptTest, DropsNodesThatItDoesNotKnow) {
+TEST_F(PreemptTest, DropsUnknownNodes) {
   EXPECT_EQ(
       extender.Preempt(Args(R"("NodeNameToMetaVictims":{"b":{"Pods":[{"UID":"uid-high"}]}})")),
       R"({"NodeNameToMetaVictims":{}})");
 }
 
-TEST_F(PreemptTest, EvictsNobodyForOneOfAGang) {
+TEST_F(PreemptTest, EvictsNoPodForASingleMember) {
   const auto ask = [this](int size) {
     return extender.Preempt(fmt::format(
         R"({{"Pod":{{"metadata":{{"name":"m","namespace":"default","uid":"uid-m",)"
@@ -78,13 +78,13 @@ class PreemptWithSurplusTest : public PreemptTest {
         PodJson(MakePod("p", gpus, cores, 1))));
   }
 
-  static constexpr char kNobody[] = R"({"NodeNameToMetaVictims":{}})";
+  static constexpr char kNoNodes[] = R"({"NodeNameToMetaVictims":{}})";
   static constexpr char kTheOne[] =
       R"({"NodeNameToMetaVictims":{"b":{"Pods":[{"UID":"uid-surplus"}],"NumPDBViolations":0}}})";
 };
 
-TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatTheTunerCanReclaim) {
-  EXPECT_EQ(Ask(2, 6), kNobody);
+TEST_F(PreemptWithSurplusTest, EvictsNoPodForCpuThatTheTunerCanReclaim) {
+  EXPECT_EQ(Ask(2, 6), kNoNodes);
 }
 
 TEST_F(PreemptWithSurplusTest, EvictsForGpus) { EXPECT_EQ(Ask(4, 6), kTheOne); }
@@ -95,20 +95,20 @@ TEST_F(PreemptWithSurplusTest, EvictsForMoreCpuThanThereIsSurplus) {
 
 TEST_F(PreemptWithSurplusTest, EvictsForCpuThatInitContainersKeep) {
   AddPodWithSurplus({Gpus(0), Cores(6), Bytes(0)});
-  EXPECT_EQ(Ask(2, 2), kNobody);
+  EXPECT_EQ(Ask(2, 2), kNoNodes);
   EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
 TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
-  EXPECT_EQ(Ask(2, 6), kNobody);
+  EXPECT_EQ(Ask(2, 6), kNoNodes);
   clock.Advance(std::chrono::seconds(29));
-  EXPECT_EQ(Ask(2, 6), kNobody);
+  EXPECT_EQ(Ask(2, 6), kNoNodes);
   clock.Advance(std::chrono::seconds(1));
   EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
 // The kubelet makes the pod smaller; until then the pod has its old amounts.
-TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
+TEST_F(PreemptWithSurplusTest, EvictsNoPodForCpuThatIsBeingReclaimed) {
   Pod pod = MakePod("surplus", 1, 1, 10, "b");
   pod.priority = 1;
   auto fungible = std::make_shared<ManagedContainer>();
@@ -118,21 +118,21 @@ TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
   pod.requests.main.cpu = Cores(7);
   pod.fungible = fungible;
   state.UpsertPod(pod);
-  EXPECT_EQ(Ask(2, 6), kNobody);
+  EXPECT_EQ(Ask(2, 6), kNoNodes);
   EXPECT_EQ(Ask(2, 8), kTheOne);
 }
 
 // kube-scheduler tried the pod before the tuner's last cut.
-TEST_F(PreemptWithSurplusTest, EvictsNobodyForRoomThatHasJustBeenMade) {
-  EXPECT_EQ(Ask(2, 1), kNobody);
+TEST_F(PreemptWithSurplusTest, EvictsNoPodForRoomThatHasJustBeenMade) {
+  EXPECT_EQ(Ask(2, 1), kNoNodes);
   clock.Advance(std::chrono::seconds(29));
-  EXPECT_EQ(Ask(2, 1), kNobody);
+  EXPECT_EQ(Ask(2, 1), kNoNodes);
   // Another resource is therefore the cause.
   clock.Advance(std::chrono::seconds(1));
   EXPECT_EQ(Ask(2, 1), kTheOne);
 }
 
-TEST_F(PreemptTest, EvictsNobodyOnBadInput) {
+TEST_F(PreemptTest, EvictsNoPodOnBadInput) {
   for (const char* body :
        {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {
     EXPECT_THAT(extender.Preempt(body), ::testing::StartsWith(R"({"Error":")")) << body;

@@ -32,8 +32,8 @@ class ShadowTest : public ExtenderTest {
 
   static inline NodeSelection selection_of_next;
   bool current = true;
-  testing::RecordedLog told;
-  Logger lines{told, clock, LogLevel::kInfo, LogFormat::kText};
+  testing::RecordedLog log_lines;
+  Logger lines{log_lines, clock, LogLevel::kInfo, LogFormat::kText};
   Shadow shadow{state,   ReserveRule{.per_gpu = ResourceVector{Gpus(1), Cores(2), GB(20)}},
                 0.1,     lines,
                 metrics, [this] { return current; }};
@@ -45,7 +45,7 @@ TEST_F(ShadowTest, ComparesItsChoiceWithWhereThePodWent) {
   state.UpsertPod(MakePod("there", 6, 18, 400, "busy"));
   Goes(MakePod("p", 2, 6, 100), "idle");
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("no")));
-  EXPECT_THAT(told.lines().back(),
+  EXPECT_THAT(log_lines.lines().back(),
               HasSubstr(R"(pod=default/p scheduler=default-scheduler went_to=idle)"
                         R"( choice=busy agrees=no allocation="cpu 6, memory 100G")"));
   state.RemovePod("uid-p");
@@ -94,21 +94,21 @@ TEST_F(ShadowTest, CountsTheGpusThatChoicesStrand) {
               HasSubstr("synergy_extender_shadow_stranded_gpus_total{by=\"synergy\"} 0\n"));
 }
 
-TEST_F(ShadowTest, TellsWhatThePodWouldHaveBeenGiven) {
+TEST_F(ShadowTest, LogsTheAllocationThePodWouldHaveGot) {
   AddNode("a", 1, 10);
   Pod pod = MakePod("p", 1, 3, 60);
   pod.demand = {Gpus(1), Cores(12), GB(60)};
   Goes(pod, "a");
-  EXPECT_THAT(told.lines().back(), HasSubstr(R"(allocation="cpu 10, memory 60G")"));
+  EXPECT_THAT(log_lines.lines().back(), HasSubstr(R"(allocation="cpu 10, memory 60G")"));
 }
 
-TEST_F(ShadowTest, SaysWhereItWouldHaveFoundNoPlace) {
+TEST_F(ShadowTest, CountsPodsForWhichItFindsNoPlace) {
   AddNode("small", 1, 2);
   Goes(MakePod("p", 1, 3, 60), "small");
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("nowhere")));
 }
 
-TEST_F(ShadowTest, SaysWhatItCouldNotJudge) {
+TEST_F(ShadowTest, CountsPodsThatItCouldNotJudge) {
   AddNode("a");
   shadow.Upsert(MakePod("born-there", 1, 3, 60, "a"));
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("unjudged")));

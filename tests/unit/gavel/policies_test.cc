@@ -61,7 +61,7 @@ TEST(GavelPolicies, UnknownNameIsRefusedWithThoseThatAreKnown) {
               HasSubstr("unknown policy 'lottery'; known policies: fifo, fifo_perf"));
 }
 
-TEST(GavelPolicies, AwareGivesTheFastTypeToWhomItHelpsMost) {
+TEST(GavelPolicies, AwareGivesTheFastTypeToTheJobThatGainsMost) {
   GavelProblem problem = SlowAndFast();
   problem.jobs.push_back(JobOf("2", {3, 4}));
   const GavelAnswer fair = Answer("max_min_fairness_perf", problem);
@@ -80,7 +80,7 @@ TEST(GavelPolicies, AmongOptimaTheGreatestSumIsTaken) {
   EXPECT_THAT(fair.shares.jobs, ElementsAre(ElementsAre(Near(1)), ElementsAre(Near(1))));
 }
 
-TEST(GavelPolicies, WaterFillingGoesOnWithWhoeverCanRise) {
+TEST(GavelPolicies, WaterFillingContinuesWithJobsThatCanRise) {
   // Job 0 cannot rise above a quarter by its weight of 4 and one whole GPU; the others share the
   // rest.
   GavelProblem problem = {
@@ -136,7 +136,7 @@ TEST(GavelPolicies, TheFewestDeadlinesAreGivenUpAndNamed) {
   EXPECT_GE(answer.shares.jobs[2][0], 100.0 / 220 - kTolerance);
 }
 
-TEST(GavelPolicies, ADeadlineThatNobodyCouldKeepIsGivenUp) {
+TEST(GavelPolicies, DropsADeadlineThatCannotBeMet) {
   GavelProblem problem = WithDeadlines();
   problem.jobs[2].deadline = 99;
   problem.jobs[1].deadline = 0;
@@ -183,7 +183,7 @@ TEST(GavelPolicies, FifoStopsAtTheFirstThatFitsNowhere) {
   EXPECT_THAT(Answer("fifo", problem).shares.jobs[0], ElementsAre(1, 0));
 }
 
-TEST(GavelPolicies, FifoPassesOverWhoRunsNowhere) {
+TEST(GavelPolicies, FifoSkipsJobsThatRunNowhere) {
   GavelProblem problem = SlowAndFast();
   problem.jobs[0].throughput = {0, 0};
   EXPECT_THAT(Answer("fifo_perf", problem).shares.jobs,
@@ -260,7 +260,7 @@ TEST(GavelProblems, AJobThatDoesNotRunOnTheReferenceTypeIsSeenAsOnItsBest) {
   EXPECT_EQ(ErrorOf("shortest_job_first", problem), "no error");
 }
 
-TEST(GavelMaxMin, PricesSayWhoIsStuck) {
+TEST(GavelMaxMin, PricesMarkTheBindingJob) {
   const GavelProblem problem = {
       .types = {"a"}, .gpus = {2}, .jobs = {JobOf("0", {1}), JobOf("1", {1})}};
   const Result<MaxMinAnswer> answer =

@@ -21,23 +21,23 @@ TEST(RoundMechanism, JobsTakeTurnsByWhatTheyLack) {
   rounds.Add("b", 1, {2, 1});
   rounds.Solved(0, {{"a", {0.75, 0}}, {"b", {0.25, 0.75}}});
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}, GavelPick{"b", 1}));
-  rounds.Book("a", 0, 360);
-  rounds.Book("b", 1, 360);
+  rounds.Charge("a", 0, 360);
+  rounds.Charge("b", 1, 360);
   // 0.75 * 720 / 540 against 0.25 * 720 / 180.
   EXPECT_DOUBLE_EQ(rounds.Priority("a", 0), 1);
   EXPECT_DOUBLE_EQ(rounds.Priority("b", 0), 1);
-  rounds.Book("a", 0, 360);
+  rounds.Charge("a", 0, 360);
   EXPECT_LT(rounds.Priority("a", 0), rounds.Priority("b", 0));
   // a has no share of the slow type, and fills it.
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
 }
 
-TEST(RoundMechanism, WhatWasPromisedIsRemembered) {
+TEST(RoundMechanism, RemembersUnservedShares) {
   RoundMechanism rounds = OneOfEach();
   rounds.Add("a", 1, {2, 1});
   rounds.Add("b", 1, {2, 1});
   rounds.Solved(100, {{"a", {0.5, 0}}, {"b", {0.5, 0}}});
-  rounds.Book("a", 0, 720);
+  rounds.Charge("a", 0, 720);
   rounds.Solved(820, {{"a", {0.5, 0}}, {"b", {0.5, 0}}});
   EXPECT_DOUBLE_EQ(rounds.Deficit("a", 0), -360);
   EXPECT_DOUBLE_EQ(rounds.Deficit("b", 0), 360);
@@ -45,7 +45,7 @@ TEST(RoundMechanism, WhatWasPromisedIsRemembered) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
 }
 
-TEST(RoundMechanism, TypesAreGoneThroughInTheOrderThatTheCallerSays) {
+TEST(RoundMechanism, CallerDeterminesTheOrderOfTypes) {
   RoundMechanism rounds({1, 1}, {});
   rounds.Add("a", 1, {1, 1});
   rounds.Solved(0, {{"a", {0.5, 0.5}, {}}});
@@ -62,7 +62,7 @@ TEST(RoundMechanism, FifoFillsNothing) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}));
 }
 
-TEST(RoundMechanism, WhatDoesNotFitIsPassedOver) {
+TEST(RoundMechanism, SkipsJobsThatDoNotFit) {
   RoundMechanism rounds({2}, {});
   rounds.Add("large", 4, {9});
   rounds.Add("pair", 2, {1});
@@ -70,7 +70,7 @@ TEST(RoundMechanism, WhatDoesNotFitIsPassedOver) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"pair", 0}));
 }
 
-TEST(RoundMechanism, NobodyFillsATypeThatDoesNotRunIt) {
+TEST(RoundMechanism, FillsNoTypeThatCannotRunTheJob) {
   RoundMechanism rounds = OneOfEach();
   rounds.Add("a", 1, {0, 1});
   rounds.Solved(0, {{"a", {0, 0}}});
@@ -114,15 +114,15 @@ TEST(RoundMechanism, APairTakesItsTurnAsOne) {
   rounds.AddPair("a", "b", {true});
   rounds.Solved(0, {{"a", {0}, {}}, {"b", {0}, {}}, {"c", {0.5}, {}}, {"b", {0.5}, "a"}});
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
-  rounds.Book("a", 0, 360, "b");
+  rounds.Charge("a", 0, 360, "b");
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
-  rounds.Book("c", 0, 720);
+  rounds.Charge("c", 0, 720);
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
   rounds.Remove("a");  // and the pair with it
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
 }
 
-TEST(RoundMechanism, NobodyIsInTwoPlaces) {
+TEST(RoundMechanism, NoJobRunsInTwoPlaces) {
   RoundMechanism rounds({1, 1}, {});
   for (const char* name : {"a", "b"}) rounds.Add(name, 1, {1, 1});
   rounds.AddPair("a", "b", {true, false});

@@ -48,7 +48,7 @@ class TypeRoundsTest : public ::testing::Test {
         for (TypedJob& job : jobs) {
           if (job.name == pick.job) job.on = pick.type;
         }
-        rounds_->Book(pick.job, pick.type, 300);
+        rounds_->Charge(pick.job, pick.type, 300);
         had += pick.job == name && pick.type == type ? 1 : 0;
       }
       now_ += 300;
@@ -92,7 +92,7 @@ TEST_F(TypeRoundsTest, AMoveThatPaysIsMade) {
   EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
 }
 
-TEST_F(TypeRoundsTest, WhoMayNotBeMovedHasItsTypeBeforeAllOthers) {
+TEST_F(TypeRoundsTest, UnmovableJobGetsItsTypeFirst) {
   Use("gavel-las");
   std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
   jobs[1].on = kFast;
@@ -104,7 +104,7 @@ TEST_F(TypeRoundsTest, WhoMayNotBeMovedHasItsTypeBeforeAllOthers) {
   }
 }
 
-TEST_F(TypeRoundsTest, WithinARoundWhatIsFreeGoesToWhoeverWaits) {
+TEST_F(TypeRoundsTest, FreeGpusWithinARoundGoToWaitingJobs) {
   Use("gavel-las");
   EXPECT_THAT(Decide({Job("a", {4, 1}), Job("b", {4, 3})}),
               ElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
@@ -113,7 +113,7 @@ TEST_F(TypeRoundsTest, WithinARoundWhatIsFreeGoesToWhoeverWaits) {
               UnorderedElementsAre(GavelPick{"c", kFast}, GavelPick{"b", kSlow}));
 }
 
-TEST_F(TypeRoundsTest, WithinARoundNobodyPassesByAFifoQueueThatHasStopped) {
+TEST_F(TypeRoundsTest, NoJobOvertakesABlockedFifoQueueWithinARound) {
   Use("gavel-fifo");
   gpus_ = {2, 0};
   TypedJob large = Job("large", {4, 1});
@@ -125,14 +125,14 @@ TEST_F(TypeRoundsTest, WithinARoundNobodyPassesByAFifoQueueThatHasStopped) {
   EXPECT_THAT(Decide({large, Job("late", {4, 1})}, false), ElementsAre(GavelPick{"large", kFast}));
 }
 
-TEST_F(TypeRoundsTest, UnderFifoWhoRunsMovesToAFreeTypeAndTheNextHasItsPlace) {
+TEST_F(TypeRoundsTest, UnderFifoARunningJobMovesAndTheNextTakesItsPlace) {
   Use("gavel-fifo", 30);
   std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
   jobs[0].on = kSlow;
   EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
 }
 
-TEST_F(TypeRoundsTest, UnderFifoWhoMovesKeepsItsPlaceWhileItIsOnItsWay) {
+TEST_F(TypeRoundsTest, UnderFifoAMovingJobKeepsItsPlace) {
   Use("gavel-fifo", 30);
   std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
   jobs[0].on = kSlow;
@@ -185,7 +185,7 @@ TEST_F(TypeRoundsTest, DeadlinesThatCannotBeKeptAreNamed) {
   EXPECT_THAT(rounds_->missed(), ElementsAre("late"));
 }
 
-TEST_F(TypeRoundsTest, WhatAPolicyCannotDoWithoutIsNamed) {
+TEST_F(TypeRoundsTest, ErrorNamesTheMissingInput) {
   Use("gavel-makespan");
   TypedJob job = Job("a", {2, 1});
   job.steps_left.reset();

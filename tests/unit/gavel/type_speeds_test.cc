@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 
 constexpr std::nullopt_t kUnknown = std::nullopt;
 
-TEST(TypeSpeeds, WhatIsKnownStays) {
+TEST(TypeSpeeds, KnownSpeedsStay) {
   EXPECT_THAT(EstimateSpeeds({3, 0}, std::vector<KnownSpeeds>{{1, 1}}),
               ElementsAre(TypeSpeed{3, false}, TypeSpeed{0, false}));
 }
@@ -29,7 +29,7 @@ TEST(TypeSpeeds, OnOneTypeAloneAllAreAsNear) {
   EXPECT_NEAR(EstimateSpeeds({8, kUnknown}, others)[1].throughput, (4 + 16) / 2.0, 1e-12);
 }
 
-TEST(TypeSpeeds, WhoIsNotKnownAtAllIsAsTheOthersAre) {
+TEST(TypeSpeeds, UnknownJobIsLikeTheOthers) {
   const std::vector<KnownSpeeds> others = {{3, 1}, {30, 10}};
   EXPECT_THAT(EstimateSpeeds({kUnknown, kUnknown}, others),
               ElementsAre(TypeSpeed{1.5, true}, TypeSpeed{0.5, true}));

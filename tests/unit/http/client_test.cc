@@ -76,7 +76,7 @@ TEST_F(ClientTest, ARequestIsSentAsGivenAndTheAnswerReturned) {
   EXPECT_EQ(seen.headers.count("accept-encoding"), 0U);
 }
 
-TEST_F(ClientTest, WhatWouldChangeTheRequestsMeaningIsNotSent) {
+TEST_F(ClientTest, DoesNotSendMalformedRequests) {
   for (const ClientRequest& request : std::vector<ClientRequest>{
            {.path = "no-slash"},
            {.path = "/a b"},

@@ -65,7 +65,7 @@ TEST_F(MutualTlsTest, TheClientOfThatNameIsServed) {
   EXPECT_EQ(refused_, 0);
 }
 
-TEST_F(MutualTlsTest, EverybodyElseIsRefused) {
+TEST_F(MutualTlsTest, RefusesOtherClients) {
   const TestCertificate strangers[] = {
       {},  // none
       other_.Issue("controller.synergy.svc", {"DNS:controller.synergy.svc"}),
@@ -118,7 +118,7 @@ TEST_F(MutualTlsTest, AnAuthorityThatCannotBeUsedIsAnError) {
   EXPECT_THAT(created.error().message, HasSubstr("none.crt"));
 }
 
-TEST_F(MutualTlsTest, HalfOfWhatItTakesToKnowAClientIsAnError) {
+TEST_F(MutualTlsTest, IncompleteClientVerificationIsAnError) {
   ServerOptions without_name = options_;
   without_name.client_name.clear();
   EXPECT_FALSE(Server::Create(without_name));

@@ -261,7 +261,7 @@ TEST_F(ServerTest, ABodyThatIsAnnouncedTooLargeIsRefusedAtOnce) {
   EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
 }
 
-TEST_F(ServerTest, AClientThatWaitsForTheGoAheadIsToldNotToSend) {
+TEST_F(ServerTest, ExpectContinueOfATooLargeBodyIsRejected) {
   options_.max_body_bytes = 10;
   Start();
   EXPECT_THAT(Ask("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n"),
@@ -415,7 +415,7 @@ TEST_F(ServerTest, ARequestThatNeverEndsIsGivenUp) {
   EXPECT_TRUE(dribble.ended());
 }
 
-TEST_F(ServerTest, AnAnswerThatNobodyTakesIsGivenUp) {
+TEST_F(ServerTest, DropsAnAnswerThatTheClientDoesNotRead) {
   options_.transfer_timeout = milliseconds(500);
   auto created = Server::Create(options_);
   ASSERT_TRUE(created);
@@ -430,7 +430,7 @@ TEST_F(ServerTest, AnAnswerThatNobodyTakesIsGivenUp) {
 }
 
 // Probes must get an answer.
-TEST_F(ServerTest, TheSlowestClientMakesRoomWhereNobodyIsIdle) {
+TEST_F(ServerTest, SlowestClientMakesRoomIfNoneIsIdle) {
   options_.max_connections = 4;
   Start();
   std::list<Dribble> dribbles;
@@ -443,10 +443,10 @@ TEST_F(ServerTest, TheSlowestClientMakesRoomWhereNobodyIsIdle) {
 TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
   options_.max_connections = 1;
   options_.max_waiting = 2;
-  std::atomic<int> told = 0;
+  std::atomic<int> notified = 0;
   options_.on_problem = [&](std::string_view problem) {
     EXPECT_THAT(std::string(problem), HasSubstr("too many"));
-    ++told;
+    ++notified;
   };
   Start();
   RawConnection busy = Connect();
@@ -458,7 +458,7 @@ TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
     waiting.back().Send(kHello);
   }
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Connect().IsClosed());
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
   go_on_.count_down();
   for (RawConnection& connection : waiting)
     EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
@@ -501,7 +501,7 @@ TEST_F(ServerTest, OneAddressWithVeryManyConnectionsKeepsNoOtherOut) {
   EXPECT_EQ(answered, 50);
 }
 
-TEST_F(ServerTest, LargeBodiesWaitForEachOtherAndSmallOnesForNobody) {
+TEST_F(ServerTest, LargeBodiesWaitForEachOtherAndSmallOnesDoNot) {
   options_.max_body_bytes = options_.max_bodies_bytes = size_t{1} << 20;
   Start();
   const std::string large(600'000, 'x');

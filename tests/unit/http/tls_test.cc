@@ -84,7 +84,7 @@ TEST_F(TlsServerTest, AClientThatTrustsTheAuthorityIsServed) {
   }
 }
 
-TEST_F(TlsServerTest, ACertificateOfItsOwnServesWhoeverDoesNotCheckIt) {
+TEST_F(TlsServerTest, SelfSignedCertificateServesUnverifyingClients) {
   server_ = *Server::Create({.self_signed = true});
   server_->Handle("GET", "/hello",
                   [](const Request&) { return Response{200, "text/plain", "hello"}; });
@@ -190,7 +190,7 @@ TEST_F(TlsServerTest, ACertificateThatCannotBeUsedIsReportedAndTheOldOneStays) {
   EXPECT_TRUE(Get(url(), {.ca_pem = next.certificate_pem()}));
 }
 
-TEST_F(TlsServerTest, TellsWhenTheCertificateInUseEnds) {
+TEST_F(TlsServerTest, CertificateExpiryIsThatOfTheCertificateInUse) {
   const TestCertificate certificate = authority_.Issue("server");
   Start(certificate);
   const auto expiry = server_->CertificateExpiry();
@@ -200,7 +200,7 @@ TEST_F(TlsServerTest, TellsWhenTheCertificateInUseEnds) {
   EXPECT_EQ(server_->CertificateExpiry(), expiry);
 }
 
-TEST_F(TlsServerTest, AHandshakeThatFailsIsTold) {
+TEST_F(TlsServerTest, CountsFailedHandshakes) {
   Start(authority_.Issue("server"));
   ASSERT_TRUE(Get(url(), {.ca_pem = authority_.certificate_pem()}));
   EXPECT_EQ(failed_handshakes_, 0);
@@ -269,7 +269,7 @@ TEST_F(ClientCertificateTest, AClientWithACertificateIsWelcome) {
 
 // In TLS 1.3 the client learns this only after it has sent its request, which the server never
 // reads.
-TEST_F(ClientCertificateTest, AClientThatIsRefusedKnowsThatNothingWasProcessed) {
+TEST_F(ClientCertificateTest, RejectedClientGetsAnErrorThatIsSafeToRetry) {
   auto answer = Call({.ca_pem = authority_.certificate_pem()});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable) << answer.error().message;

@@ -63,7 +63,7 @@ TEST(AdvertisementTest, ProductsBecomeResourcesByTheFirstRuleThatMatches) {
   EXPECT_EQ(advertisement.resources.size(), 2U);
 }
 
-TEST(AdvertisementTest, WhatNoRuleMatchesKeepsTheGeneralName) {
+TEST(AdvertisementTest, GpusWithoutARuleKeepTheGeneralName) {
   AdvertisementRules rules;
   rules.rules = {{"NVIDIA T4", "nvidia.com/t4"}};
   const auto advertisement = Advertise(TwoProducts(), rules, Healthy);

@@ -39,7 +39,7 @@ TEST_F(BusyMeterTest, CountsWhatOfTheTimeAGpuWasBusy) {
   EXPECT_FALSE(meter.Of("GPU-2"));
 }
 
-TEST_F(BusyMeterTest, WhatDoesNotSayIsNotCountedAndBeginsAnewLater) {
+TEST_F(BusyMeterTest, UnknownUseDoesNotCountAndStartsAgainLater) {
   After(seconds(1), {{"GPU-0", 1.0}});
   After(seconds(1), {{"GPU-0", 1.0}});
   After(seconds(1), {{"GPU-0", std::nullopt}});
@@ -49,7 +49,7 @@ TEST_F(BusyMeterTest, WhatDoesNotSayIsNotCountedAndBeginsAnewLater) {
   EXPECT_EQ(meter.Of("GPU-0")->since, at.wall);
 }
 
-TEST_F(BusyMeterTest, ALookSaysNothingOfALongTime) {
+TEST_F(BusyMeterTest, SampleDoesNotCoverALongGap) {
   After(seconds(1), {{"GPU-0", 1.0}});
   After(seconds(1), {{"GPU-0", 1.0}});
   After(seconds(6), {{"GPU-0", 1.0}});
@@ -57,7 +57,7 @@ TEST_F(BusyMeterTest, ALookSaysNothingOfALongTime) {
   EXPECT_EQ(meter.Of("GPU-0")->since, at.wall);
 }
 
-TEST_F(BusyMeterTest, NobodyIsBusierThanAllTheTime) {
+TEST_F(BusyMeterTest, UseIsNeverAboveAllTheTime) {
   After(seconds(1), {{"GPU-0", 1.0}});
   After(seconds(1), {{"GPU-0", 37.0}});
   EXPECT_NEAR(SecondsOf("GPU-0"), 1, 1e-9);

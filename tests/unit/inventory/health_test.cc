@@ -59,7 +59,7 @@ TEST(HealthTest, AnXidThatNeedsAResetIsOverWhenTheGpuWasTakenOffTheBus) {
   EXPECT_TRUE(judge.Judge("GPU-0", kLater).healthy);
 }
 
-TEST(HealthTest, ADriverThatTellsRecoveryActionsKnowsBetterThanTheXid) {
+TEST(HealthTest, RecoveryActionOfTheDriverPrecedesTheXid) {
   GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeXid("GPU-0", 94, kStart);
   judge.SeeProbe("GPU-0", {.recovery_action = ""}, kStart);
@@ -77,7 +77,7 @@ TEST(HealthTest, AFailedRepairCountsForGood) {
             "memory repair failed: the GPU needs to be replaced");
 }
 
-TEST(HealthTest, ApplicationsErrorsAndNewsSayNothingAboutTheGpu) {
+TEST(HealthTest, ApplicationErrorsAndNoticesLeaveTheGpuHealthy) {
   GpuHealthJudge judge{GpuHealthRules{}};
   for (const uint64_t xid : {13, 31, 43, 45, 68, 109, 154}) judge.SeeXid("GPU-0", xid, kStart);
   EXPECT_TRUE(judge.Judge("GPU-0", kStart).healthy);

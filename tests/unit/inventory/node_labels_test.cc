@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-TEST(NodeLabelsTest, TheyTellOfTheGpusInTheEcosystemsNames) {
+TEST(NodeLabelsTest, UsesTheLabelNamesOfTheEcosystem) {
   std::vector<Gpu> gpus = MakeGpus(8, 2);
   gpus[0].compute_capability = ComputeCapability{8, 0};
   GpuInventory inventory(gpus);
@@ -40,25 +40,25 @@ TEST(NodeLabelsTest, ValuesAreWhatALabelMayHold) {
   EXPECT_LE(value.size(), 63U);
 }
 
-TEST(NodeLabelsTest, WhatIsMissingIsSetAndOursFromThenOn) {
+TEST(NodeLabelsTest, SetsAndOwnsMissingLabels) {
   const NodeLabelChange plan = PlanNodeLabels({{"a", "1"}, {"b", "2"}}, {{"other", "x"}}, {});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("a", "1"), Pair("b", "2")));
   EXPECT_THAT(plan.owned, ElementsAre("a", "b"));
 }
 
-TEST(NodeLabelsTest, WhatSomebodyElseSetIsLeftAlone) {
+TEST(NodeLabelsTest, LeavesForeignLabels) {
   const NodeLabelChange plan = PlanNodeLabels({{"a", "1"}, {"b", "2"}}, {{"a", "theirs"}}, {});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("b", "2")));
   EXPECT_THAT(plan.owned, ElementsAre("b"));
 }
 
-TEST(NodeLabelsTest, OursFollowsTheFactsAndIsNotWrittenTwice) {
+TEST(NodeLabelsTest, OwnLabelFollowsTheFactsAndIsWrittenOnce) {
   EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "1"}}, {{"a", "1"}}).changes,
               ElementsAre(Pair("a", "2")));
   EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "2"}}, {{"a", "2"}}).changes, IsEmpty());
 }
 
-TEST(NodeLabelsTest, OursThatSomebodyChangedIsTheirsFromThenOn) {
+TEST(NodeLabelsTest, OwnLabelChangedByOthersBecomesTheirs) {
   for (const NodeLabels& desired : {NodeLabels{{"a", "1"}}, NodeLabels{{"a", "2"}}, NodeLabels{}}) {
     const NodeLabelChange plan = PlanNodeLabels(desired, {{"a", "theirs"}}, {{"a", "1"}});
     EXPECT_THAT(plan.changes, IsEmpty());
@@ -66,18 +66,18 @@ TEST(NodeLabelsTest, OursThatSomebodyChangedIsTheirsFromThenOn) {
   }
 }
 
-TEST(NodeLabelsTest, OursThatSomebodyRemovedComesBack) {
+TEST(NodeLabelsTest, RestoresARemovedOwnLabel) {
   EXPECT_THAT(PlanNodeLabels({{"a", "1"}}, {}, {{"a", "1"}}).changes, ElementsAre(Pair("a", "1")));
 }
 
-TEST(NodeLabelsTest, OursGoesWhenItIsTrueNoLonger) {
+TEST(NodeLabelsTest, RemovesAnOwnLabelThatIsNoLongerTrue) {
   const NodeLabelChange plan =
       PlanNodeLabels({}, {{"a", "1"}, {"theirs", "1"}}, {{"a", "1"}, {"gone", "1"}});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("a", std::nullopt)));
   EXPECT_THAT(plan.owned, IsEmpty());
 }
 
-TEST(NodeLabelsTest, MigIsToldBeforeItIsOn) {
+TEST(NodeLabelsTest, MigCapabilityHasALabelBeforeMigIsOn) {
   std::vector<Gpu> gpus = MakeGpus(2, 1);
   EXPECT_FALSE(DesiredNodeLabels(GpuInventory(gpus)).contains("nvidia.com/mig.capable"));
   gpus[1].mig_capable = true;

@@ -51,7 +51,7 @@ TEST(OtherAdvertiserTest, EachSignNamesWhatWasFound) {
               Optional(HasSubstr("GPU-b as example.com/gpu")));
 }
 
-TEST(OtherAdvertiserTest, WhatContainersHaveMayBeOlderThanThisPlugin) {
+TEST(OtherAdvertiserTest, OldDevicesOfContainersAreNoOtherAdvertiser) {
   // A GPU that was taken out, and one that an earlier configuration gave under another name.
   EXPECT_EQ(FindOtherAdvertiser(Given(kGpus, "GPU-old"), kOwn), std::nullopt);
   EXPECT_EQ(FindOtherAdvertiser(Given("nvidia.com/t4", "GPU-a"), kOwn), std::nullopt);

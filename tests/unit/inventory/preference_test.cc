@@ -136,7 +136,7 @@ TEST(PreferenceTest, NothingIsPreferredForNothing) {
   EXPECT_THAT(Prefer(Dgx1(), Ids({0, 1}), 0), IsEmpty());
 }
 
-TEST(PreferenceTest, WhatCannotBeChosenIsAnError) {
+TEST(PreferenceTest, ImpossiblePreferenceIsAnError) {
   const GpuInventory inventory = Dgx1();
   const auto devices = DevicesOf(inventory);
   const auto fails = [&](const std::vector<std::string>& available,

@@ -75,7 +75,7 @@ TEST(Document, LetsTheLastOfEqualKeysCount) {
   EXPECT_EQ(document.root()["a"]["y"].text(), "2");
 }
 
-TEST(Document, TellsWhereTextStopsBeingJson) {
+TEST(Document, ErrorHasTheOffsetOfInvalidJson) {
   EXPECT_THAT(Refusal(R"({"a":1,})"), HasSubstr("not JSON at byte 7"));
   for (const std::string_view text :
        {"",       " ",       "{",         "[1",  "[1,]", "{\"a\"}", "{a:1}",
@@ -123,7 +123,7 @@ TEST(Document, DeepNestingHasToEnd) {
   EXPECT_THAT(Refusal(Repeat("[", 70) + "}" + Repeat("]", 69)), HasSubstr("not JSON"));
 }
 
-TEST(Document, OfSomeMembersOneIsRead) {
+TEST(Document, ReadsOnlySelectedMembers) {
   constexpr ReadRules::OnlyMember kOnly[] = {{"fields", "kept"}};
   const Result<Document> document = Document::Parse(
       R"({"fields":{"dropped":{"a":{"b":1}},"kept":{"a":1},"scalar":2},"dropped":{"a":3}})",
@@ -139,7 +139,7 @@ TEST(Document, OfSomeMembersOneIsRead) {
 }
 
 // Wherever the limit falls, the essential part is read, and each key has its value.
-TEST(Document, OfTooManyValuesWhatIsVitalIsRead) {
+TEST(Document, ReadsVitalMembersOfATooLargeObject) {
   constexpr std::string_view kVital[] = {"spec", "list", "amounts"};
   const std::string text =
       R"({"junk":{"a":[1,2,3],"b":{"c":4}},"spec":{"junk":[[5,6],{"d":7}],"node":"n",)"

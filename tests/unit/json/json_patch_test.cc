@@ -33,7 +33,7 @@ TEST(JsonPatchTest, WithoutEditsThereIsNothingToDo) {
   EXPECT_EQ(PatchedText("{}", [](JsonPatch&) {}).patch, "[]");
 }
 
-TEST(JsonPatchTest, WhatStandsAlreadyIsNotTouched) {
+TEST(JsonPatchTest, UnchangedValuesMakeNoPatch) {
   const Patched patched = PatchedText(R"({"a":{"b":"x"}})", [](JsonPatch& patch) {
     patch.SetText({"a", "b"}, "x");
     patch.Remove({"a", "c"});
@@ -42,7 +42,7 @@ TEST(JsonPatchTest, WhatStandsAlreadyIsNotTouched) {
   EXPECT_EQ(patched.patch, "[]");
 }
 
-TEST(JsonPatchTest, WhatIsRemovedAndSetIsSet) {
+TEST(JsonPatchTest, RemovedAndSetMemberIsSet) {
   const Patched patched = PatchedText(R"({"a":{"b":"x","c":"x"}})", [](JsonPatch& patch) {
     for (const char* key : {"b", "c"}) patch.Remove({"a", key});
     patch.SetText({"a", "b"}, "y");

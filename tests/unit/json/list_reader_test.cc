@@ -61,7 +61,7 @@ TEST(ListReaderTest, ReadsTextAsDocumentsDo) {
               ElementsAre("\"\uFFFD\"", "\"\uFFFD\""));
 }
 
-TEST(ListReaderTest, WhatIsNotJsonIsRefused) {
+TEST(ListReaderTest, RefusesTextThatIsNotJson) {
   for (const std::string_view text :
        {"", "{", "{]", R"({"items":[)", R"({"items":[1)", R"({"items":[1,]})", R"({"items":[1 2]})",
         R"({"items":[,]})", R"({"items":[{]}]})", R"({"items":[1]}x)", R"({"items":[1],})",

@@ -88,7 +88,7 @@ TEST(ApiClientTest, StatusesBecomeErrorsWithTheServersMessage) {
   }
 }
 
-TEST(ApiClientTest, WhatAnOverloadedServerRefusesIsSentAgainWhenItSays) {
+TEST(ApiClientTest, RetriesAnOverloadedServerAfterRetryAfter) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   server.OverloadNext("POST", "/busy", 0, 2);
@@ -268,7 +268,7 @@ TEST(ApiClientTest, ManyCallersAtOnceAllGetTheirAnswers) {
 
 constexpr char kWatch[] = "/api/v1/pods?watch=1&timeoutSeconds=60&resourceVersion=100";
 
-TEST(ApiClientTest, AWatchGivesLinesAfterTellingThatItIsOpen) {
+TEST(ApiClientTest, WatchGivesLinesAfterItReportsThatItIsOpen) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   std::vector<std::string> lines;

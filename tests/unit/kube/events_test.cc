@@ -54,7 +54,7 @@ class EventsTest : public ::testing::Test {
   std::unique_ptr<EventRecorder> recorder_;
 };
 
-TEST_F(EventsTest, AnEventNamesThePodAndWhoSaysWhat) {
+TEST_F(EventsTest, EventNamesThePodAndTheReporter) {
   Start();
   RecordAndAwait(Cut(), 1);
   recorder_.reset();
@@ -115,7 +115,7 @@ TEST_F(EventsTest, AnEventThatWasDeletedMeanwhileIsWrittenAnewWithItsCount) {
   EXPECT_THAT(requests()[3].body, HasSubstr(R"("count":2)"));
 }
 
-TEST_F(EventsTest, WhatWaitsAlreadyIsCountedNotQueuedTwice) {
+TEST_F(EventsTest, RepeatedEventInTheQueueIsCounted) {
   server_.FailNext("POST", "/events", 503);
   Start();
   RecordAndAwait(Cut("first"), 1);
@@ -143,7 +143,7 @@ TEST_F(EventsTest, WhenTheQueueIsFullTheOldestGoes) {
   EXPECT_THAT(requests()[3].body, HasSubstr(R"("message":"c")"));
 }
 
-TEST_F(EventsTest, InAHalfFullQueueWhatIsSaidOfOnePodForOneReasonBecomesOneEvent) {
+TEST_F(EventsTest, HalfFullQueueMergesEventsOfOnePodAndReason) {
   server_.FailNext("POST", "/events", 503);
   Start(4);
   RecordAndAwait(Cut("being sent"), 1);
@@ -183,7 +183,7 @@ TEST_F(EventsTest, AnAnswerThatWasLostMakesNoSecondEvent) {
   EXPECT_EQ(recorder_->dropped(), 0U);
 }
 
-TEST_F(EventsTest, WhatIsRefusedIsDroppedAndTheNextOneSent) {
+TEST_F(EventsTest, DropsARefusedEventAndSendsTheNext) {
   server_.FailNext("POST", "/events", 403);
   Start();
   RecordAndAwait(Cut("forbidden"), 1);
@@ -203,7 +203,7 @@ TEST_F(EventsTest, AFailureThatDoesNotEndIsGivenUp) {
   EXPECT_EQ(recorder_->dropped(), 1U);
 }
 
-TEST_F(EventsTest, WhatWaitsIsSentBeforeTheEnd) {
+TEST_F(EventsTest, SendsQueuedEventsBeforeItEnds) {
   server_.FailNext("POST", "/events", 503);
   Start();
   RecordAndAwait(Cut("unlucky"), 1);

@@ -15,11 +15,11 @@ class HealthTest : public ::testing::Test {
   Health health{{{"pods", [this] { return status; }}}, clock, seconds(60)};
 };
 
-TEST_F(HealthTest, IsNotReadyBeforeTheFirstWholeList) {
+TEST_F(HealthTest, IsNotReadyBeforeTheFirstFullList) {
   EXPECT_EQ(health.NotReadyReason(), "pods have not been listed yet");
 }
 
-TEST_F(HealthTest, IsReadyWhileTheApiServerIsHeard) {
+TEST_F(HealthTest, IsReadyWhileTheApiServerResponds) {
   status.synced = true;
   status.last_contact = clock.Now();
   clock.Advance(seconds(60));
@@ -33,7 +33,7 @@ TEST_F(HealthTest, IsNotReadyAfterTooLongASilence) {
   EXPECT_EQ(health.NotReadyReason(), "no response on pods for 61 s");
 }
 
-TEST_F(HealthTest, IsNotReadyOnItsWayOut) {
+TEST_F(HealthTest, IsNotReadyDuringShutdown) {
   status.synced = true;
   status.last_contact = clock.Now();
   health.ShutDown();

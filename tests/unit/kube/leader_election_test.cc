@@ -79,7 +79,7 @@ TEST_F(LeaderElectionTest, AKilledLeaderIsFollowedWhenItsLeaseIsOver) {
   EXPECT_TRUE(next->IsLeader());
 }
 
-TEST_F(LeaderElectionTest, OthersKnowWhenSomebodyLedLast) {
+TEST_F(LeaderElectionTest, StandbyKnowsWhenALeaderLedLast) {
   const auto first = Join("a");
   clock_.AwaitSleepers(1);
   EXPECT_EQ(first->LedLast(), clock_.Now());
@@ -101,7 +101,7 @@ TEST_F(LeaderElectionTest, OneThatIsNotRenewedHasLedNoMoment) {
   EXPECT_EQ(next->LedLast(), began);
 }
 
-TEST_F(LeaderElectionTest, WhoCannotRenewStopsLeadingBeforeOthersMayStart) {
+TEST_F(LeaderElectionTest, LeaderThatCannotRenewStopsBeforeOthersMayStart) {
   const auto leader = Join("a");
   clock_.AwaitSleepers(1);
   server_.FailNext("PATCH", "/leases", 503, 100);

@@ -78,7 +78,7 @@ TEST_F(ObjectApisTest, ResourceSlicesAreThoseOfTheNode) {
             "&fieldSelector=spec.nodeName%3Dn%2F1");
 }
 
-TEST_F(ObjectApisTest, WhatIsMeasuredIsKeptInAnObjectOfItsOwn) {
+TEST_F(ObjectApisTest, WritesAMeasuredProfileToAnObjectOfItsOwn) {
   MeasuredProfile measured;
   measured.workload = "bert";
   measured.gpu_product = "A100";

@@ -97,7 +97,7 @@ TEST_F(PodApiTest, AnnotationsAreMergedIntoThePodThatWasMeant) {
   EXPECT_EQ(asked.body, R"({"metadata":{"uid":"u1","annotations":{"a/b":"c"}}})");
 }
 
-TEST_F(PodApiTest, AWriteHoldsOnToTheVersionOnlyWhereItIsToldTo) {
+TEST_F(PodApiTest, WriteChecksTheVersionOnlyOnRequest) {
   Pod pod = *pods_->Get("team", "p");
   pod.resource_version = 17;
   (void)pods_->Annotate(pod, {}, Precondition::kUnchanged);

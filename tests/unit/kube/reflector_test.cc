@@ -489,7 +489,7 @@ TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
   EXPECT_THAT(sizes, ElementsAre("8", "4", "2", "4", "8"));
 }
 
-TEST_F(ReflectorTest, ItEndsAtOnceInASilentWatch) {
+TEST_F(ReflectorTest, EndsAtOnceInASilentWatch) {
   StartWith({{.name = "a"}});
   const auto start = std::chrono::steady_clock::now();
   pods_.reset();
@@ -497,7 +497,7 @@ TEST_F(ReflectorTest, ItEndsAtOnceInASilentWatch) {
   EXPECT_TRUE(server_.WaitForWatches("pods", 0));
 }
 
-TEST_F(ReflectorTest, ItEndsAtOnceInAListAndWhileItWaits) {
+TEST_F(ReflectorTest, EndsAtOnceInAListAndInABackOff) {
   server_.IgnoreNext("GET", "limit=");
   Start();
   ASSERT_TRUE(server_.WaitForRequests("limit=", 1));

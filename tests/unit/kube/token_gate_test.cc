@@ -87,7 +87,7 @@ TEST_F(TokenGateTest, AnAnswerCountsForAWhile) {
   EXPECT_FALSE(gate_.Check(For(kReader))) << "a minute after it was allowed";
 }
 
-TEST_F(TokenGateTest, WhoeverTriesManyTokensMakesNoGoodOneForgotten) {
+TEST_F(TokenGateTest, ManyBadTokensDoNotEvictAGoodOne) {
   EXPECT_EQ(gate_.Check(For(kReader)), Access::kAllowed);
   for (int token = 0; token < 100; ++token)
     EXPECT_EQ(gate_.Check("guess " + std::to_string(token)), Access::kUnknown);
@@ -104,7 +104,7 @@ TEST_F(TokenGateTest, WhoeverTriesManyTokensMakesNoGoodOneForgotten) {
   EXPECT_EQ(gate_.kept(), 2U) << "what has ended is kept no more";
 }
 
-TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
+TEST_F(TokenGateTest, FailureIsLoggedOnceAndNotCached) {
   api_.down = true;
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(gate_.Check(For(kReader)).error().code, ErrorCode::kUnavailable);
@@ -116,7 +116,7 @@ TEST_F(TokenGateTest, AFailureIsToldOnceAndNotKept) {
   EXPECT_EQ(gate_.Check(For(kReader)), Access::kAllowed);
 }
 
-TEST_F(TokenGateTest, AYesCountsForLongerWhereThatIsWantedAndNobodyAnswers) {
+TEST_F(TokenGateTest, ForgivesAnOutageForTheConfiguredTime) {
   TokenGate gate(JudgeByUser(api_, kReader, kAudience), clock_, log_, {.forgive = seconds(30)});
   EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
   EXPECT_EQ(gate.Check("nobody's"), Access::kUnknown);
@@ -153,7 +153,7 @@ TEST_F(TokenGateTest, SomeAreJudgedAtOnceAndMoreAreRefused) {
   EXPECT_EQ(gate.Check("one"), Access::kAllowed) << "it has ended";
 }
 
-TEST_F(TokenGateTest, APathIsForThoseWhoMayGetIt) {
+TEST_F(TokenGateTest, PathIsOpenToAccountsThatMayGetIt) {
   TokenGate gate(JudgeByPath(api_, "/metrics"), clock_, log_);
   EXPECT_EQ(gate.Check("/prometheus"), Access::kAllowed);
   EXPECT_EQ(gate.Check("/trainer"), Access::kForbidden);
@@ -162,7 +162,7 @@ TEST_F(TokenGateTest, APathIsForThoseWhoMayGetIt) {
   EXPECT_FALSE(gate.Check("/another"));
 }
 
-TEST(RefusalTest, ItNamesTheCure) {
+TEST(RefusalTest, NamesTheRemedy) {
   EXPECT_EQ(RefusalOf(Access::kAllowed, "do so"), std::nullopt);
   EXPECT_EQ(RefusalOf(Access::kUnknown, "do so")->status, 401);
   EXPECT_THAT(RefusalOf(Access::kUnknown, "do so")->body, HasSubstr("do so"));
@@ -221,7 +221,7 @@ TEST_F(GuardMetricsTest, TheApiServerIsAskedForTheTokenAndTheRight) {
                 R"("nonResourceAttributes":{"path":"/metrics","verb":"get"}})"));
 }
 
-TEST_F(GuardMetricsTest, EverybodyElseIsRefused) {
+TEST_F(GuardMetricsTest, RefusesOtherAccounts) {
   Answer(kPrometheus, R"({"status":{"allowed":false}})");
   EXPECT_EQ(Ask("Bearer abc"), 403);
   Answer(kPrometheus, R"({"status":{"allowed":true,"denied":true}})");

@@ -13,7 +13,7 @@ namespace {
 
 using ::synergy::kubelet::PodResources;
 
-TEST(PodResourcesTest, TellsTheOwnerOfEveryDeviceAndAsksAtMostOnceASecond) {
+TEST(PodResourcesTest, ListsTheOwnerOfEachDeviceAtMostOnceASecond) {
   const TemporaryFolder folder;
   FakeClock clock;
   FakePodResources kubelet(folder.Path("s"));
@@ -43,7 +43,7 @@ TEST(PodResourcesTest, AKubeletThatComesLaterIsFound) {
   EXPECT_TRUE(resources.List());
 }
 
-TEST(PodResourcesTest, TellsAllHealthyDevicesWithTheirNumaNodes) {
+TEST(PodResourcesTest, ListsAllHealthyDevicesWithTheirNumaNodes) {
   const TemporaryFolder folder;
   FakeClock clock;
   FakePodResources kubelet(folder.Path("s"));

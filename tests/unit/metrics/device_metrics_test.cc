@@ -50,7 +50,7 @@ TEST(DeviceMetricsTest, EverythingThatHappenedIsThere) {
   }
 }
 
-TEST(DeviceMetricsTest, WhatIsSaidOfGpusNamesTheirNode) {
+TEST(DeviceMetricsTest, GpuMetricsNameTheirNode) {
   metrics::DeviceMetrics metrics("n1");
   RecordSamples(metrics);
   const std::string text = metrics.Render();
@@ -66,14 +66,14 @@ TEST(DeviceMetricsTest, WhatIsSaidOfGpusNamesTheirNode) {
   }
 }
 
-TEST(DeviceMetricsTest, WhatTheDriverDoesNotSayIsLeftOut) {
+TEST(DeviceMetricsTest, OmitsFactsThatTheDriverLacks) {
   metrics::DeviceMetrics metrics;
   RecordSamples(metrics);
   EXPECT_THAT(metrics.Render(), Not(HasSubstr("synergy_gpu_power_watts{uuid=\"GPU-1\"}")));
   EXPECT_THAT(metrics.Render(), Not(HasSubstr("synergy_pod_gpu_utilization_ratio{uuid=\"GPU-1\"")));
 }
 
-TEST(DeviceMetricsTest, AKubeletThatDoesNotSayWhoHasWhatShows) {
+TEST(DeviceMetricsTest, ShowsAKubeletWithoutPodResources) {
   metrics::DeviceMetrics metrics;
   metrics.SetGauges([] { return metrics::DeviceGauges{}; });
   EXPECT_THAT(metrics.Render(), HasSubstr("synergy_device_plugin_pod_resources_up 0"));

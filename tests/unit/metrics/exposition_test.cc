@@ -34,7 +34,7 @@ TEST(ExpositionTest, ReadsWhatTheFormatAllows) {
   EXPECT_TRUE(std::isnan(ParseSample("a NaN")->value));
 }
 
-TEST(ExpositionTest, WhatIsNoSampleIsNone) {
+TEST(ExpositionTest, RejectsLinesThatAreNoSample) {
   for (const char* line : {"",
                            " ",
                            "# HELP a text",
@@ -61,7 +61,7 @@ TEST(ExpositionTest, WhatIsNoSampleIsNone) {
     EXPECT_FALSE(ParseSample(line)) << line;
 }
 
-TEST(ExpositionTest, WhatALineHoldsIsBounded) {
+TEST(ExpositionTest, BoundsTheSizeOfALine) {
   std::string labels;
   for (size_t label = 0; label < kMostLabels; ++label)
     labels += "l" + std::to_string(label) + "=\"\",";

@@ -27,7 +27,7 @@ class NodeAgentMetricsTest : public ::testing::Test {
   NodeAgentMetrics metrics_;
 };
 
-TEST_F(NodeAgentMetricsTest, WhatWasReleasedAddsUp) {
+TEST_F(NodeAgentMetricsTest, ReleasedBytesAddUp) {
   metrics_.CountRelease(MiB(80), milliseconds(30));
   metrics_.CountRelease(MiB(20), milliseconds(10));
   metrics_.CountRelease(Bytes(-5), milliseconds(10));  // the pod was faster
@@ -88,7 +88,7 @@ TEST_F(NodeAgentMetricsTest, GaugesAreReadAtEachScrape) {
   ExpectLine("synergy_node_agent_ready 1");
 }
 
-TEST_F(NodeAgentMetricsTest, PromtoolHasNothingToSayAgainstThem) {
+TEST_F(NodeAgentMetricsTest, PromtoolAcceptsTheMetrics) {
   EXPECT_EQ(PromtoolComplaints(metrics_.Render()), "");
   metrics_.CountRelease(MiB(80), milliseconds(30));
   metrics_.CountShrink("stuck", seconds(0));

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(ProfilingMetricsTest, WhatIsCountedIsRendered) {
+TEST(ProfilingMetricsTest, RendersCounts) {
   ProfilingMetrics metrics;
   EXPECT_THAT(metrics.Render(), HasSubstr(R"(synergy_profiling_probes_total{outcome="begun"} 0)"));
   metrics.CountProbe("begun");

@@ -13,41 +13,41 @@
 namespace synergy::testing {
 namespace {
 
-TEST(PromtoolTest, HasNothingToSayAgainstAFreshExtender) {
+TEST(PromtoolTest, AcceptsAFreshExtender) {
   EXPECT_EQ(PromtoolComplaints(metrics::ExtenderMetrics("nvidia.com/gpu").Render()), "");
 }
 
-TEST(PromtoolTest, HasNothingToSayAgainstABusyExtender) {
+TEST(PromtoolTest, AcceptsABusyExtender) {
   metrics::ExtenderMetrics metrics("nvidia.com/gpu");
   RecordSamples(metrics);
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
-TEST(PromtoolTest, HasNothingToSayAgainstAnExtenderWithoutNodes) {
+TEST(PromtoolTest, AcceptsAnExtenderWithoutNodes) {
   metrics::ExtenderMetrics metrics("nvidia.com/gpu");
   metrics.SetClusterGauges([] { return metrics::ClusterGauges{}; });
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
-TEST(PromtoolTest, HasNothingToSayAgainstAController) {
+TEST(PromtoolTest, AcceptsAController) {
   EXPECT_EQ(PromtoolComplaints(metrics::ControllerMetrics().Render()), "");
   metrics::ControllerMetrics metrics;
   RecordSamples(metrics);
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
-TEST(PromtoolTest, HasNothingToSayAgainstADevicePlugin) {
+TEST(PromtoolTest, AcceptsADevicePlugin) {
   metrics::DeviceMetrics metrics;
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
   RecordSamples(metrics);
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
-TEST(PromtoolTest, WouldSayIfSomethingWereWrong) {
+TEST(PromtoolTest, RejectsABadMetric) {
   EXPECT_NE(PromtoolComplaints("# TYPE synergy_calls counter\nsynergy_calls 1\n"), "");
 }
 
-TEST(PromtoolTest, HasNothingToSayAgainstProfiling) {
+TEST(PromtoolTest, AcceptsProfiling) {
   EXPECT_EQ(PromtoolComplaints(metrics::ProfilingMetrics().Render()), "");
 }
 

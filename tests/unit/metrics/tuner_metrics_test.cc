@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(TunerMetricsTest, WhatHasNotHappenedYetIsZeroSoThatTheFirstTimeIsAnIncrease) {
+TEST(TunerMetricsTest, CountersStartAtZero) {
   TunerMetrics metrics;
   const std::string before = metrics.Render();
   EXPECT_THAT(before, HasSubstr("synergy_tuner_changes_total{kind=\"Reclaimed\"} 0\n"));

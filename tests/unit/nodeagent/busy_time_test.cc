@@ -12,16 +12,16 @@ using std::chrono::seconds;
 
 constexpr WallTime kBegin = WallTime{} + std::chrono::hours(9);
 
-ContainerBusy Told(double busy, WallTime since = kBegin) {
+ContainerBusy Sample(double busy, WallTime since = kBegin) {
   return {"team", "a", "main", busy, since};
 }
 
-TEST(BusyTimeTest, TellsWhatOfTheLastMinuteTheGpusWereBusy) {
+TEST(BusyTimeTest, EstimatesTheBusyTimeOfTheLastMinute) {
   BusyTime time;
   for (int i = 0; i <= 60; ++i) {
     // The training is half as fast from then on.
     const double busy = i <= 30 ? 1.6 * i : 48 + 0.8 * (i - 30);
-    EXPECT_TRUE(time.Hear(Told(100 + busy), kBegin + seconds(2 * i)));
+    EXPECT_TRUE(time.Observe(Sample(100 + busy), kBegin + seconds(2 * i)));
     if (i == 30) {
       EXPECT_NEAR(*time.Estimate()->rate, 0.8, 1e-9);
     }
@@ -32,47 +32,47 @@ TEST(BusyTimeTest, TellsWhatOfTheLastMinuteTheGpusWereBusy) {
   EXPECT_EQ(time.Estimate()->at, kBegin + seconds(120));
 }
 
-TEST(BusyTimeTest, SaysNothingOfAGpuThatWasNeverBusy) {
+TEST(BusyTimeTest, GpuThatWasNeverBusyHasNoEstimate) {
   BusyTime time;
-  for (int i = 0; i < 60; ++i) time.Hear(Told(50), kBegin + seconds(2 * i));
+  for (int i = 0; i < 60; ++i) time.Observe(Sample(50), kBegin + seconds(2 * i));
   EXPECT_FALSE(time.Estimate());
 }
 
 TEST(BusyTimeTest, AMomentIsNoRate) {
   BusyTime time;
-  time.Hear(Told(0), kBegin);
-  time.Hear(Told(2), kBegin + seconds(2));
+  time.Observe(Sample(0), kBegin);
+  time.Observe(Sample(2), kBegin + seconds(2));
   ASSERT_TRUE(time.Estimate());
   EXPECT_FALSE(time.Estimate()->rate);
 }
 
 TEST(BusyTimeTest, TheSameAgainIsNothingNew) {
   BusyTime time;
-  EXPECT_TRUE(time.Hear(Told(1), kBegin));
-  EXPECT_FALSE(time.Hear(Told(1), kBegin));
-  EXPECT_FALSE(time.Hear(Told(5), kBegin - seconds(2)));
+  EXPECT_TRUE(time.Observe(Sample(1), kBegin));
+  EXPECT_FALSE(time.Observe(Sample(1), kBegin));
+  EXPECT_FALSE(time.Observe(Sample(5), kBegin - seconds(2)));
 }
 
 TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
   BusyTime time;
-  for (int i = 0; i <= 10; ++i) time.Hear(Told(2 * i), kBegin + seconds(2 * i));
+  for (int i = 0; i <= 10; ++i) time.Observe(Sample(2 * i), kBegin + seconds(2 * i));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
   // The plugin was restarted a minute later.
   const WallTime again = kBegin + seconds(80);
-  time.Hear(Told(0, again), again);
+  time.Observe(Sample(0, again), again);
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
   EXPECT_FALSE(time.Estimate()->rate);
-  for (int i = 1; i <= 10; ++i) time.Hear(Told(i, again), again + seconds(2 * i));
+  for (int i = 1; i <= 10; ++i) time.Observe(Sample(i, again), again + seconds(2 * i));
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
   EXPECT_NEAR(*time.Estimate()->rate, 0.5, 1e-9);
-  time.Hear(Told(3, again), again + seconds(22));  // it has fallen
+  time.Observe(Sample(3, again), again + seconds(22));  // it has fallen
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
 }
 
-TEST(BusyTimeTest, NobodyIsBusierThanTimeHasPassed) {
+TEST(BusyTimeTest, BusyTimeIsNeverAboveThePassedTime) {
   BusyTime time;
-  time.Hear(Told(0), kBegin);
-  time.Hear(Told(1e12), kBegin + seconds(20));
+  time.Observe(Sample(0), kBegin);
+  time.Observe(Sample(1e12), kBegin + seconds(20));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
 }
 

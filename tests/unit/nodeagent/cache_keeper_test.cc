@@ -174,7 +174,7 @@ TEST_F(CacheKeeperTest, DoesNotInsistOnCacheThatDoesNotGo) {
   EXPECT_THAT(metrics.Render(), HasSubstr("brakes_total{reason=\"in_vain\"}"));
 }
 
-TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
+TEST_F(CacheKeeperTest, ReportsTheMemoryThatAPodCannotRelease) {
   Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
@@ -183,7 +183,7 @@ TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
   EXPECT_EQ(readings.memory[0].second.in_use, GiB(5));
 }
 
-TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
+TEST_F(CacheKeeperTest, ReportsTheWorkingSetIfNoCacheCanBeReleased) {
   Has("a", GiB(5), GiB(15)).can_release = false;
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
@@ -191,7 +191,7 @@ TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
   EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
 }
 
-TEST_F(CacheKeeperTest, AShortNodeIsTold) {
+TEST_F(CacheKeeperTest, ReportsANodeShortOfMemory) {
   Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(1);

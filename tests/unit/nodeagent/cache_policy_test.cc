@@ -26,7 +26,7 @@ const NodeMemory kFull = Node(GiB(64), GiB(1));
 
 ShareUse Use(Bytes share, Bytes usage, Bytes cache) { return {share, usage, cache, false}; }
 
-TEST(WantedDrops, LeavesMemoryThatNobodyNeedsToWhoeverReads) {
+TEST(WantedDrops, LeavesUnneededMemoryToReaders) {
   const std::vector<ShareUse> uses = {Use(GiB(10), GiB(30), GiB(25)), Use(GiB(10), GiB(4), GiB(1))};
   EXPECT_THAT(WantedDrops(uses, kRoomy, false), Each(Bytes(0)));
 }
@@ -59,7 +59,7 @@ TEST(WantedDrops, TakesAllCacheAboveSharesWhereTheNodeIsShort) {
   EXPECT_THAT(WantedDrops(uses, kRoomy, true), ElementsAre(GiB(20), Bytes(0)));
 }
 
-TEST(IsShort, IsSoBeforeTheKubeletEvicts) {
+TEST(IsShort, IsTrueBeforeTheKubeletEvicts) {
   EXPECT_FALSE(IsShort({GiB(64), GiB(1), GiB(3)}, MiB(100)));
   EXPECT_TRUE(IsShort({GiB(64), GiB(1), GiB(2)}, MiB(100)));
   EXPECT_TRUE(IsShort({GiB(2), MiB(100), MiB(200)}, MiB(100)));
@@ -136,7 +136,7 @@ TEST_F(CachePaceTest, GoesInSmallerStepsWhileWhatWasDroppedIsReadAgain) {
 }
 
 // The container reads more than its share holds.
-TEST_F(CachePaceTest, WhatWasReadMeanwhileMayGoBesides) {
+TEST_F(CachePaceTest, CacheReadMeanwhileMayBeDroppedBesides) {
   for (int i = 0; i < 20; ++i) {
     sample.refaulted += GiB(1);
     sample.cache += MiB(200);

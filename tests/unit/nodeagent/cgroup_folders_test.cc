@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using wire::QosClass;
 
-TEST(PodFoldersTest, AreWhereTheKubeletPutsThem) {
+TEST(PodFoldersTest, AreTheFoldersOfTheKubelet) {
   EXPECT_THAT(*PodFolders("/", QosClass::kBurstable, "1a-2b"),
               ElementsAre("/kubepods/burstable/pod1a-2b",
                           "/kubepods.slice/kubepods-burstable.slice/"
@@ -36,7 +36,7 @@ TEST(PodFoldersTest, AUidCannotLeadElsewhere) {
     EXPECT_FALSE(PodFolders("/", QosClass::kGuaranteed, uid)) << uid;
 }
 
-TEST(IsContainerFolderTest, KnowsWhatRuntimesCallThem) {
+TEST(IsContainerFolderTest, AcceptsTheNamesOfTheRuntimes) {
   EXPECT_TRUE(IsContainerFolder("90d9", "containerd://90d9"));
   EXPECT_TRUE(IsContainerFolder("cri-containerd-90d9.scope", "containerd://90d9"));
   EXPECT_TRUE(IsContainerFolder("crio-90d9.scope", "cri-o://90d9"));
@@ -44,7 +44,7 @@ TEST(IsContainerFolderTest, KnowsWhatRuntimesCallThem) {
   EXPECT_TRUE(IsContainerFolder("docker-90d9.scope", "90d9"));
 }
 
-TEST(IsContainerFolderTest, IsNotTakenInByOthers) {
+TEST(IsContainerFolderTest, RejectsOtherNames) {
   EXPECT_FALSE(IsContainerFolder("90d9aa", "containerd://90d9"));
   EXPECT_FALSE(IsContainerFolder("aa90d9", "containerd://90d9"));
   EXPECT_FALSE(IsContainerFolder("crio-conmon-90d9.scope", "cri-o://90d9"));

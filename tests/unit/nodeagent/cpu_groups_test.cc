@@ -91,7 +91,7 @@ TEST_F(CpuGroupsTest, FindsAContainerInTheTwoHierarchiesOfTheFirstVersion) {
   EXPECT_EQ(*use, (CpuUse{nanoseconds(42), nanoseconds(27), std::nullopt}));
 }
 
-TEST_F(CpuGroupsTest, SaysWhatIsMissing) {
+TEST_F(CpuGroupsTest, ErrorsNameTheMissingPart) {
   EXPECT_THAT(FindCpuGroups(folder_.Path(""), "/").error().message, HasSubstr("no CPU controller"));
   Write("cpu.stat", "usage_usec 1\n");
   auto groups = FindCpuGroups(folder_.Path(""), "/");

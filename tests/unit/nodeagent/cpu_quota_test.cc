@@ -67,7 +67,7 @@ class CpuQuotasTest : public ::testing::Test {
   wire::ResizeStatus pod_;
 };
 
-TEST_F(CpuQuotasTest, OfThePodInTheSecondVersion) {
+TEST_F(CpuQuotasTest, WritesTheQuotaOfThePodInVersion2) {
   const std::string pod =
       "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice";
   Write("cpu.stat", "usage_usec 1\n");
@@ -80,7 +80,7 @@ TEST_F(CpuQuotasTest, OfThePodInTheSecondVersion) {
   EXPECT_EQ((*FindCpuQuotas(folder_.Path(""), "/"))->Read(plan->file), "max 100000");
 }
 
-TEST_F(CpuQuotasTest, OfThePodInTheFirstVersion) {
+TEST_F(CpuQuotasTest, WritesTheQuotaOfThePodInVersion1) {
   Write("cpu/cpu.stat", "nr_periods 0\n");
   WriteV1Group("cpu/kubepods/burstable/pod1a-2b", "-1");
   WriteV1Group("cpu/kubepods/burstable/pod1a-2b/90d9", "-1");
@@ -90,7 +90,7 @@ TEST_F(CpuQuotasTest, OfThePodInTheFirstVersion) {
   EXPECT_THAT(plan->file, HasSubstr("pod1a-2b/cpu.cfs_quota_us"));
 }
 
-TEST_F(CpuQuotasTest, OfTheContainerWhereTheKernelRefusesThePodOne) {
+TEST_F(CpuQuotasTest, WritesTheContainerIfTheKernelRefusesThePod) {
   Write("cpu/cpu.stat", "nr_periods 0\n");
   WriteV1Group("cpu/kubepods/burstable/pod1a-2b", "-1");
   WriteV1Group("cpu/kubepods/burstable/pod1a-2b/90d9", "-1");
@@ -100,7 +100,7 @@ TEST_F(CpuQuotasTest, OfTheContainerWhereTheKernelRefusesThePodOne) {
   EXPECT_THAT(plan->file, HasSubstr("pod1a-2b/90d9/cpu.cfs_quota_us"));
 }
 
-TEST_F(CpuQuotasTest, SaysWhatIsMissing) {
+TEST_F(CpuQuotasTest, ErrorsNameTheMissingPart) {
   EXPECT_THAT(Plan(MilliCpu(75)).error().message, HasSubstr("no CPU controller"));
   Write("cpu.stat", "usage_usec 1\n");
   EXPECT_EQ(Plan(MilliCpu(75)).error().code, ErrorCode::kNotFound);

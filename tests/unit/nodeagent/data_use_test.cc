@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(ProcessReadsTest, AreWhatTheKernelSays) {
+TEST(ProcessReadsTest, ParsesTheKernelsCounters) {
   const auto reads = ParseProcessReads(
       "rchar: 134217728\nwchar: 9\nsyscr: 130\nsyscw: 1\nread_bytes: 67108864\n"
       "write_bytes: 4096\ncancelled_write_bytes: 0\n");
@@ -56,7 +56,7 @@ TEST_F(GroupReadsTest, AreTheSumOverTheProcesses) {
   EXPECT_EQ(reads->fetched, 65);
 }
 
-TEST_F(GroupReadsTest, AWorkerThatEndsIsCountedOnceWithWhomItLeavesItsCountsTo) {
+TEST_F(GroupReadsTest, EndedWorkerCountsOnceWithItsParent) {
   SetProcesses("11\n12\n");
   SetReads(11, 100, 0);
   SetReads(12, 30, 0);
@@ -69,7 +69,7 @@ TEST_F(GroupReadsTest, AWorkerThatEndsIsCountedOnceWithWhomItLeavesItsCountsTo) 
   EXPECT_EQ(Read(), 135);
 }
 
-TEST_F(GroupReadsTest, WhatNobodyHasWaitedForIsNotLost) {
+TEST_F(GroupReadsTest, ReadsOfAnUnreapedWorkerAreNotLost) {
   SetProcesses("11\n12\n");
   SetReads(11, 100, 10);
   SetReads(12, 1000, 10);
@@ -84,7 +84,7 @@ TEST_F(GroupReadsTest, WhatNobodyHasWaitedForIsNotLost) {
   EXPECT_EQ(Read(), 1110) << "it goes on from there";
 }
 
-TEST_F(GroupReadsTest, WhatCannotBeSeenIsNotTold) {
+TEST_F(GroupReadsTest, UnreadableGroupHasNoReading) {
   EXPECT_EQ(Read(), -1) << "the group is gone";
   SetProcesses("");
   EXPECT_EQ(Read(), -1) << "nobody is in it";
@@ -100,7 +100,7 @@ TEST_F(GroupReadsTest, WhatCannotBeSeenIsNotTold) {
   EXPECT_EQ(Read(), -1);
 }
 
-TEST(KernelDataUseTest, TellsAllOrNothing) {
+TEST(KernelDataUseTest, ReportsAllOrNothing) {
   const testing::TemporaryFolder folder;
   const std::string hierarchy = folder.Path("cgroup");
   const std::string group = hierarchy + "/kubepods/burstable/pod7d1/90d9";

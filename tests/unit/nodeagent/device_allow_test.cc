@@ -47,7 +47,7 @@ TEST(JudgeScopeTest, AGpuIsOfNoUseWithoutWhatGpusShare) {
             DeviceSafety::kSafe);
 }
 
-TEST(JudgeScopeTest, WhatCannotBeReadOrWrittenIsNotThere) {
+TEST(JudgeScopeTest, DevicesNeedReadAndWriteAccess) {
   EXPECT_EQ(Judge({kControl, "DeviceAllow=/dev/char/195:0 m\n"}), DeviceSafety::kUnsafe);
   EXPECT_EQ(Judge({kControl, "DeviceAllow=/dev/char/195:0 r\n"}), DeviceSafety::kUnsafe);
   EXPECT_EQ(Judge({kControl, "DeviceAllow=/dev/char/195:0\n"}), DeviceSafety::kSafe);
@@ -58,7 +58,7 @@ TEST(JudgeScopeTest, AnEmptyListTakesBackWhatWasBefore) {
             DeviceSafety::kUnsafe);
 }
 
-TEST(JudgeScopeTest, WhoMayHaveEveryDeviceKeepsAll) {
+TEST(JudgeScopeTest, ScopeThatAllowsEveryDeviceIsSafe) {
   EXPECT_EQ(Judge({"DeviceAllow=block-* rwm\nDeviceAllow=char-* rwm\n"}), DeviceSafety::kSafe);
 }
 
@@ -69,13 +69,13 @@ TEST(JudgeScopeTest, AmdsGpusAreSeen) {
   EXPECT_EQ(Judge({render}, majors), DeviceSafety::kUnsafe);
 }
 
-TEST(JudgeScopeTest, OddLinesSayNothing) {
+TEST(JudgeScopeTest, IgnoresOddLines) {
   EXPECT_EQ(Judge({"DeviceAllow=/dev/char/195\nDeviceAllow=/dev/char/x:0 rw\nDeviceAllow= \n"
                    "DeviceAllow=/dev/char/195:99999999999 rw\n\n=\nDeviceAllow\n"}),
             DeviceSafety::kUnsafe);
 }
 
-TEST(GpuMajorsTest, AreTheDriversOwn) {
+TEST(GpuMajorsTest, AreThoseOfTheDriver) {
   const GpuMajors majors = ParseGpuMajors(
       "Character devices:\n  1 mem\n195 nvidia\n237 kfd\n511 nvidia-uvm\n\nBlock devices:\n"
       "  8 sd\n254 kfd\n");
@@ -105,7 +105,7 @@ class DeviceGroupsTest : public ::testing::Test {
 
 constexpr const char* kScope = "cri-containerd-90d9.scope";
 
-TEST_F(DeviceGroupsTest, WithSystemdTheScopesFilesSay) {
+TEST_F(DeviceGroupsTest, UsesTheScopeFilesUnderSystemd) {
   Write(std::string("cgroup/kubepods.slice/kubepods-burstable.slice/"
                     "kubepods-burstable-pod1a.slice/") +
             kScope + "/cpu.stat",
@@ -121,7 +121,7 @@ TEST_F(DeviceGroupsTest, WithSystemdTheScopesFilesSay) {
   EXPECT_EQ(reading->safety, DeviceSafety::kSafe) << reading->why;
 }
 
-TEST_F(DeviceGroupsTest, WithoutSystemdTheVersionOfControlGroupsSays) {
+TEST_F(DeviceGroupsTest, UsesTheCgroupVersionWithoutSystemd) {
   Write("cgroup/kubepods/burstable/pod1a/90d9/cpu.stat", "");
   EXPECT_EQ(Read()->safety, DeviceSafety::kUnknown);
   Write("cgroup/memory/memory.usage_in_bytes", "0");

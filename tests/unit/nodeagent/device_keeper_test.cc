@@ -50,7 +50,7 @@ class DeviceKeeperTest : public ::testing::Test {
     pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
-  static wire::ResizeStatus Saying(wire::ResizeStatus pod, const DeviceReading& reading) {
+  static wire::ResizeStatus WithReading(wire::ResizeStatus pod, const DeviceReading& reading) {
     ManagedContainer fungible = *pod.fungible;
     fungible.devices = reading;
     pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
@@ -68,12 +68,12 @@ class DeviceKeeperTest : public ::testing::Test {
   DeviceKeeper keeper_{pods_, groups_, writer_, clock_, log_.log};
 };
 
-TEST_F(DeviceKeeperTest, SaysOfEachContainerOnceWhatIsKnownOfIt) {
+TEST_F(DeviceKeeperTest, WritesTheSafetyOfEachContainerOnce) {
   groups_.by_id = {{"id-a", kSafe}, {"id-b", kUnsafe}};
   pods_.Replace({Pod("a", "id-a"), Pod("b", "id-b")});
   Steps(1);
   EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("b", kUnsafe)));
-  pods_.Replace({Saying(Pod("a", "id-a"), kSafe), Saying(Pod("b", "id-b"), kUnsafe)});
+  pods_.Replace({WithReading(Pod("a", "id-a"), kSafe), WithReading(Pod("b", "id-b"), kUnsafe)});
   Steps(60);
   EXPECT_EQ(writer_.devices.size(), 2U);
   EXPECT_EQ(groups_.reads, 2);
@@ -83,12 +83,12 @@ TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
   groups_.by_id = {{"id-1", kSafe}, {"id-2", kUnsafe}};
   pods_.Replace({Pod("a", "id-1")});
   Steps(1);
-  pods_.Upsert(Saying(Pod("a", "id-2"), kSafe));
+  pods_.Upsert(WithReading(Pod("a", "id-2"), kSafe));
   Steps(1);
   EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("a", kUnsafe)));
 }
 
-TEST_F(DeviceKeeperTest, WhatThePodDoesNotSayIsSaidAgain) {
+TEST_F(DeviceKeeperTest, WritesAgainIfThePodLacksTheAnnotation) {
   groups_.by_id = {{"id-a", kSafe}};
   pods_.Replace({Pod("a", "id-a")});
   Steps(5);
@@ -97,19 +97,19 @@ TEST_F(DeviceKeeperTest, WhatThePodDoesNotSayIsSaidAgain) {
   EXPECT_EQ(writer_.devices.size(), 2U);
 }
 
-TEST_F(DeviceKeeperTest, WhatIsNotKnownIsLookedForAgain) {
+TEST_F(DeviceKeeperTest, ChecksUnknownContainersAgain) {
   pods_.Replace({Pod("a", "id-a")});
   Steps(3);
   EXPECT_THAT(writer_.devices, IsEmpty()) << "it has not begun, or ended";
   groups_.by_id = {{"id-a", kUnknown}};
   Steps(1);
-  pods_.Upsert(Saying(Pod("a", "id-a"), kUnknown));
+  pods_.Upsert(WithReading(Pod("a", "id-a"), kUnknown));
   groups_.by_id = {{"id-a", kSafe}};
   Steps(12);
   EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kUnknown), Pair("a", kSafe)));
 }
 
-TEST_F(DeviceKeeperTest, NothingIsSaidOfPodsThatAreNotManaged) {
+TEST_F(DeviceKeeperTest, IgnoresUnmanagedPods) {
   groups_.by_id = {{"id-a", kSafe}};
   wire::ResizeStatus pod = Pod("a", "id-a");
   pod.managed = false;

@@ -37,7 +37,7 @@ TEST_F(GpuBusyFileTest, ReadsWhatThePluginWrites) {
   EXPECT_EQ(*read, busy);
 }
 
-TEST_F(GpuBusyFileTest, SaysWhatIsWrong) {
+TEST_F(GpuBusyFileTest, ErrorsNameTheFileAndTheProblem) {
   EXPECT_EQ(CodeOf(file), ErrorCode::kNotFound);
   Write(R"({"at":5,"containers":[{"pod":"a)");  // an incomplete write
   EXPECT_EQ(CodeOf(file), ErrorCode::kInvalid);

@@ -45,7 +45,7 @@ DeviceOwner Owner(const std::string& pod, const std::string& device,
   return {resource, device, "team", pod, "main"};
 }
 
-TEST(DcgmPageTest, TellsOfGpusAndOfTheirParts) {
+TEST(DcgmPageTest, ParsesGpusAndTheirParts) {
   const auto devices = ReadDcgmPage(
       WriteDcgmPage({{.number = 0, .utilization = 75, .power = 250.5, .used = 2000, .xid = 31},
                      {.number = 1, .utilization = 40, .pod = "team/a/main", .instance = "3"}}));
@@ -75,7 +75,7 @@ TEST(DcgmPageTest, ByTheEngineWhereUtilizationIsNotExported) {
   EXPECT_THAT(devices->front().utilization, Optional(0.25));
 }
 
-TEST(DcgmPageTest, WhatIsWrongIsLeftOut) {
+TEST(DcgmPageTest, SkipsInvalidSamples) {
   const auto devices = ReadDcgmPage(
       "DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-0\"} 101\n"
       "DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-1\"} NaN\n"

@@ -49,7 +49,7 @@ TEST_F(LogTailTest, DeliversWhatIsAppended) {
   EXPECT_EQ(Read(), "ee\n");
 }
 
-TEST_F(LogTailTest, SaysThatThereIsNoLogYetAndFindsItLater) {
+TEST_F(LogTailTest, ReportsAMissingLogAndFindsItLater) {
   EXPECT_NE(Read().find("has no log"), std::string::npos);
   Append("notes.txt", "no log\n");
   Append("x.log", "no log\n");
@@ -139,7 +139,7 @@ TEST_F(LogTailTest, DoesNotFollowSymbolicLinks) {
 }
 
 // Like Docker's, in a folder that the agent does not mount.
-TEST_F(LogTailTest, SaysWhereALinkLeadsThatLeadsNowhere) {
+TEST_F(LogTailTest, ReportsTheTargetOfADanglingLink) {
   fs::create_symlink("/var/lib/docker/containers/1/1-json.log", folder_.Path("0.log"));
   const auto read = tail_.Read([](std::string_view) {});
   ASSERT_FALSE(read);

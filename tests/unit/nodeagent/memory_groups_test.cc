@@ -192,7 +192,7 @@ TEST_F(MemoryGroupsTest, TheHierarchyThatHasTheMemoryControllerCounts) {
   EXPECT_TRUE(Groups()->OfPod(pod_));
 }
 
-TEST_F(MemoryGroupsTest, WithoutOneThereIsAnErrorThatSaysWhere) {
+TEST_F(MemoryGroupsTest, ErrorNamesTheFolderWithoutOne) {
   Write("cgroup.controllers", "cpu pids\n");
   const auto groups = FindMemoryGroups(folder_.Path(""), "/");
   ASSERT_FALSE(groups);

@@ -12,24 +12,24 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 // A pod with 60 GiB, 40 of them above its floor.
-class MemoryToldTest : public ::testing::Test {
+class MemoryReporterTest : public ::testing::Test {
  protected:
-  MemoryToldTest() {
+  MemoryReporterTest() {
     fungible.requested.memory = GiB(60);
     fungible.floor.memory = GiB(20);
   }
 
   std::optional<MemoryReading> After(Duration time, Bytes in_use, bool node_short = false) {
     now += time;
-    return told.Next(fungible, in_use, node_short, now);
+    return reporter.Next(fungible, in_use, node_short, now);
   }
 
   ManagedContainer fungible;
-  MemoryTold told{std::nullopt};
+  MemoryReporter reporter{std::nullopt};
   WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };
 
-TEST_F(MemoryToldTest, TellsAtFirstAndRoundsUp) {
+TEST_F(MemoryReporterTest, ReportsAtFirstAndRoundsUp) {
   const auto reading = After(seconds(1), GiB(16) + MiB(1));
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->in_use, GiB(17));
@@ -37,13 +37,13 @@ TEST_F(MemoryToldTest, TellsAtFirstAndRoundsUp) {
   EXPECT_FALSE(reading->node_short);
 }
 
-TEST_F(MemoryToldTest, IsSilentWhileLittleChanges) {
+TEST_F(MemoryReporterTest, ReportsNothingWhileLittleChanges) {
   After(seconds(1), GiB(16) + MiB(1));
   EXPECT_FALSE(After(seconds(5), GiB(17)));
   EXPECT_FALSE(After(seconds(5), GiB(15)));
 }
 
-TEST_F(MemoryToldTest, TellsARiseAtOnceButNotEverySecond) {
+TEST_F(MemoryReporterTest, ReportsARiseAtOnceButNotEverySecond) {
   After(seconds(1), GiB(16));
   EXPECT_FALSE(After(seconds(1), GiB(20)));
   const auto reading = After(seconds(1), GiB(24));
@@ -51,7 +51,7 @@ TEST_F(MemoryToldTest, TellsARiseAtOnceButNotEverySecond) {
   EXPECT_EQ(reading->in_use, GiB(24));
 }
 
-TEST_F(MemoryToldTest, TellsAFallWhenThePeakIsOver) {
+TEST_F(MemoryReporterTest, ReportsAFallOnceThePeakIsOver) {
   After(seconds(1), GiB(40));
   std::optional<MemoryReading> reading;
   for (int minute = 1; minute < 10; ++minute) {
@@ -67,13 +67,13 @@ TEST_F(MemoryToldTest, TellsAFallWhenThePeakIsOver) {
   EXPECT_EQ(reading->in_use, GiB(10));
 }
 
-TEST_F(MemoryToldTest, TellsAgainBeforeWhatItToldIsOld) {
+TEST_F(MemoryReporterTest, ReportsAgainBeforeTheReportIsOld) {
   After(seconds(1), GiB(16));
   EXPECT_FALSE(After(minutes(3), GiB(16)));
   ASSERT_TRUE(After(minutes(1), GiB(16)));
 }
 
-TEST_F(MemoryToldTest, TellsThatTheNodeIsShortAndThatItIsNoLonger) {
+TEST_F(MemoryReporterTest, ReportsTheBeginAndEndOfAShortageOfTheNode) {
   After(seconds(1), GiB(16));
   const auto reading = After(seconds(1), GiB(16), true);
   ASSERT_TRUE(reading);
@@ -81,7 +81,7 @@ TEST_F(MemoryToldTest, TellsThatTheNodeIsShortAndThatItIsNoLonger) {
   EXPECT_TRUE(After(seconds(1), GiB(16), false));
 }
 
-TEST_F(MemoryToldTest, TellsNothingOfAPodAtItsFloor) {
+TEST_F(MemoryReporterTest, ReportsNothingOnAPodAtItsFloor) {
   fungible.requested.memory = fungible.floor.memory;
   EXPECT_FALSE(After(seconds(1), GiB(16)));
   EXPECT_FALSE(After(seconds(1), GiB(16), true));
@@ -90,16 +90,16 @@ TEST_F(MemoryToldTest, TellsNothingOfAPodAtItsFloor) {
 }
 
 // A restarted agent has not seen the peak itself.
-TEST_F(MemoryToldTest, BelievesWhatItsPredecessorTold) {
-  told = MemoryTold(MemoryReading{GiB(40), false, now});
+TEST_F(MemoryReporterTest, AdoptsTheReportOfItsPredecessor) {
+  reporter = MemoryReporter(MemoryReading{GiB(40), false, now});
   EXPECT_FALSE(After(seconds(30), GiB(10)));
   const auto reading = After(minutes(4), GiB(10));
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->in_use, GiB(40));
 }
 
-TEST_F(MemoryToldTest, DoesNotBelieveWhatIsOld) {
-  told = MemoryTold(MemoryReading{GiB(40), false, now});
+TEST_F(MemoryReporterTest, DoesNotAdoptAnOldReport) {
+  reporter = MemoryReporter(MemoryReading{GiB(40), false, now});
   const auto reading = After(minutes(20), GiB(10));
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->in_use, GiB(10));

@@ -19,7 +19,7 @@ constexpr const char* kStatV2 =
     "anon 10952704\nfile 167833600\nkernel 892928\nkernel_stack 65536\nshmem 4096\n"
     "anon_thp 1\nslab_reclaimable 92928\nslab_unreclaimable 300000\nslab 392928\n";
 
-TEST(MemoryUseTest, WhatIsNotPageCacheIsHeld) {
+TEST(MemoryUseTest, MemoryBeyondPageCacheIsHeld) {
   const auto v1 = ParseMemoryUseV1("180633600\n", kStatV1, "892928\n");
   ASSERT_TRUE(v1) << v1.error().message;
   EXPECT_EQ(v1->usage, Bytes(180633600));
@@ -31,12 +31,12 @@ TEST(MemoryUseTest, WhatIsNotPageCacheIsHeld) {
   EXPECT_EQ(v2->held, Bytes(10952704 + 4096 + 800000));
 }
 
-TEST(MemoryUseTest, OlderKernelsSayLess) {
+TEST(MemoryUseTest, OlderKernelsReportLess) {
   EXPECT_EQ(ParseMemoryUseV1("1\n", kStatV1, "")->held, Bytes(10952704 + 4096));
   EXPECT_EQ(ParseMemoryUseV2("1\n", "anon 5\nshmem 6\n")->held, Bytes(11));
 }
 
-TEST(MemorySampleTest, V1SaysWhatIsMappedAndWhatIsCacheToo) {
+TEST(MemorySampleTest, V1HasMappedMemoryAndCacheToo) {
   const auto sample =
       ParseMemorySampleV1("9000\n",
                           "total_rss 1000\ntotal_shmem 200\ntotal_mapped_file 50\ntotal_dirty 30\n"
@@ -55,7 +55,7 @@ constexpr const char* kSampleV2 =
     "inactive_file 125829120\nactive_file 41943040\nworkingset_refault_anon 7\n"
     "workingset_refault_file 100\n";
 
-TEST(MemorySampleTest, TellsWhatCanBeDroppedFromWhatIsInUse) {
+TEST(MemorySampleTest, MemoryInUseExcludesCacheThatCanBeDropped) {
   auto sample = ParseMemorySampleV2("188743680\n", kSampleV2,
                                     "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500\n"
                                     "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
@@ -81,7 +81,7 @@ TEST(MemorySampleTest, KernelsMayHaveNoPressureAndOneCountOfRefaults) {
   EXPECT_EQ(sample->refaulted, Bytes(9 * 4096));
 }
 
-TEST(MemorySampleTest, V1SaysWhatTheKubeletCounts) {
+TEST(MemorySampleTest, V1HasTheWorkingSetOfTheKubelet) {
   const auto sample =
       ParseMemorySampleV1("180633600\n", std::string(kStatV1) + "total_inactive_file 633600\n", "");
   ASSERT_TRUE(sample);
@@ -93,7 +93,7 @@ TEST(MemorySampleTest, OddTextIsAnError) {
   EXPECT_FALSE(ParseMemorySampleV1("180633600\n", kStatV1, ""));
 }
 
-TEST(NodeMemoryTest, IsAvailableAsTheKubeletCountsIt) {
+TEST(NodeMemoryTest, IsAvailableMemoryAsTheKubeletCountsIt) {
   const auto memory = ParseNodeMemory(
       "MemTotal:       16384000 kB\nMemFree:         1000 kB\nMemAvailable:    9000 kB\n"
       "Active(file):    500 kB\nInactive(file):    24 kB\n");

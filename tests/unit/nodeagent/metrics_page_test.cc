@@ -21,7 +21,7 @@ TEST(CounterPageTest, FindsACounter) { EXPECT_EQ(FindCounter(kPage, "steps_total
 
 TEST(CounterPageTest, AddsUpItsSeries) { EXPECT_EQ(FindCounter(kPage, "samples_total"), 129); }
 
-TEST(CounterPageTest, SaysWhatIsWrong) {
+TEST(CounterPageTest, ErrorsDistinguishMissingFromInvalidCounters) {
   const auto code_of = [](const std::string& name) {
     return FindCounter(kPage, name).error().code;
   };

@@ -141,7 +141,7 @@ TEST_F(ProberTest, AClockThatIsSetDoesNotMakeItLonger) {
   EXPECT_THAT(quotas.texts, IsEmpty());
 }
 
-TEST_F(ProberTest, ItEndsWithTheAnnotationTheContainerAndThePod) {
+TEST_F(ProberTest, EndsWithTheAnnotationTheContainerOrThePod) {
   const auto begin = [this] {
     clock.Advance(seconds(1));
     pods.Upsert(Pod("a", Probe()));
@@ -214,7 +214,7 @@ TEST_F(ProberTest, OnlyManagedPodsAreProbed) {
   ExpectCounted("refused", 0);
 }
 
-TEST_F(ProberTest, AQuotaThatSomebodyElseHasChangedIsToldAndLeft) {
+TEST_F(ProberTest, ReportsAndLeavesAForeignQuota) {
   pods.Upsert(Pod("a", Probe()));
   prober.Step();
   quotas.texts["/groups/uid-a"] = "-1";
@@ -232,7 +232,7 @@ TEST_F(ProberTest, AQuotaThatSomebodyElseHasChangedIsToldAndLeft) {
   ExpectCounted("done", 0);
 }
 
-TEST_F(ProberTest, WhatWasChangedSinceTheLastLookIsToldToo) {
+TEST_F(ProberTest, ReportsAForeignQuotaAtTheEndToo) {
   pods.Upsert(Pod("a", Probe()));
   prober.Step();
   quotas.texts["/groups/uid-a"] = "-1";
@@ -242,7 +242,7 @@ TEST_F(ProberTest, WhatWasChangedSinceTheLastLookIsToldToo) {
   ExpectCounted("ended_early", 0);
 }
 
-TEST_F(ProberTest, WhatCannotBeIsRefused) {
+TEST_F(ProberTest, RefusesImpossibleProbes) {
   pods.Upsert(Pod("a", Probe(seconds(20), MilliCpu(5))));
   prober.Step();
   ExpectCounted("refused", 1);
@@ -254,7 +254,7 @@ TEST_F(ProberTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(events.lines(), IsEmpty());
 }
 
-TEST_F(ProberTest, WhatAnEarlierAgentMayHaveDiedOfIsNotBegunAgain) {
+TEST_F(ProberTest, DoesNotRestartAProbeOfAnEarlierAgent) {
   NodePods found;
   Prober next(found, quotas, quotas, clock, log, events, metrics);
   next.Step();
@@ -268,7 +268,7 @@ TEST_F(ProberTest, WhatAnEarlierAgentMayHaveDiedOfIsNotBegunAgain) {
   EXPECT_THAT(quotas.texts, SizeIs(1));
 }
 
-TEST_F(ProberTest, WhatComesRightAfterTheFirstListIsBegun) {
+TEST_F(ProberTest, StartsAProbeThatFollowsTheFirstList) {
   NodePods found;
   Prober next(found, quotas, quotas, clock, log, events, metrics);
   found.Replace({Pod("a", Probe())});

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-TEST(ProgressFileTextTest, IsACountAndMaybeATotal) {
+TEST(ProgressFileTextTest, IsACountWithAnOptionalTotal) {
   EXPECT_EQ(ParseProgressFile("0"), (FileCount{0, {}}));
   EXPECT_EQ(ParseProgressFile("450/1000\n"), (FileCount{450, 1000}));
   EXPECT_EQ(ParseProgressFile(" 007 \r\n"), (FileCount{7, {}}));

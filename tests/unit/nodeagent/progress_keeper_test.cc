@@ -136,7 +136,7 @@ TEST_F(ProgressKeeperTest, MeasuresByTheLog) {
   EXPECT_EQ(keeper.Report("n1").node, "n1");
 }
 
-TEST_F(ProgressKeeperTest, TellsOfTheProbeThatIsUnderWay) {
+TEST_F(ProgressKeeperTest, ReportsARunningProbe) {
   pods.Replace({Pod("a"), Pod("b")});
   keeper.FollowLogs();
   const ProbeReading probe{MilliCpu(75), clock.WallNow(), true};
@@ -159,7 +159,7 @@ TEST_F(ProgressKeeperTest, ReadsTheCpuTimeWhenThereIsNewsAndSeldomElse) {
   EXPECT_EQ(Of("a").cpu->used, seconds(9));
 }
 
-TEST_F(ProgressKeeperTest, EstimatesByBusyGpusWhatSaysNothing) {
+TEST_F(ProgressKeeperTest, EstimatesPodsWithoutProgressFromBusyGpus) {
   pods.Replace({Pod("a"), Pod("b")});
   const WallTime since = clock.WallNow();
   const auto train = [&](int looks, double share) {
@@ -188,7 +188,7 @@ TEST_F(ProgressKeeperTest, EstimatesByBusyGpusWhatSaysNothing) {
   EXPECT_FALSE(Of("a").estimate);
 }
 
-TEST_F(ProgressKeeperTest, OfOldOrBrokenBusyTimeNothingIsTold) {
+TEST_F(ProgressKeeperTest, StaleOrInvalidBusyTimeGivesNoEstimate) {
   pods.Replace({Pod("a")});
   const WallTime since = clock.WallNow();
   for (int i = 1; i <= 30; ++i) {
@@ -215,7 +215,7 @@ TEST_F(ProgressKeeperTest, OfOldOrBrokenBusyTimeNothingIsTold) {
   EXPECT_NEAR(Of("a").estimate->busy, 19.5, 1e-9);
 }
 
-TEST_F(ProgressKeeperTest, EstimatesNobodyWhoNamesACounter) {
+TEST_F(ProgressKeeperTest, PodThatNamesACounterHasNoEstimate) {
   wire::ResizeStatus pod = Pod("a");
   pod.progress = {"", "steps_total", 8000, "/m"};
   pods.Replace({pod});
@@ -229,7 +229,7 @@ TEST_F(ProgressKeeperTest, EstimatesNobodyWhoNamesACounter) {
   EXPECT_FALSE(Of("a").estimate);
 }
 
-TEST_F(ProgressKeeperTest, AnAgentThatStartsAgainKnowsTheRateAtOnce) {
+TEST_F(ProgressKeeperTest, RestartedAgentHasTheRateAtOnce) {
   pods.Replace({Pod("a")});
   for (int iteration = 10; iteration <= 300; iteration += 10) {
     PrintBar("a", iteration, 1000);
@@ -250,7 +250,7 @@ TEST_F(ProgressKeeperTest, GoesByTheUsersOwnPattern) {
   EXPECT_EQ(Of("a").total, 50);
 }
 
-TEST_F(ProgressKeeperTest, SaysOnceWhatIsWrongWithAPatternAndTakesTheShippedOnes) {
+TEST_F(ProgressKeeperTest, ReportsABadPatternOnceAndUsesTheShippedOnes) {
   wire::ResizeStatus pod = Pod("a");
   pod.progress.pattern = "did (";
   pods.Replace({pod});
@@ -283,7 +283,7 @@ TEST_F(ProgressKeeperTest, ALogThatTakesTooMuchCpuTimeIsReadLessOften) {
   EXPECT_EQ(Of("a").iteration, 3);
 }
 
-TEST_F(ProgressKeeperTest, SaysThatALogElsewhereIsNotRead) {
+TEST_F(ProgressKeeperTest, ReportsALogOutsideTheFolder) {
   pods.Replace({Pod("a")});
   const std::filesystem::path file = folder.Path("team_a_uid-a/train/0.log");
   std::filesystem::create_directories(file.parent_path());
@@ -435,7 +435,7 @@ TEST_F(ProgressKeeperTest, WithoutTheRightToReadFilesTheLogIsUsedAndTheCureNamed
   EXPECT_THAT(events.all[0].message, HasSubstr("nodeAgent.progressFiles"));
 }
 
-TEST_F(ProgressKeeperTest, SaysWhatACounterLacks) {
+TEST_F(ProgressKeeperTest, ReportsWhatACounterLacks) {
   wire::ResizeStatus no_port = Pod("a");
   no_port.progress.counter = "steps_total";
   wire::ResizeStatus no_address = Pod("b");
@@ -466,7 +466,7 @@ TEST_F(ProgressKeeperTest, ForgetsPodsThatAreGoneAndLeavesOthersAlone) {
   EXPECT_THAT(keeper.Report("n1").pods, IsEmpty());
 }
 
-TEST_F(ProgressKeeperTest, TellsOfMemoryNowAndThen) {
+TEST_F(ProgressKeeperTest, ReportsMemoryAtIntervals) {
   data.use = synergy::MemoryUse{.process = GiB(8), .cache = GiB(1), .read = 100, .fetched = 50};
   pods.Replace({Pod("a")});
   keeper.FollowLogs();
@@ -534,7 +534,7 @@ TEST_F(ProgressKeeperTest, AnotherContainerHasItsOwnPeak) {
   EXPECT_EQ(Of("a").memory->process, GiB(2));
 }
 
-TEST_F(ProgressKeeperTest, SaysWhoseStorageOthersReadToo) {
+TEST_F(ProgressKeeperTest, MarksStorageThatPodsShare) {
   data.use = synergy::MemoryUse{.process = GiB(8)};
   std::vector<wire::ResizeStatus> all{Pod("a"), Pod("b"), Pod("c")};
   all[0].storage = all[1].storage = {"claim team/data"};

@@ -53,16 +53,16 @@ class ProgressServerTest : public ::testing::Test {
   std::unique_ptr<ProgressServer> server_;
 };
 
-TEST_F(ProgressServerTest, TellsTheControllerWhatIsKnown) {
+TEST_F(ProgressServerTest, AnswersTheController) {
   const auto answer = Get(authority_.Issue("any", {"DNS:controller.svc"}));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
-  const auto told = wire::ReadNodeProgress(answer->body);
-  ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(*told, progress_);
+  const auto reported = wire::ReadNodeProgress(answer->body);
+  ASSERT_TRUE(reported) << reported.error().message;
+  EXPECT_EQ(*reported, progress_);
 }
 
-TEST_F(ProgressServerTest, TellsNobodyElse) {
+TEST_F(ProgressServerTest, RejectsOtherClients) {
   EXPECT_FALSE(Get({}));
   EXPECT_FALSE(Get(authority_.Issue("any", {"DNS:agent.svc"})));
 }

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 const KeptQuota kFirst{"/groups/a b/cpu.max", 12345678901234567890U, "max 100000", "7500 100000"};
 const KeptQuota kSecond{"/groups/pod2/cpu.cfs_quota_us", 8, "-1", "5000"};
 
-TEST(QuotaRecordsTest, AreReadAsTheyWereWritten) {
+TEST(QuotaRecordsTest, AreReadBackUnchanged) {
   EXPECT_THAT(ParseQuotaRecords(WriteQuotaRecords(std::vector{kFirst, kSecond})),
               ElementsAre(kFirst, kSecond));
   EXPECT_THAT(ParseQuotaRecords(""), IsEmpty());
@@ -84,7 +84,7 @@ TEST_F(QuotaFilesTest, KeepsRecordsForTheNextProcess) {
   EXPECT_THAT(files_.Load().value(), ElementsAre(kSecond));
 }
 
-TEST_F(QuotaFilesTest, SaysWhyNothingCanBeKept) {
+TEST_F(QuotaFilesTest, ErrorNamesTheFileThatCannotBeWritten) {
   CgroupQuotaFiles files(folder_.Path("groups"), file_);
   EXPECT_THAT(files.Lock().error().message, HasSubstr("cpu.cfs_quota_us/lock"));
   EXPECT_FALSE(files.Save({}));

@@ -90,7 +90,7 @@ TEST_F(QuotaTableTest, NoCommandMakesItStayForLongerThanTwoMinutes) {
   EXPECT_EQ(table.Next(), start + kLongestQuota);
 }
 
-TEST_F(QuotaTableTest, ItGoesWhenItIsToldTo) {
+TEST_F(QuotaTableTest, EndRestoresTheQuota) {
   ASSERT_TRUE(Begin());
   ASSERT_TRUE(table.Begin(kOther, "5000 100000", seconds(30), start));
   EXPECT_TRUE(table.End(kFile, start + seconds(1)));
@@ -103,7 +103,7 @@ TEST_F(QuotaTableTest, ItGoesWhenItIsToldTo) {
   EXPECT_TRUE(table.empty());
 }
 
-TEST_F(QuotaTableTest, WhatSomebodyElseHasWrittenStays) {
+TEST_F(QuotaTableTest, KeepsAForeignQuota) {
   ASSERT_TRUE(Begin());
   files.texts[kFile] = "90000 100000";
   EXPECT_TRUE(table.End(kFile, start));
@@ -127,14 +127,14 @@ TEST_F(QuotaTableTest, TheRecordOfAGroupThatIsGoneGoesToo) {
   EXPECT_THAT(files.saved, IsEmpty());
 }
 
-TEST_F(QuotaTableTest, WhatCannotBeRecordedIsNotWritten) {
+TEST_F(QuotaTableTest, WritesNoQuotaThatCannotBeRecorded) {
   files.disk_is_full = true;
   EXPECT_EQ(Begin().error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(Text(), "max 100000");
   EXPECT_TRUE(table.empty());
 }
 
-TEST_F(QuotaTableTest, WhatTheKernelRefusesIsForgotten) {
+TEST_F(QuotaTableTest, ForgetsAQuotaThatTheKernelRefuses) {
   files.refuses_writes = true;
   EXPECT_EQ(Begin().error().code, ErrorCode::kInvalid);
   EXPECT_TRUE(table.empty());
@@ -148,7 +148,7 @@ TEST_F(QuotaTableTest, AGroupHasOneAtATime) {
             ErrorCode::kNotFound);
 }
 
-TEST_F(QuotaTableTest, WhatCannotBeRestoredIsTriedAgain) {
+TEST_F(QuotaTableTest, RetriesAFailedRestore) {
   ASSERT_TRUE(Begin());
   files.refuses_writes = true;
   EXPECT_EQ(table.End(kFile, start).error().code, ErrorCode::kUnavailable);
@@ -167,7 +167,7 @@ TEST_F(QuotaTableTest, ADiskThatIsFullKeepsNoQuotaThere) {
   EXPECT_EQ(Text(), "max 100000");
 }
 
-TEST_F(QuotaTableTest, WhatAnEarlierProcessHasLeftIsDueAtOnce) {
+TEST_F(QuotaTableTest, RestoresQuotasOfAnEarlierProcessAtOnce) {
   files.texts[kFile] = "7500 100000";
   files.saved = {{kFile, 7, "max 100000", "7500 100000"}, {kOther, 8, "max 100000", "1 100000"}};
   table.Adopt(files.saved, start);

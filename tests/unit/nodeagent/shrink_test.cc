@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-TEST(ShrinkOfTest, IsWhatIsAskedForAndNotInForceYet) {
+TEST(ShrinkOfTest, IsTheRequestedCutNotYetInForce) {
   const auto shrink = ShrinkOf(ShrinkingPod());
   ASSERT_TRUE(shrink);
   ASSERT_THAT(shrink->containers, SizeIs(1));
@@ -35,7 +35,7 @@ TEST(ShrinkOfTest, OthersPodsAreLeftAlone) {
   EXPECT_FALSE(ShrinkOf(pod));
 }
 
-TEST(ShrinkOfTest, IsNoneUnlessTheKubeletIsAtIt) {
+TEST(ShrinkOfTest, IsNoneUnlessAResizeIsInProgress) {
   const auto changed = [](auto change) {
     wire::ResizeStatus pod = ShrinkingPod();
     change(pod);
@@ -53,7 +53,7 @@ TEST(ShrinkOfTest, IsNoneUnlessTheKubeletIsAtIt) {
   EXPECT_FALSE(changed([](auto& pod) { pod.containers[0].memory_limit = Bytes(-1); }));
 }
 
-TEST(MarginRuleTest, IsAPartOfTheLimitUpToAnAmount) {
+TEST(MarginRuleTest, IsAPartOfTheLimitUpToABound) {
   const MarginRule rule{10, MiB(64)};
   EXPECT_EQ(rule.Of(Bytes(1000)), Bytes(100));
   EXPECT_EQ(rule.Of(GiB(10)), MiB(64));

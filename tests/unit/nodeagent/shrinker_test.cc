@@ -115,7 +115,7 @@ class ShrinkerTest : public ::testing::Test {
   Shrinker shrinker_{groups_, events_, clock_, log_, metrics_, {{10, MiB(64)}, seconds(60)}};
 };
 
-TEST_F(ShrinkerTest, PageCacheIsReleasedOfContainerAndPodAndTold) {
+TEST_F(ShrinkerTest, ReleasesPageCacheOfContainerAndPodWithAnEvent) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
@@ -133,7 +133,7 @@ TEST_F(ShrinkerTest, PageCacheIsReleasedOfContainerAndPodAndTold) {
   EXPECT_EQ(shrinker_.in_progress(), 1U);
 }
 
-TEST_F(ShrinkerTest, ItEndsWhenTheKubeletHasTakenTheLimit) {
+TEST_F(ShrinkerTest, EndsOnceTheKubeletHasAppliedTheLimit) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
   shrinker_.Upsert(Done());
@@ -157,7 +157,7 @@ TEST_F(ShrinkerTest, UntilThenWhatComesBackIsReleasedAgain) {
   EXPECT_THAT(events_.lines(), SizeIs(1));
 }
 
-TEST_F(ShrinkerTest, NothingIsReleasedOrSaidWhereTheMemoryFits) {
+TEST_F(ShrinkerTest, DoesNothingIfTheMemoryFits) {
   container().use.usage = MiB(80);
   pod().use.usage = MiB(81);
   shrinker_.Upsert(ShrinkingPod());
@@ -174,7 +174,7 @@ TEST_F(ShrinkerTest, APodWithoutALimitOfItsOwnIsNotTouched) {
   EXPECT_THAT(pod().targets, IsEmpty());
 }
 
-TEST_F(ShrinkerTest, MemoryThatCannotBeGivenBackIsSaidOnceAndNothingReleased) {
+TEST_F(ShrinkerTest, ReportsStuckMemoryOnceAndReleasesNothing) {
   container().use.held = MiB(91);
   shrinker_.Upsert(ShrinkingPod());
   for (int i = 0; i < 5; ++i) StepAfter(seconds(2));
@@ -188,7 +188,7 @@ TEST_F(ShrinkerTest, MemoryThatCannotBeGivenBackIsSaidOnceAndNothingReleased) {
   ExpectOutcome("stuck");
 }
 
-TEST_F(ShrinkerTest, ItGoesOnWhenTheMemoryFitsAfterAll) {
+TEST_F(ShrinkerTest, ContinuesOnceTheMemoryFits) {
   container().use.held = MiB(91);
   shrinker_.Upsert(ShrinkingPod());
   Step();
@@ -201,7 +201,7 @@ TEST_F(ShrinkerTest, ItGoesOnWhenTheMemoryFitsAfterAll) {
   EXPECT_EQ(events_.all[1].reason, "SynergyMemoryReleased");
 }
 
-TEST_F(ShrinkerTest, PageCacheThatDoesNotGoIsSaidAfterAFewTries) {
+TEST_F(ShrinkerTest, ReportsStuckPageCacheAfterAFewTries) {
   container().pinned = MiB(120);
   shrinker_.Upsert(ShrinkingPod());
   for (int i = 0; i < 4; ++i) StepAfter(milliseconds(20));
@@ -303,7 +303,7 @@ TEST_F(ShrinkerTest, OthersPodsAreCountedAndNothingElse) {
   EXPECT_THAT(container().targets, IsEmpty());
 }
 
-TEST_F(ShrinkerTest, WithoutWorkItWaitsUntilToldToStop) {
+TEST_F(ShrinkerTest, WithoutWorkItWaitsUntilStopped) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(shrinker_.AwaitWork(stop.get_token()));

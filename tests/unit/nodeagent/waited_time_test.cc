@@ -63,7 +63,7 @@ TEST_F(WaitedTimesTest, AThreadThatEndsWhileItIsLookedAtIsPassedOver) {
   EXPECT_EQ(Read(), nanoseconds(30));
 }
 
-TEST_F(WaitedTimesTest, ReadsWhatTheKernelSaysOfThisThread) {
+TEST_F(WaitedTimesTest, ReadsTheTimesOfThisThread) {
   SetTasks(fmt::format("{}\n", ::gettid()));
   WaitedTimes times("/proc");
   const std::optional<Duration> before = times.Of(group_);
@@ -71,7 +71,7 @@ TEST_F(WaitedTimesTest, ReadsWhatTheKernelSaysOfThisThread) {
   EXPECT_GE(times.Of(group_), before);
 }
 
-TEST_F(WaitedTimesTest, IsUnknownWhereNoThreadCanBeSeen) {
+TEST_F(WaitedTimesTest, IsUnknownIfNoThreadCanBeSeen) {
   EXPECT_EQ(Read(), std::nullopt);
   // As the kernel shows processes of another PID namespace.
   SetTasks("0\n0\n");

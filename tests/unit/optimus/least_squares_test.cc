@@ -34,7 +34,7 @@ TEST(LeastSquaresTest, AllMayBeZero) {
   EXPECT_EQ(found.sum_of_squares, 5);
 }
 
-TEST(LeastSquaresTest, WhatOthersMakeUpIsLeftOut) {
+TEST(LeastSquaresTest, OmitsLinearlyDependentColumns) {
   const LeastSquares found =
       NonNegativeLeastSquares(std::vector<std::vector<double>>{{1, 2}, {2, 4}, {0, 0}, {1e9, 0}},
                               std::vector<double>{3, 4});

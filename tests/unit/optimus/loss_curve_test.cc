@@ -49,7 +49,7 @@ TEST(LossCurveTest, LimitsOfTheFormAreFound) {
   EXPECT_NEAR(from_above->At(100), steep.At(100), 1e-4 * steep.At(100));
 }
 
-TEST(LossCurveTest, LaterPointsSayMore) {
+TEST(LossCurveTest, LaterPointsWeighMore) {
   // The curve changes after a third: earlier points hardly count.
   std::vector<LossPoint> points = PointsOf(kCurve, 30);
   for (size_t i = 0; i < 10; ++i) points[i].loss += 0.1;
@@ -92,7 +92,7 @@ TEST(LossCurveTest, NoneWithoutAFallOrWithTooFewPoints) {
   EXPECT_FALSE(FitLoss(nothing));
 }
 
-TEST(LossCurveTest, SaysWhenALossIsReached) {
+TEST(LossCurveTest, ComputesTheEpochThatReachesALoss) {
   const auto epoch = EpochOfLoss(kCurve, kCurve.At(17.5));
   ASSERT_TRUE(epoch);
   EXPECT_NEAR(*epoch, 17.5, 1e-9);
@@ -109,7 +109,7 @@ TEST(LossCurveTest, ConvergesWhenTenEpochsBringLittle) {
   EXPECT_EQ(EpochOfConvergence({.a = 1e-6, .b = 1, .c = 0}), 10);
 }
 
-TEST(LossCurveTest, WhatIsLeftGoesByTheLossThatIsWanted) {
+TEST(LossCurveTest, RemainingEpochsFollowFromTheTargetLoss) {
   EXPECT_NEAR(EpochsLeft(kCurve, 12, kCurve.At(40)), 28, 1e-9);
   const double converged = EpochOfConvergence(kCurve) - 12;
   EXPECT_EQ(EpochsLeft(kCurve, 12, std::nullopt), converged);

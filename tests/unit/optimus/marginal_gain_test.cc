@@ -38,12 +38,12 @@ TEST(MarginalGainTest, LeastComesFirstByArrivalAndMostIsKept) {
   EXPECT_THAT(Serve({AllReduce(100, {1, 0, 0}, 1, 3)}, {8}), ElementsAre(Tasks{0, 3}));
 }
 
-TEST(MarginalGainTest, NobodyGetsWhatSlowsItDown) {
+TEST(MarginalGainTest, NoJobGetsTasksThatSlowItDown) {
   // 4 / w + w: two workers are best.
   EXPECT_THAT(Serve({AllReduce(10, {4, 0, 1}, 1, 8)}, {8}), ElementsAre(Tasks{0, 2}));
 }
 
-TEST(MarginalGainTest, WhoseSpeedIsNotKnownKeepsItsLeast) {
+TEST(MarginalGainTest, JobOfUnknownSpeedKeepsItsLeast) {
   ElasticJob unknown = AllReduce(100, {}, 2, 8);
   unknown.speed.reset();
   EXPECT_THAT(Serve({unknown, AllReduce(1, {1, 0, 0}, 1, 2)}, {8}),

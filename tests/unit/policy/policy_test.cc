@@ -68,7 +68,7 @@ Job Ran(uint64_t id, double arrival, double ran, const Policy& policy) {
   Job job = MakeJob(id, arrival, 1000, 1000, 0);
   job.gpus = Gpus(2);
   job.holds = {Share{}};
-  policy.Book(job, Seconds(ran), Seconds(arrival + ran));
+  policy.Charge(job, Seconds(ran), Seconds(arrival + ran));
   return job;
 }
 
@@ -77,11 +77,11 @@ TEST(PolicyTest, QueuedLasMovesAJobDownAtTheLimitOverItsGpus) {
   EXPECT_EQ(Ran(0, 0, 49, *policy).place.queue, 0U);
   EXPECT_EQ(Ran(0, 0, 50, *policy).place.queue, 1U);
   EXPECT_EQ(Ran(0, 0, 150, *policy).place.queue, 2U);
-  // Booked late, it has entered its queue when it reached the limit.
+  // Charged late, it has entered its queue when it reached the limit.
   EXPECT_EQ(Ran(0, 10, 70, *policy).place.entered, Seconds(60));
 }
 
-TEST(PolicyTest, QueuedLasServesHigherQueuesFirstAndInAQueueWhoRuns) {
+TEST(PolicyTest, QueuedLasPrefersHigherQueuesAndThenRunningJobs) {
   const auto policy = *MakePolicy("2d-las", kTwoLimits);
   Job waits = Ran(1, 0, 60, *policy);
   waits.holds.clear();
@@ -96,15 +96,15 @@ TEST(PolicyTest, AJobThatWaitedLongEnoughGoesBackToTheFirstQueue) {
   const auto policy = *MakePolicy("2d-las", options);
   Job job = Ran(0, 0, 60, *policy);
   job.holds.clear();
-  policy->Book(job, Seconds(119), Seconds(179));
+  policy->Charge(job, Seconds(119), Seconds(179));
   EXPECT_EQ(job.place.queue, 1U);
-  policy->Book(job, Seconds(1), Seconds(180));
+  policy->Charge(job, Seconds(1), Seconds(180));
   EXPECT_EQ(job.place, (QueuePlace{.entered = Seconds(180)}));
 }
 
 TEST(PolicyTest, AJobThatNeverRanIsNotPromoted) {
   QueuePlace place;
-  BookWait(place, Seconds(1000), Seconds(1000), {.limits = {100}, .promote = 1});
+  ChargeWait(place, Seconds(1000), Seconds(1000), {.limits = {100}, .promote = 1});
   EXPECT_EQ(place, QueuePlace{});
 }
 

@@ -101,7 +101,7 @@ TEST(CalculatedProfileTest, BetweenItsCellsTheProfileFollowsTheModel) {
   EXPECT_EQ(profile->ThroughputAt(Cores(8), GB(80)), 20'000);
 }
 
-TEST(CalculatedProfileTest, WhatMakesNoSenseIsRefused) {
+TEST(CalculatedProfileTest, RefusesInvalidInput) {
   const std::vector<CpuPoint> points = {{Cores(1), 7000}};
   const auto error = [](const std::vector<CpuPoint>& measured, const CacheModel& model) {
     const Result<JobProfile> profile = CalculateProfile(Gpus(1), measured, model, {});

@@ -68,7 +68,7 @@ struct ErrorCase {
   std::string message;
 };
 
-TEST(JobProfileTest, WhatMakesNoSenseIsRefusedWithThePoint) {
+TEST(JobProfileTest, ErrorsNameTheInvalidPoint) {
   const Point good{Cores(1), GiB(1), 1};
   const ErrorCase cases[] = {
       {"nothing", {}, "there are no points"},
@@ -132,7 +132,7 @@ TEST(JobProfileTest, APointThatIsSlowerWithMoreIsNamedAndRaised) {
   EXPECT_EQ(profile.Cell(2, 1), 2);
 }
 
-TEST(JobProfileTest, OfManyPointsThatAreSlowerWithMoreAFewAreNamed) {
+TEST(JobProfileTest, NamesAFewOfManyPointsThatAreSlowerWithMore) {
   std::vector<Point> points;
   for (int i = 1; i <= 100; ++i) points.push_back({Cores(i), GiB(1), 101.0 - i});
   const JobProfile profile = Make(points);
@@ -161,7 +161,7 @@ double DefinedCell(const std::vector<Point>& points, const JobProfile& profile, 
   return std::max(lower, std::min(proportional, best));
 }
 
-TEST(JobProfileTest, PointsAnywhereGiveWhatTheDefinitionSays) {
+TEST(JobProfileTest, ArbitraryPointsGiveTheDefinedValues) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {
     // One in each row and in each column: nothing is interpolated between neighbours.
@@ -317,7 +317,7 @@ TEST(ScaledProfileTest, EveryGpuGetsWhatTheOneGot) {
   EXPECT_EQ(four->ThroughputAt(Cores(12), GiB(80)), Square().ThroughputAt(Cores(3), GiB(20)));
 }
 
-TEST(ScaledProfileTest, WhatCannotBeScaledIsRefused) {
+TEST(ScaledProfileTest, RefusesProfilesThatCannotBeScaled) {
   EXPECT_EQ(Scaled(Make({{Cores(1), GiB(1), 1}}, Gpus(2)), Gpus(4)).error().message,
             "a profile of 2 GPUs cannot be scaled");
   EXPECT_EQ(Scaled(Square(), Gpus(0)).error().message, "0 GPUs: must be 1 to 1048576");

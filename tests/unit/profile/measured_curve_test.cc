@@ -77,7 +77,7 @@ TEST(MeasuredCurve, ExplainsASerialPartWithThreePoints) {
   EXPECT_NEAR(model->At(MilliCpu(12000)), speed(12), 1e-6);
 }
 
-TEST(MeasuredCurve, WhatIsAsFastWithHalfOfItWaitsBusily) {
+TEST(MeasuredCurve, JobAsFastWithHalfItsCpuWaitsBusily) {
   // The job uses all CPU that it gets, and is no faster for it.
   const CurvePoints points = {Probed(Bound(75, 20)), Probed(Bound(150, 20))};
   const auto model = Explain(points, kAgreement);
@@ -91,7 +91,7 @@ TEST(MeasuredCurve, WhatIsAsFastWithHalfOfItWaitsBusily) {
   EXPECT_EQ(claimed.back().cpu, MilliCpu(150));
 }
 
-TEST(MeasuredCurve, NobodyAsksForWhatOnlyAnEmptyNodeHas) {
+TEST(MeasuredCurve, ClaimsNoMoreThanASharedNodeHas) {
   const CurveClaimRules rules = {
       .node = MilliCpu(280), .fair_share = MilliCpu(150), .agreement = kAgreement};
   auto claimed = Claim({Bound(150, 15), Bound(300, 30)}, rules);
@@ -110,7 +110,7 @@ TEST(MeasuredCurve, ExplainsNothingThatFitsNoModel) {
   EXPECT_FALSE(Explain(points, kAgreement));
 }
 
-TEST(MeasuredCurve, KnowsBusyWorkers) {
+TEST(MeasuredCurve, RecognizesBusyWorkers) {
   EXPECT_TRUE(IsWholeNumberOfCores(1));
   EXPECT_TRUE(IsWholeNumberOfCores(3.95));
   EXPECT_FALSE(IsWholeNumberOfCores(0.02));
@@ -181,7 +181,7 @@ TEST(Claim, GuessesUpwardsWhereItWaitsForCpu) {
   EXPECT_EQ(Claim({Bound(3000, 10)}, {MilliCpu(0), Cores(3), kAgreement, false}).size(), 1U);
 }
 
-TEST(Claim, LowersNobodyBelowItsFairShareOnAGuess) {
+TEST(Claim, GuessLowersNoJobBelowItsFairShare) {
   const CurvePoints seen = {Free(3000, 10, 1.3)};
   EXPECT_EQ(Claim(seen, {Cores(12), Cores(3), kAgreement, false}).size(), 1U);
   // Above the knee, the used CPU shows where it is.
@@ -198,7 +198,7 @@ TEST(Claim, LowersNobodyBelowItsFairShareOnAGuess) {
   EXPECT_EQ(Claim(probed, {Cores(12), Cores(3), kAgreement, false}).size(), 3U);
 }
 
-TEST(Claim, SaysNothingOfTheKneeOfBusyWorkers) {
+TEST(Claim, BusyWorkersShowNoKnee) {
   CurvePoint busy = Free(11000, 10, 4);
   busy.certainty = PointCertainty::kAtLeast;
   EXPECT_TRUE(IsCensored({busy}, kAgreement));
@@ -215,7 +215,7 @@ TEST(Workers, TheCurveIsOfThosePodsThatHaveMost) {
   EXPECT_EQ(points.back(), Free(6000, 10, 5));
 }
 
-TEST(Workers, WhoIsSlowerWithAsManyOrWithoutBusyOnesIsAsSlow) {
+TEST(Workers, SlowerJobWithoutFewerBusyWorkersIsSlow) {
   const CurvePoints points = {Free(6000, 10, 5)};
   EXPECT_FALSE(HasFewerWorkers(Free(6000, 8, 5), points, kAgreement));
   EXPECT_FALSE(HasFewerWorkers(Free(6000, 8, 3.6), points, kAgreement));

@@ -24,14 +24,14 @@ TEST(PointCertainty, IsReadAsItIsWritten) {
   EXPECT_FALSE(ParsePointCertainty(""));
 }
 
-TEST(MeasuredName, SaysWhatItIsOf) {
+TEST(MeasuredName, NamesWorkloadGpusProductAndGang) {
   EXPECT_EQ(MeasuredName("w-00112233445566ff", Gpus(2), "a100"),
             "measured-w-00112233445566ff-2gpu-a100");
   EXPECT_EQ(MeasuredName("bert", Gpus(1), ""), "measured-bert-1gpu");
   EXPECT_EQ(MeasuredName("bert", Gpus(1), "", 8).find("measured-bert-1gpu-gang-of-8-"), 0U);
 }
 
-TEST(MeasuredName, IsAlwaysAName) {
+TEST(MeasuredName, IsAlwaysAValidName) {
   const std::string workloads[] = {"",         "-",     "Bert Large/v2", "ü", std::string(300, 'x'),
                                    "a.b_c--d", "x-1gpu"};
   const std::string products[] = {"", "NVIDIA-A100-SXM4-40GB", std::string(300, 'y'), "-p-"};

@@ -56,7 +56,7 @@ TEST(MeasurementPlanTest, TheGapWithTheLargestDifferenceIsHalvedFirst) {
             Cores(19));
 }
 
-TEST(MeasurementPlanTest, WhereAJobIsSaturatedNothingIsMeasured) {
+TEST(MeasurementPlanTest, SkipsAmountsAboveSaturation) {
   const auto order =
       Measure(Plan({.most = Cores(24)}), [](double cores) { return std::min(cores, 3.0); });
   EXPECT_THAT(order, ElementsAre(Cores(24), Cores(1), Cores(12), Cores(6), Cores(3), Cores(2)));
@@ -81,7 +81,7 @@ TEST(MeasurementPlanTest, OneAmountIsARange) {
               ElementsAre(Cores(3)));
 }
 
-TEST(MeasurementPlanTest, WhatIsNoMeasurementDoesNotCount) {
+TEST(MeasurementPlanTest, IgnoresInvalidMeasurements) {
   const MeasurementPlan plan = Plan({.least = Cores(2), .most = Cores(8)});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(plan.Next(std::vector<CpuPoint>{{Cores(8), nan}}), Cores(8));

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 struct MadeReader {
   double cache = 20e9;
   double charged = 20e9;  // part of the cache that is charged to it
-  bool tells_epochs = true;
+  bool reports_epochs = true;
   double bytes = 4e6;
   Bytes process = GB(8);
 
@@ -36,13 +36,13 @@ struct MadeReader {
       if (rate < 10) *use.starved += seconds(9);
       use.at += seconds(10);
       progress.iterations += rate * 10;
-      if (tells_epochs) progress.epoch = use.read / kData;
+      if (reports_epochs) progress.epoch = use.read / kData;
       Note(study, progress);
     }
   }
 };
 
-TEST(MemoryStudyTest, KnowsWhatMoreMemoryIsGoodForLongBeforeItMayBeTaken) {
+TEST(MemoryStudyTest, EstimatesTheUseOfMemoryBeforeItIsConfirmed) {
   MemoryStudy study;
   MadeReader reader;
   reader.Run(study, minutes(4));
@@ -67,7 +67,7 @@ TEST(MemoryStudyTest, KnowsWhatMoreMemoryIsGoodForLongBeforeItMayBeTaken) {
   EXPECT_FALSE(study.waits);
 }
 
-TEST(MemoryStudyTest, SaysWhoWaitsForStorage) {
+TEST(MemoryStudyTest, RecognizesAWaitForStorage) {
   MemoryStudy study;
   MadeReader reader{.cache = 4e9, .charged = 4e9};
   reader.Run(study, minutes(2));
@@ -104,7 +104,7 @@ TEST(MemoryStudyTest, KeepsThePeakThatAnAgentHasForgotten) {
 
 TEST(MemoryStudyTest, ConcludesNothingWithoutEpochs) {
   MemoryStudy study;
-  MadeReader reader{.tells_epochs = false};
+  MadeReader reader{.reports_epochs = false};
   reader.Run(study, minutes(90));
   EXPECT_FALSE(MemoryOf(study));
 }
@@ -147,7 +147,7 @@ TEST(MemoryStudyTest, ACheckpointBeforeTheCountersFellIsOver) {
 
 TEST(MemoryStudyTest, NeedsNoEpochsOfOneThatHardlyReads) {
   MemoryStudy study;
-  MadeReader reader{.tells_epochs = false, .bytes = 1000};
+  MadeReader reader{.reports_epochs = false, .bytes = 1000};
   reader.Run(study, minutes(59));
   EXPECT_FALSE(MemoryOf(study)) << "more memory is good for nothing, and less may be too little";
   reader.Run(study, minutes(2));

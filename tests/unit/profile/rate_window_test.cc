@@ -19,8 +19,8 @@ Duration FromSeconds(double time) { return std::chrono::duration_cast<Duration>(
 
 // Returns reports every `every` seconds on a training that has done `done(t)` iterations after t
 // seconds, with `cores` of CPU.
-std::vector<ProgressSample> ToldOf(const std::function<double(double)>& done, double time,
-                                   double every = 2, double cores = 1) {
+std::vector<ProgressSample> SamplesOf(const std::function<double(double)>& done, double time,
+                                      double every = 2, double cores = 1) {
   std::vector<ProgressSample> samples;
   double last = -1;
   for (double t = 0; t <= time; t += every) {
@@ -39,8 +39,8 @@ std::function<double(double)> Steady(double rate) {
   return [rate](double t) { return rate * t; };
 }
 
-TEST(RateWindow, TellsRateAndCpu) {
-  const WindowReading reading = ReadWindow(ToldOf(Steady(10), 40, 2, 1.5), kRules);
+TEST(RateWindow, ReadsRateAndCpu) {
+  const WindowReading reading = ReadWindow(SamplesOf(Steady(10), 40, 2, 1.5), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 10, 1e-9);
   EXPECT_NEAR(*reading.cpu, 1.5, 1e-6);
@@ -51,9 +51,9 @@ TEST(RateWindow, TellsRateAndCpu) {
 
 TEST(RateWindow, IsOpenUntilThereIsEnough) {
   EXPECT_EQ(ReadWindow({}, kRules).state, WindowState::kOpen);
-  EXPECT_EQ(ReadWindow(ToldOf(Steady(10), 28), kRules).state, WindowState::kOpen);
-  EXPECT_EQ(ReadWindow(ToldOf(Steady(10), 20, 10), kRules).state, WindowState::kOpen);
-  EXPECT_EQ(ReadWindow(ToldOf(Steady(10), 30, 10), kRules).state, WindowState::kSettled);
+  EXPECT_EQ(ReadWindow(SamplesOf(Steady(10), 28), kRules).state, WindowState::kOpen);
+  EXPECT_EQ(ReadWindow(SamplesOf(Steady(10), 20, 10), kRules).state, WindowState::kOpen);
+  EXPECT_EQ(ReadWindow(SamplesOf(Steady(10), 30, 10), kRules).state, WindowState::kSettled);
 }
 
 TEST(RateWindow, LeavesStallsOut) {
@@ -63,7 +63,7 @@ TEST(RateWindow, LeavesStallsOut) {
     return 10 * (whole * 25 + std::min(t - 30 * whole, 25.0));
   };
   for (const double every : {2.0, 5.0}) {
-    const WindowReading reading = ReadWindow(ToldOf(stalls, 90, every), kRules);
+    const WindowReading reading = ReadWindow(SamplesOf(stalls, 90, every), kRules);
     ASSERT_EQ(reading.state, WindowState::kSettled);
     EXPECT_NEAR(reading.rate, 10, 0.3);
   }
@@ -72,46 +72,46 @@ TEST(RateWindow, LeavesStallsOut) {
 TEST(RateWindow, SeesThroughBursts) {
   // Eight at a time.
   const auto bursts = [](double t) { return 8 * std::floor(2 * t / 8); };
-  const WindowReading reading = ReadWindow(ToldOf(bursts, 80, 0.5), kRules);
+  const WindowReading reading = ReadWindow(SamplesOf(bursts, 80, 0.5), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 2, 0.05);
 }
 
 TEST(RateWindow, GoesByTheNewerPartWhereTheSpeedHasChanged) {
   const auto faster = [](double t) { return t < 30 ? 5 * t : 150 + 10 * (t - 30); };
-  EXPECT_EQ(ReadWindow(ToldOf(faster, 40), kRules).state, WindowState::kOpen);
-  const WindowReading reading = ReadWindow(ToldOf(faster, 75), kRules);
+  EXPECT_EQ(ReadWindow(SamplesOf(faster, 40), kRules).state, WindowState::kOpen);
+  const WindowReading reading = ReadWindow(SamplesOf(faster, 75), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 10, 0.1);
   EXPECT_GT(reading.from, 0U);
 }
 
-TEST(RateWindow, SaysThatItDoesNotSettle) {
+TEST(RateWindow, ReportsThatItDoesNotSettle) {
   const auto ever_faster = [](double t) { return 0.2 * t * t; };
-  EXPECT_EQ(ReadWindow(ToldOf(ever_faster, 100), kRules).state, WindowState::kOpen);
-  EXPECT_EQ(ReadWindow(ToldOf(ever_faster, 120), kRules).state, WindowState::kUnsettled);
+  EXPECT_EQ(ReadWindow(SamplesOf(ever_faster, 100), kRules).state, WindowState::kOpen);
+  EXPECT_EQ(ReadWindow(SamplesOf(ever_faster, 120), kRules).state, WindowState::kUnsettled);
 }
 
 TEST(RateWindow, TakesOneLongIntervalOfALogThatIsFlushedRarely) {
-  const std::vector<ProgressSample> told = ToldOf(Steady(10), 33, 33, 1.5);
-  ASSERT_EQ(told.size(), 2U);
-  const WindowReading reading = ReadWindow(told, kRules);
+  const std::vector<ProgressSample> two_samples = SamplesOf(Steady(10), 33, 33, 1.5);
+  ASSERT_EQ(two_samples.size(), 2U);
+  const WindowReading reading = ReadWindow(two_samples, kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 10, 1e-9);
   EXPECT_NEAR(*reading.cpu, 1.5, 1e-6);
   // But not a window that may end in a stall.
-  EXPECT_EQ(ReadWindow(ToldOf(Steady(10), 15, 15), {seconds(10), minutes(2), 0.05}).state,
+  EXPECT_EQ(ReadWindow(SamplesOf(Steady(10), 15, 15), {seconds(10), minutes(2), 0.05}).state,
             WindowState::kOpen);
 }
 
 TEST(RateWindow, GoesByWhenTheCpuTimeWasRead) {
-  std::vector<ProgressSample> samples = ToldOf(Steady(10), 33, 33, 1.5);
+  std::vector<ProgressSample> samples = SamplesOf(Steady(10), 33, 33, 1.5);
   samples[1].cpu->at -= seconds(3);
   EXPECT_NEAR(*ReadWindow(samples, kRules).cpu, 1.5 * 33 / 30, 1e-6);
 }
 
-TEST(RateWindow, SaysNothingOfCpuThatNobodyTold) {
-  std::vector<ProgressSample> samples = ToldOf(Steady(10), 40);
+TEST(RateWindow, MissingCpuSamplesGiveNoCpu) {
+  std::vector<ProgressSample> samples = SamplesOf(Steady(10), 40);
   samples[4].cpu->waited.reset();
   EXPECT_FALSE(ReadWindow(samples, kRules).waited);
   samples[4].cpu.reset();
@@ -120,10 +120,10 @@ TEST(RateWindow, SaysNothingOfCpuThatNobodyTold) {
   EXPECT_FALSE(reading.cpu);
 }
 
-TEST(RateWindow, TellsSlowIterationsApartFromFewLines) {
+TEST(RateWindow, DistinguishesSlowIterationsFromSparseLines) {
   // An iteration in 30 s, reported every 10 s.
   const auto slow = [](double t) { return std::floor(t / 30); };
-  const WindowReading reading = ReadWindow(ToldOf(slow, 100, 10), kRules);
+  const WindowReading reading = ReadWindow(SamplesOf(slow, 100, 10), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 1.0 / 30, 1e-9);
 }

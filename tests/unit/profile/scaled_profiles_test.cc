@@ -22,7 +22,7 @@ TEST(ScaledProfilesTest, EachGpuCountIsMadeOnce) {
   EXPECT_NE(scaled.Find(Make(Gpus(1)), Gpus(4)), four);
 }
 
-TEST(ScaledProfilesTest, WhatNeedsNoScalingIsItself) {
+TEST(ScaledProfilesTest, UnscaledProfileIsTheSameObject) {
   ScaledProfiles scaled;
   const auto two = Make(Gpus(2));
   EXPECT_EQ(scaled.Find(two, Gpus(2)), two);
@@ -30,7 +30,7 @@ TEST(ScaledProfilesTest, WhatNeedsNoScalingIsItself) {
   EXPECT_EQ(scaled.Find(nullptr, Gpus(4)), nullptr);
 }
 
-TEST(ScaledProfilesTest, WhatWasMadeOfAProfileGoesWithIt) {
+TEST(ScaledProfilesTest, ScaledProfilesEndWithTheirSource) {
   ScaledProfiles scaled;
   auto one = Make(Gpus(1));
   const std::weak_ptr<const JobProfile> made = scaled.Find(one, Gpus(4));

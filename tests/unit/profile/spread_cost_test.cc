@@ -13,7 +13,7 @@ TEST(SpreadCostTest, IsReadAsItIsWritten) {
   EXPECT_EQ(ToText({0.7, 0.5, 0.744}), "nodes=0.7,racks=0.5,tensor-skew=0.744");
 }
 
-TEST(SpreadCostTest, WhatMakesNoSenseSaysNothing) {
+TEST(SpreadCostTest, InvalidTextMeansNoCost) {
   for (const char* text :
        {"", "nodes", "nodes=", "nodes=fast", "nodes=0", "nodes=1.1", "nodes=nan", "racks=0.5",
         "nodes=0.5,racks=-1", "tensor-skew=2", "speed=1", ",", "nodes=0.7,x=1"}) {

@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-TEST(CheckpointLine, IsWhatTrainingsPrintWhenTheyWriteOne) {
+TEST(CheckpointLine, RecognizesLinesThatReportAWrite) {
   for (const std::string_view text :
        {// Hugging Face, of whose bar nobody ended the line
         "Saving model checkpoint to out/checkpoint-500",
@@ -43,11 +43,11 @@ TEST(CheckpointLine, IsWhatTrainingsPrintWhenTheyWriteOne) {
         "[titan] Saving the checkpoint (or staging if async is enabled).",
         "[titan] Finished saving the checkpoint in 1.20 seconds.",
         "INFO:root:saved checkpoint 12/20 to /data/step-100.pt"}) {
-    EXPECT_TRUE(TellsOfCheckpoint(text)) << text;
+    EXPECT_TRUE(ReportsCheckpoint(text)) << text;
   }
 }
 
-TEST(CheckpointLine, IsNothingThatOnlyNamesOne) {
+TEST(CheckpointLine, RejectsLinesThatOnlyMentionOne) {
   for (const std::string_view text :
        {"",
         "Loading checkpoint shards: 100%|##########| 2/2 [00:03<00:00,  1.52s/it]",
@@ -80,7 +80,7 @@ TEST(CheckpointLine, IsNothingThatOnlyNamesOne) {
         "Saving state to file is not needed",
         "the model to train: bert",
         "loading saved model to GPU 0"}) {
-    EXPECT_FALSE(TellsOfCheckpoint(text)) << text;
+    EXPECT_FALSE(ReportsCheckpoint(text)) << text;
   }
 }
 

@@ -68,7 +68,7 @@ TEST(ContainerLog, TakesPlainTextAndTheTimesOfItsLines) {
                           "04.000 2026-11-22 07:05:04 - x"));
 }
 
-TEST(ContainerLog, TakesTimesBehindWhatSaysWhoseLineItIs) {
+TEST(ContainerLog, ReadsTimesBehindPrefixes) {
   EXPECT_THAT(
       Lines(
           "[pod/train-0/main] 2026-11-22T07:05:03.250000000Z a\n[rank0]: 2026-11-22 07:05:04,5 b\n"

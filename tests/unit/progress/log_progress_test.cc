@@ -82,7 +82,7 @@ TEST(LogProgress, HuggingFaceThatPredictsAfterItsTrainingAsItWasRecorded) {
 }
 
 // The same bar appears within the training and after it: no new training.
-TEST(LogProgress, EvaluationsThatDoNotSaySoAsTheyWereRecorded) {
+TEST(LogProgress, RecognizesRecordedUnlabelledEvaluations) {
   const TrainingProgress read = Read(Recorded("tqdm_evaluations.log"));
   EXPECT_EQ(read.format, "tqdm");
   EXPECT_EQ(read.iteration, 60);
@@ -125,7 +125,7 @@ TEST(LogProgress, AnEvaluationAloneIsNoTraining) {
 }
 
 // NeMo's bar has no rate of its own.
-TEST(LogProgress, WithoutTimesAndRatesTheBarsClockTells) {
+TEST(LogProgress, UsesTheBarsClockWithoutTimesAndRates) {
   std::string text;
   for (int i = 0; i < 400; ++i) {
     text += fmt::format("\rEpoch 0:  10%|#  | {}/1000 [{:02}:{:02}<09:00, v_num=ab, loss=1.5]", i,
@@ -167,7 +167,7 @@ TEST(LogProgress, ABarThatResumesDidNotDoWhatWasDoneBefore) {
 }
 
 // A container runtime writes a bar's updates when it has 16 KiB of them.
-TEST(LogProgress, WhatWasReadAtOnceIsOnePoint) {
+TEST(LogProgress, LinesReadAtOnceAreOnePoint) {
   std::string text;
   for (int second = 20; second <= 60; second += 20) {
     for (int i = 100; i >= 0; i -= 10) text += At(second, Bar("", 100 * second - i, 100'000));
@@ -207,7 +207,7 @@ TEST(LogProgress, ProcessesThatLagBehindCountOnce) {
 }
 
 // However its lines begin, a bar of the same length is no bar of epochs.
-TEST(LogProgress, AnotherProcessThatLagsBehindTellsNoEpoch) {
+TEST(LogProgress, LaggingProcessStartsNoEpoch) {
   std::string text;
   for (int i = 10; i <= 400; i += 10) {
     text += At(i, Bar("", i, 1000)) + At(i, Bar("[rank1]: ", i, 1000));
@@ -234,7 +234,7 @@ TEST(LogProgress, ARestartIsGoneOnFrom) {
 }
 
 // Neither bar has a name.
-TEST(LogProgress, OfTwoBarsThatTakeTurnsTheShorterIsNoTraining) {
+TEST(LogProgress, ShorterOfTwoAlternatingBarsIsNoTraining) {
   std::string log;
   int second = 0;
   for (int epoch = 0; epoch < 4; ++epoch) {
@@ -248,7 +248,7 @@ TEST(LogProgress, OfTwoBarsThatTakeTurnsTheShorterIsNoTraining) {
   EXPECT_DOUBLE_EQ(*read.rate, 5);
 }
 
-TEST(LogProgress, WithAPatternOfTheUsersOwnOthersOnlyTellWhatIsEvaluation) {
+TEST(LogProgress, WithAnOwnPatternOthersOnlyMarkEvaluation) {
   const Result<OwnPattern> own = OwnPattern::Parse(R"(batch (?P<iteration>\d+))");
   LogProgress log(ContainerLog::Form::kCri, *own);
   for (int second = 0; second < 30; ++second) {
@@ -262,7 +262,7 @@ TEST(LogProgress, WithAPatternOfTheUsersOwnOthersOnlyTellWhatIsEvaluation) {
   EXPECT_DOUBLE_EQ(*read.rate, 3);
 }
 
-TEST(LogProgress, ACheckpointIsToldBesideTheProgress) {
+TEST(LogProgress, ReportsACheckpointBesideTheProgress) {
   std::string text;
   for (int second = 0; second < 30; ++second) text += At(second, Bar("", second, 1000));
   EXPECT_FALSE(Read(text).checkpoint);
@@ -332,7 +332,7 @@ TEST(LogProgress, OneBarOverAllEpochsIsNoBarPerEpoch) {
   EXPECT_EQ(Read(fractions).counted, 59);
 }
 
-TEST(LogProgress, EpochsWhoseCountBeginsAnewAreAdded) {
+TEST(LogProgress, AddsUpEpochsWhoseCountRestarts) {
   std::string log;
   for (int i = 0; i < 30; ++i) {
     log += At(i, fmt::format("Epoch [{}/3], Step [{}/600]", i / 10 + 1, i % 10 * 60 + 60));
@@ -343,7 +343,7 @@ TEST(LogProgress, EpochsWhoseCountBeginsAnewAreAdded) {
 }
 
 // Words appear, disappear and change.
-TEST(LogProgress, ABarGoesOnWhateverItsDescriptionSays) {
+TEST(LogProgress, BarContinuesUnderAnyDescription) {
   const auto descriptions = {
       +[](int64_t i) { return fmt::format("Epoch 5 lr={}", 2e-7 * static_cast<double>(i)); },
       +[](int64_t i) { return fmt::format("Epoch 5 loss={}", i < 500 ? "0.31" : "nan"); },
@@ -369,7 +369,7 @@ TEST(LogProgress, ABarGoesOnWhateverItsDescriptionSays) {
 }
 
 // The next epoch's bar has another description, too.
-TEST(LogProgress, EpochsWhoseBarsAreNamedOtherwiseCount) {
+TEST(LogProgress, EpochsWithRenamedBarsCount) {
   std::string log;
   int second = 0;
   for (const std::string_view name : {"Epoch 1", "Epoch 2 *best*", "Epoch 3", "Epoch 4 (final)"}) {
@@ -476,7 +476,7 @@ TEST(LogProgress, FrameworksAsTheyWereReported) {
   EXPECT_NEAR(paddle.rate.value_or(0), 20 / 7.2, 0.2);
 }
 
-TEST(LogProgress, IsSmall) { EXPECT_LE(sizeof(LogProgress), 16U << 10); }
+TEST(LogProgress, ObjectIsSmall) { EXPECT_LE(sizeof(LogProgress), 16U << 10); }
 
 }  // namespace
 }  // namespace synergy

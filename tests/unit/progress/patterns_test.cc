@@ -241,7 +241,7 @@ TEST(Patterns, ALossWithADecimalComma) {
             "tqdm training 450/1000 epoch - rate 35.2 loss 2");
 }
 
-TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
+TEST(Patterns, LookalikesOfProgressAreNoTraining) {
   for (const std::string_view text :
        {"Downloading shards:  45%|████▌     | 9/20 [00:12<00:15,  1.42s/it]",
         "model.safetensors:  45%|████▌     | 221M/492M [00:02<00:02, 101MB/s]",
@@ -316,7 +316,7 @@ TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
   }
 }
 
-TEST(Patterns, WhatIsDoneIsSaidByADescriptionsOwnWords) {
+TEST(Patterns, OwnWordsOfADescriptionDetermineTheKind) {
   const auto kind = [](std::string_view description) {
     return Describe(
         fmt::format("{}:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]", description));
@@ -450,7 +450,7 @@ TEST(Patterns, LightningWithoutABarAndRichOutsideATerminal) {
   EXPECT_EQ(Describe("Downloading ━━━━━━━━━━━━━━━━━━━━ 20/20 0:00:01"), "other");
 }
 
-TEST(Patterns, WhatIsNoProgressIsNothing) {
+TEST(Patterns, LinesWithoutProgressMatchNothing) {
   for (const std::string_view text :
        {"", "     ━━━━━━━━━━━━━━━━━━━━ 1.2/3.4 MB 5.6 MB/s eta 0:00:01",
         "INFO:root:saved checkpoint 12/20 to /data/step-100.pt",
@@ -477,7 +477,7 @@ TEST(Patterns, WhatIsNoProgressIsNothing) {
   }
 }
 
-TEST(OwnPattern, NamesWhatALineSays) {
+TEST(OwnPattern, NamedGroupsGiveTheFields) {
   const Result<OwnPattern> own = OwnPattern::Parse(
       R"(batch (?<iteration>\d+) of (?P<total>\d+), (?P<rate>[\d.]+)/s, err (?P<loss>[\d.]+))");
   ASSERT_TRUE(own);
@@ -491,7 +491,7 @@ TEST(OwnPattern, NamesWhatALineSays) {
   EXPECT_FALSE(own->Read("batch 12"));
 }
 
-TEST(OwnPattern, SaysWhatIsWrongWithIt) {
+TEST(OwnPattern, ErrorsNameTheProblem) {
   EXPECT_NE(OwnPattern::Parse("batch (").error().message.find("missing )"), std::string::npos);
   EXPECT_NE(OwnPattern::Parse(R"(batch (\d+))").error().message.find("(?P<iteration>"),
             std::string::npos);

@@ -60,7 +60,7 @@ TEST_F(RateMeterTest, ASlowerPhaseIsNoStall) {
   EXPECT_DOUBLE_EQ(*meter_.Rate(), 2);
 }
 
-TEST_F(RateMeterTest, WhatWasBrokenIsLeftOut) {
+TEST_F(RateMeterTest, SkipsTimeAcrossABreak) {
   Train(10, 1, 10);
   meter_.Break(now_ + std::chrono::seconds(1));
   Wait(3);

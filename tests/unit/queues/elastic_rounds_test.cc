@@ -66,7 +66,7 @@ class ElasticRoundsTest : public ::testing::Test {
   ElasticRounds rounds;
 };
 
-TEST_F(ElasticRoundsTest, WhoArrivesGetsWorkersOfThoseThatRunAsARoundBegins) {
+TEST_F(ElasticRoundsTest, ArrivalGetsWorkersOfRunningJobsAsARoundBegins) {
   Add("a", 4);
   Add("b", 0);
   Learn("a", 1000);
@@ -91,7 +91,7 @@ TEST_F(ElasticRoundsTest, AJobIsChangedOnceInARoundAndNotLate) {
   EXPECT_EQ(ChangeOf("a", 4), 0);
 }
 
-TEST_F(ElasticRoundsTest, WhatItsUserMakesOfItMeanwhileStays) {
+TEST_F(ElasticRoundsTest, ChangeByTheUserStays) {
   Add("a", 4);
   Add("b", 0);
   Learn("a", 1000);
@@ -100,7 +100,7 @@ TEST_F(ElasticRoundsTest, WhatItsUserMakesOfItMeanwhileStays) {
   EXPECT_EQ(ChangeOf("a", 3), 0);
 }
 
-TEST_F(ElasticRoundsTest, WhoRunsForLessThanTheLeastTimeOrIsNearlyDoneStays) {
+TEST_F(ElasticRoundsTest, YoungOrNearlyDoneJobKeepsItsWorkers) {
   Add("a", 2);
   Add("b", 2);
   Learn("a", 1000);
@@ -122,7 +122,7 @@ TEST_F(ElasticRoundsTest, WhoRunsForLessThanTheLeastTimeOrIsNearlyDoneStays) {
   EXPECT_EQ(ChangeOf("a", 2), 0);
 }
 
-TEST_F(ElasticRoundsTest, WhoHasNoPlaceWaitsInTheLowestBandOrGivesWay) {
+TEST_F(ElasticRoundsTest, JobWithoutAPlaceWaitsInTheLowestBandOrYields) {
   Add("a", 2, 2);
   Add("b", 2, 2);
   Add("c", 0, 2);
@@ -132,7 +132,7 @@ TEST_F(ElasticRoundsTest, WhoHasNoPlaceWaitsInTheLowestBandOrGivesWay) {
   EXPECT_THAT(Decide(4), ElementsAre("c: runs", "a: runs", "b: next"));
 }
 
-TEST_F(ElasticRoundsTest, WhoHasComeSinceARoundBeganRunsBesideTheOthersOrGivesWay) {
+TEST_F(ElasticRoundsTest, ArrivalWithinARoundRunsIfItFitsOrYields) {
   Add("a", 2, 2);
   Learn("a", 1000);
   EXPECT_THAT(Decide(4), ElementsAre("a: runs"));
@@ -144,7 +144,7 @@ TEST_F(ElasticRoundsTest, WhoHasComeSinceARoundBeganRunsBesideTheOthersOrGivesWa
   EXPECT_THAT(Decide(8, false), ElementsAre("a: runs", "b: runs"));
 }
 
-TEST_F(ElasticRoundsTest, WhoCannotBeSuspendedRunsToItsEndAndWhatIsLeftAloneHasItsGpus) {
+TEST_F(ElasticRoundsTest, UnsuspendableJobRunsToItsEndAndIgnoredJobKeepsGpus) {
   Add("a", 1, 1, 1);
   workloads[0].gpus = Gpus(2);
   workloads[0].may_lose_turn = false;
@@ -156,7 +156,7 @@ TEST_F(ElasticRoundsTest, WhoCannotBeSuspendedRunsToItsEndAndWhatIsLeftAloneHasI
   EXPECT_EQ(ChangeOf("b", 2), 0);
 }
 
-TEST_F(ElasticRoundsTest, WhoWantsALossHasAsMuchLeftAsItsCurveSays) {
+TEST_F(ElasticRoundsTest, RemainingWorkToATargetLossFollowsTheCurve) {
   Add("a", 2);
   Add("b", 2);
   for (const char* name : {"a", "b"}) {
@@ -175,7 +175,7 @@ TEST_F(ElasticRoundsTest, WhoWantsALossHasAsMuchLeftAsItsCurveSays) {
   EXPECT_EQ(ChangeOf("b", 2), 3);
 }
 
-TEST_F(ElasticRoundsTest, WhoIsGoneIsForgotten) {
+TEST_F(ElasticRoundsTest, ForgetsRemovedJobs) {
   Add("a", 2);
   Learn("a", 1000);
   Decide(4);

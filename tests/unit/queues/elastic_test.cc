@@ -48,11 +48,11 @@ std::vector<int> Divide(const std::vector<ElasticTask>& tasks, int64_t quota,
   return workers;
 }
 
-TEST(DivideWorkersTest, WhoArrivesIsMadeRoomFor) {
+TEST(DivideWorkersTest, MakesRoomForAnArrival) {
   EXPECT_THAT(Divide({Elastic("a", 4, 1000), Elastic("b", 0, 1000)}, 4), ElementsAre(2, 2));
 }
 
-TEST(DivideWorkersTest, NobodyIsGivenLessThanItsLeast) {
+TEST(DivideWorkersTest, GivesNoJobLessThanItsLeast) {
   ElasticTask large = Elastic("b", 0, 1e6);
   large.least = 2;
   ElasticTask least = Elastic("a", 3, 10);
@@ -64,7 +64,7 @@ TEST(DivideWorkersTest, NobodyIsGivenLessThanItsLeast) {
   EXPECT_EQ(verdicts[1].why, "the least workers of earlier jobs leave no room");
 }
 
-TEST(DivideWorkersTest, WhoRunsGoesBeforeWhoWaitsAndAHigherClassBeforeBoth) {
+TEST(DivideWorkersTest, PrefersRunningJobsAndHigherClassesAboveAll) {
   ElasticTask first = Elastic("first", 0, 1000);
   first.created = WallTime(std::chrono::seconds(1));
   ElasticTask runs = Elastic("runs", 1, 1000);
@@ -98,7 +98,7 @@ TEST(DivideWorkersTest, MoreWorkersThanHelpAreNotTaken) {
   EXPECT_THAT(Divide({Elastic("a", 1, 1000, 0.25)}, 4), ElementsAre(2));
 }
 
-TEST(DivideWorkersTest, WhoIsNotKnownKeepsWhatNobodyElseHasAUseFor) {
+TEST(DivideWorkersTest, JobOfUnknownSpeedKeepsUnneededWorkers) {
   ElasticTask unknown = Elastic("a", 3, 0);
   unknown.speed.reset();
   EXPECT_THAT(Divide({unknown}, 4), ElementsAre(3));
@@ -111,7 +111,7 @@ TEST(DivideWorkersTest, WhoIsNotKnownKeepsWhatNobodyElseHasAUseFor) {
   EXPECT_THAT(Divide({unknown, Elastic("b", 0, 1000)}, 4), ElementsAre(1, 3));
 }
 
-TEST(DivideWorkersTest, WhoStaysIsNotChangedForAnybody) {
+TEST(DivideWorkersTest, FixedJobIsNotChangedForOthers) {
   ElasticTask stays = Elastic("a", 4, 1000);
   stays.stays = true;
   EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 4), ElementsAre(4, 0));
@@ -177,7 +177,7 @@ TEST(ElasticRecordTest, FewSizesAreTakenForBetterThanTheyAre) {
   EXPECT_NEAR(at(*record.Speed(), 8), at(truth, 8), 1e-6);
 }
 
-TEST(ElasticRecordTest, WhatIsLeftIsSaidByTheLossElseByTheTotal) {
+TEST(ElasticRecordTest, RemainingWorkFollowsFromTheLossThenTheTotal) {
   ElasticRecord record;
   EXPECT_FALSE(record.WorkLeft(10, {}, 0.5));
   EXPECT_EQ(record.WorkLeft(10, 100, {}), 90);
@@ -193,7 +193,7 @@ TEST(ElasticRecordTest, WhatIsLeftIsSaidByTheLossElseByTheTotal) {
   EXPECT_EQ(record.WorkLeft(5000, 100'000, 0.05), 95'000);
 }
 
-TEST(ElasticRecordTest, WhatIsKeptMakesTheSameRecord) {
+TEST(ElasticRecordTest, IsRestoredFromItsSavedValues) {
   ElasticRecord record;
   for (int iteration = 0; iteration < 1000; iteration += 7)
     record.SeeLoss(iteration, 2.0 / (iteration + 1));

@@ -50,7 +50,7 @@ TEST_F(JudgedPoliciesTest, AQueueIsOrdered) {
   EXPECT_TRUE(JudgePolicies(objects).front().rounds);
 }
 
-TEST_F(JudgedPoliciesTest, WhatPriorityDoesNotTellIsRefused) {
+TEST_F(JudgedPoliciesTest, RefusesQueuesThatPriorityCannotOrder) {
   ClusterQueue queue = Queue("a");
   queue.flavors = {};
   EXPECT_EQ(Judged(queue).problem, "it has no quota of GPUs");
@@ -96,7 +96,7 @@ TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
   EXPECT_THAT(Judged(shared).problem, HasSubstr("cohort co is part of root"));
 }
 
-TEST_F(JudgedPoliciesTest, SaysWhereNobodyWillLoseATurn) {
+TEST_F(JudgedPoliciesTest, HintsThatNoJobWillLoseATurn) {
   ClusterQueue queue = Queue("a");
   queue.preemption = "";
   const JudgedQueue judged = Judged(queue);

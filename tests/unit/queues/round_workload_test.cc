@@ -74,7 +74,7 @@ TEST(RoundWorkload, WaitsForItsTurnWithoutQuotaUnlessItsUserStoppedIt) {
   EXPECT_EQ(DoingOf(workload, {}), Doing::kNeither);
 }
 
-TEST(RoundWorkload, IsPassedOverWhileKueueDoesNotAdmitIt) {
+TEST(RoundWorkload, SkipsAWorkloadInBackoff) {
   const WallTime now = kQuotaSince;
   RoundPolicy policy;
   policy.least_priority = -10;
@@ -103,7 +103,7 @@ TEST(RoundWorkload, HasTheBandThatItsPriorityIs) {
   EXPECT_EQ(PriorityOf(6, Band::kRuns), 7);
 }
 
-TEST(RoundWorkload, IsLeftAloneWhereItsBandsWouldLeaveTheRange) {
+TEST(RoundWorkload, SkipsAWorkloadWhoseBandsWouldLeaveTheRange) {
   RoundPolicy policy;
   policy.most_priority = 10;
   Workload workload = Admitted();
@@ -113,22 +113,23 @@ TEST(RoundWorkload, IsLeftAloneWhereItsBandsWouldLeaveTheRange) {
   EXPECT_TRUE(ToRoundWorkload(policy, workload, {}, kQuotaSince).left_alone);
 }
 
-TEST(RoundWorkload, WhatATrainingToldCountsInItsRunForAWhile) {
+TEST(RoundWorkload, StatusOfATrainingCountsForAWhileInItsRun) {
   const WallTime since = kQuotaSince;
   const WallTime now = since + hours(5);
-  const auto told_at = [&](WallTime at, std::optional<Seconds> remaining = Seconds(60)) {
-    return ToldAt({.remaining = remaining, .percent = 40, .at = at}, since, now);
+  const auto reported_at = [&](WallTime at, std::optional<Seconds> remaining = Seconds(60)) {
+    return ReportedAt({.remaining = remaining, .percent = 40, .at = at}, since, now);
   };
   const auto second = std::chrono::seconds(1);
-  EXPECT_EQ(told_at(now - second), now - second);
-  EXPECT_EQ(told_at(now - kLongestSilence), now - kLongestSilence);
-  EXPECT_EQ(told_at(now - kLongestSilence - second), std::nullopt);
-  EXPECT_EQ(told_at(now + kMostAhead), now) << "clocks differ a little";
-  EXPECT_EQ(told_at(now + kMostAhead + second), std::nullopt);
-  EXPECT_EQ(told_at(WallTime::max()), std::nullopt);
-  EXPECT_EQ(told_at(WallTime::min()), std::nullopt);
-  EXPECT_EQ(told_at(now, std::nullopt), std::nullopt) << "how much is done says nothing of time";
-  EXPECT_EQ(ToldAt({.remaining = Seconds(60), .at = since - second}, since, since + second),
+  EXPECT_EQ(reported_at(now - second), now - second);
+  EXPECT_EQ(reported_at(now - kLongestSilence), now - kLongestSilence);
+  EXPECT_EQ(reported_at(now - kLongestSilence - second), std::nullopt);
+  EXPECT_EQ(reported_at(now + kMostAhead), now) << "clocks differ a little";
+  EXPECT_EQ(reported_at(now + kMostAhead + second), std::nullopt);
+  EXPECT_EQ(reported_at(WallTime::max()), std::nullopt);
+  EXPECT_EQ(reported_at(WallTime::min()), std::nullopt);
+  EXPECT_EQ(reported_at(now, std::nullopt), std::nullopt)
+      << "how much is done says nothing of time";
+  EXPECT_EQ(ReportedAt({.remaining = Seconds(60), .at = since - second}, since, since + second),
             std::nullopt)
       << "in another run";
 }

@@ -77,7 +77,7 @@ TEST(Rounds, AnOrderThatIsGivenGoesBeforeWhatTheyHaveHad) {
             (Strings{"b: runs", "a: next", "c: next"}));
 }
 
-TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
+TEST(Rounds, JobWithoutATurnIsNextAndYieldsOnlyToTurns) {
   const RoundDecision decision = Made("las").Decide(
       Gpus(1), std::vector{Admitted("a", 1, 300), Pending("b")}, true, kRoundBegins);
   EXPECT_EQ(decision.verdicts[0].band, Band::kNext);
@@ -85,7 +85,7 @@ TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
   EXPECT_EQ(decision.verdicts[1].why, "it has its turn");
 }
 
-TEST(Rounds, NobodyMovesForLessThanARestartCosts) {
+TEST(Rounds, NoJobMovesForLessThanARestartCosts) {
   const Rounds rounds = Made("las");
   EXPECT_EQ(Bands(rounds, 1, {Admitted("a", 1, 59), Pending("b")}),
             (Strings{"a: runs", "b: next"}));
@@ -107,7 +107,7 @@ TEST(Rounds, TurnsChangeWhereARoundBeginsAndNotWithinIt) {
   EXPECT_EQ(Bands(rounds, 1, given, false), (Strings{"b: runs", "a: next"}));
 }
 
-TEST(Rounds, WhoRunsKeepsItsTurnBeforeWhoStillWaitsToUseItsOwn) {
+TEST(Rounds, RunningJobsKeepTheirTurnBeforeWaitingOnes) {
   // Both had a turn in this round; meanwhile a job that is never suspended got a GPU.
   RoundWorkload never = Admitted("never");
   never.may_lose_turn = false;
@@ -119,7 +119,7 @@ TEST(Rounds, WhoRunsKeepsItsTurnBeforeWhoStillWaitsToUseItsOwn) {
             (Strings{"never: runs", "runs: runs", "waits: runs"}));
 }
 
-TEST(Rounds, WhoCannotCheckpointRunsToItsEnd) {
+TEST(Rounds, JobWithoutCheckpointsRunsToItsEnd) {
   std::vector<RoundWorkload> two = {Admitted("a", 1, 9000), Pending("b")};
   two[0].may_lose_turn = false;
   const RoundDecision decision = Made("las").Decide(Gpus(1), two, true, kRoundBegins);
@@ -130,7 +130,7 @@ TEST(Rounds, WhoCannotCheckpointRunsToItsEnd) {
   EXPECT_EQ(Bands(Made("las"), 0, two), (Strings{"a: runs", "b: waits"}));
 }
 
-TEST(Rounds, NobodyLosesItsTurnBeforeItHasRunForLong) {
+TEST(Rounds, NoJobLosesItsTurnBeforeTheLeastRun) {
   std::vector<RoundWorkload> two = {Admitted("a", 1, 9000), Pending("b")};
   two[0].started = kRoundBegins - minutes(5) + seconds(1);
   EXPECT_EQ(Bands(Made("las"), 1, two), (Strings{"a: runs", "b: next"}));
@@ -145,7 +145,7 @@ TEST(Rounds, TheShortestGoesFirstAndTheUnknownLast) {
             (Strings{"short: runs", "long: runs", "unknown: next"}));
 }
 
-TEST(Rounds, NothingIsSuspendedBecauseNobodyKnowsHowLongItNeeds) {
+TEST(Rounds, UnknownRemainingTimeSuspendsNoJob) {
   for (const char* policy : {"srtf", "ftf"}) {
     const RoundDecision decision = Made(policy).Decide(
         Gpus(1), std::vector{Admitted("a"), Needs(Pending("b"), 500)}, true, kRoundBegins);
@@ -154,7 +154,7 @@ TEST(Rounds, NothingIsSuspendedBecauseNobodyKnowsHowLongItNeeds) {
   }
 }
 
-TEST(Rounds, WhoseRemainingTimeIsRefutedGivesWay) {
+TEST(Rounds, JobWithARefutedRemainingTimeYields) {
   for (const char* policy : {"srtf", "ftf"}) {
     RoundWorkload refuted = Admitted("a");
     refuted.service.refuted = true;
@@ -164,7 +164,7 @@ TEST(Rounds, WhoseRemainingTimeIsRefutedGivesWay) {
   }
 }
 
-TEST(Rounds, WhoIsNearlyDoneIsLetEnd) {
+TEST(Rounds, NearlyDoneJobKeepsItsTurn) {
   EXPECT_EQ(Bands(Made("srtf"), 1, {Needs(Admitted("a"), 60), Needs(Pending("b"), 1)}),
             (Strings{"a: runs", "b: next"}));
   EXPECT_EQ(Bands(Made("srtf"), 1, {Needs(Admitted("a"), 61), Needs(Pending("b"), 1)}),
@@ -179,13 +179,13 @@ TEST(Rounds, ASecondStartCostsWhatARestartDoes) {
             (Strings{"b: runs", "a: next"}));
 }
 
-TEST(Rounds, FinishTimeFairnessPrefersWhoHasWaitedLongForLittle) {
+TEST(Rounds, FinishTimeFairnessPrefersShortJobsWithLongWaits) {
   std::vector<RoundWorkload> two = {Needs(Pending("new"), 100), Needs(Pending("old"), 100)};
   two[0].created = kRoundBegins - seconds(1);
   EXPECT_EQ(Bands(Made("ftf"), 1, two), (Strings{"old: runs", "new: next"}));
 }
 
-TEST(Rounds, WhatDoesNotFitIsPassedOver) {
+TEST(Rounds, SkipsJobsThatDoNotFit) {
   EXPECT_EQ(
       Bands(Made("las"), 4, {Pending("first", 3), Pending("large", 2, 1), Pending("small", 1, 2)}),
       (Strings{"first: runs", "small: runs", "large: next"}));
@@ -218,7 +218,7 @@ TEST(Rounds, AsMuchAsTheQuotaIsNextAndTheRestWaits) {
             (Strings{"w0: runs", "w1: runs", "w2: next", "w3: next", "w4: waits", "w5: waits"}));
 }
 
-TEST(Rounds, WhatNeedsMoreThanTheQuotaKeepsNobodyWaiting) {
+TEST(Rounds, JobLargerThanTheQuotaDelaysNoOther) {
   for (const char* policy : {"las", "fifo"}) {
     EXPECT_EQ(Bands(Made(policy), 2, {Pending("a", 3), Pending("b", 2)}),
               (Strings{"b: runs", "a: waits"}))
@@ -226,7 +226,7 @@ TEST(Rounds, WhatNeedsMoreThanTheQuotaKeepsNobodyWaiting) {
   }
 }
 
-TEST(Rounds, WhatIsLeftAloneHasItsGpusAndNoBand) {
+TEST(Rounds, IgnoredJobKeepsItsGpusAndBand) {
   std::vector<RoundWorkload> two = {Admitted("a", 2), Pending("b", 1)};
   two[0].left_alone = true;
   two[0].band = Band::kWaits;
@@ -236,7 +236,7 @@ TEST(Rounds, WhatIsLeftAloneHasItsGpusAndNoBand) {
   EXPECT_EQ(decision.order, std::vector<size_t>{1});
 }
 
-TEST(Rounds, WhatLeavesIsOneThatWaits) {
+TEST(Rounds, LeavingJobCountsAsWaiting) {
   std::vector<RoundWorkload> two = {Admitted("a", 1, 300), Pending("b")};
   two[0].state = RoundState::kLeaves;
   two[0].may_lose_turn = false;
@@ -246,8 +246,8 @@ TEST(Rounds, WhatLeavesIsOneThatWaits) {
 TEST(Rounds, QueuesGoByTheTimeThatAllGpusHad) {
   const Rounds rounds = Made("2d-las", {.queues = {.limits = {1000}}});
   RoundService wide;
-  rounds.Book(wide, Gpus(4), kRoundBegins, Rounds::Doing::kRan, seconds(251),
-              kRoundBegins + seconds(251));
+  rounds.Charge(wide, Gpus(4), kRoundBegins, Rounds::Doing::kRan, seconds(251),
+                kRoundBegins + seconds(251));
   EXPECT_EQ(wide.served, 4 * 251);
   EXPECT_EQ(wide.place.queue, 1U);
   RoundWorkload a = Pending("a", 4);
@@ -258,11 +258,11 @@ TEST(Rounds, QueuesGoByTheTimeThatAllGpusHad) {
 TEST(Rounds, WaitingLongBringsAJobBackToTheFirstQueueWhereThatIsAskedFor) {
   const Rounds rounds = Made("2d-las", {.queues = {.limits = {10}, .promote = 8}});
   RoundService service;
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kRan, seconds(20), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kRan, seconds(20), kRoundBegins);
   EXPECT_EQ(service.place.queue, 1U);
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(159), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(159), kRoundBegins);
   EXPECT_EQ(service.place.queue, 1U);
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(1), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(1), kRoundBegins);
   EXPECT_EQ(service.place.queue, 0U);
   EXPECT_EQ(service.served, 20);  // past service stays
 }
@@ -270,21 +270,21 @@ TEST(Rounds, WaitingLongBringsAJobBackToTheFirstQueueWhereThatIsAskedFor) {
 TEST(Rounds, TimeInWhichSomePodsRunIsNeither) {
   const Rounds rounds = Made("2d-las");
   RoundService service;
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kNeither, seconds(20), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kNeither, seconds(20), kRoundBegins);
   EXPECT_EQ(service, RoundService());
 }
 
 TEST(Rounds, AWaitIsSplitByWhatKeptIt) {
   const Rounds rounds = Made("las");
   RoundService service;
-  const auto book = [&](Rounds::Doing doing, int64_t length) {
-    rounds.Book(service, Gpus(2), kRoundBegins, doing, seconds(length), kRoundBegins);
+  const auto charge = [&](Rounds::Doing doing, int64_t length) {
+    rounds.Charge(service, Gpus(2), kRoundBegins, doing, seconds(length), kRoundBegins);
   };
-  book(Rounds::Doing::kWaited, 300);
-  book(Rounds::Doing::kUnplaced, 40);
-  book(Rounds::Doing::kNeither, 7);
-  book(Rounds::Doing::kRan, 100);
-  book(Rounds::Doing::kWaited, 5);
+  charge(Rounds::Doing::kWaited, 300);
+  charge(Rounds::Doing::kUnplaced, 40);
+  charge(Rounds::Doing::kNeither, 7);
+  charge(Rounds::Doing::kRan, 100);
+  charge(Rounds::Doing::kWaited, 5);
   EXPECT_EQ(service.delays.fair_share, Seconds(305));
   EXPECT_EQ(service.delays.fragmentation, Seconds(40));
   EXPECT_EQ(service.served, 200);
@@ -293,8 +293,9 @@ TEST(Rounds, AWaitIsSplitByWhatKeptIt) {
 TEST(Rounds, WaitingForANodeIsNoWaitThatPromotes) {
   const Rounds rounds = Made("2d-las", {.queues = {.limits = {10}, .promote = 8}});
   RoundService service;
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kRan, seconds(20), kRoundBegins);
-  rounds.Book(service, Gpus(1), kRoundBegins, Rounds::Doing::kUnplaced, seconds(999), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kRan, seconds(20), kRoundBegins);
+  rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kUnplaced, seconds(999),
+                kRoundBegins);
   EXPECT_EQ(service.place.queue, 1U);
 }
 
@@ -310,13 +311,13 @@ TEST(Rounds, GittinsGoesByTheSizesOfThePast) {
             (Strings{"young: runs", "old: next"}));
 }
 
-TEST(Rounds, BeginAtMultiplesOfTheirLengthWhoeverDecides) {
+TEST(Rounds, BeginAtMultiplesOfTheirLength) {
   const Rounds rounds = Made("las");
   EXPECT_EQ(rounds.RoundAt(kRoundBegins + seconds(299)), kRoundBegins);
   EXPECT_EQ(rounds.RoundAt(kRoundBegins), kRoundBegins);
 }
 
-TEST(Rounds, SaysWhatIsWrongWithSettings) {
+TEST(Rounds, ErrorsNameTheInvalidSetting) {
   const auto error = [](RoundSettings settings) {
     const Result<Rounds> made = Rounds::Make(std::move(settings));
     return made ? std::string() : made.error().message;
@@ -330,7 +331,7 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
   EXPECT_EQ(error({}), "");
 }
 
-TEST(Rounds, OfTheElasticPolicyTellBandsAsTheyAre) {
+TEST(Rounds, ElasticPolicyReportsBandsAsTheyAre) {
   RoundWorkload waits = Pending("b");
   waits.band = Band::kWaits;
   EXPECT_EQ(Bands(Made("fifo", {.elastic = true}), 1, {waits, Pending("c"), Admitted("a", 2)}),

@@ -20,7 +20,7 @@ ClusterChange Added(const std::string& name, uint64_t version) {
           version};
 }
 
-TEST(RecorderTest, NobodyElseMayReadTheFile) {
+TEST(RecorderTest, OnlyTheOwnerMayReadTheFile) {
   const Recording recording;
   EXPECT_EQ(std::filesystem::status(recording.File()).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -61,7 +61,7 @@ TEST(RecorderTest, ALineThatAKilledProgramDidNotFinishIsLeftOut) {
   EXPECT_EQ(report->counts.at("Change").same, 2U);
 }
 
-TEST(RecorderTest, WhatIsNoRecordingIsNotGoneThrough) {
+TEST(RecorderTest, RefusesToReplayOtherFiles) {
   EXPECT_EQ(Replay("").error().message, "the file contains no recording");
   EXPECT_EQ(Replay("hello").error().message, "line 1: not the beginning of a recording");
   EXPECT_THAT(Replay("{\"recording\":\"x\"}\n{\"call\":\"Reboot\"}\n{\"call\":\"KeepNews\"}\n")

@@ -26,7 +26,7 @@ TEST(CsvTableTest, FieldsAreReadByColumnName) {
   EXPECT_FALSE(table->Find("colour"));
 }
 
-TEST(CsvTableTest, AFieldKnowsItsLineAndColumnInTheText) {
+TEST(CsvTableTest, FieldHasItsLineAndColumn) {
   const auto table = CsvTable::Parse("a,bb\n\nxyz,7", "some.csv");
   ASSERT_TRUE(table);
   const auto field = table->At(0, 1);
@@ -46,7 +46,7 @@ TEST(CsvTableTest, NumbersAreReadToTheirEndAndAgainstTheirLimit) {
   }
 }
 
-TEST(CsvTableTest, WhatIsNoTableIsRejectedWithItsPlace) {
+TEST(CsvTableTest, ErrorsNameThePlaceInTheTable) {
   EXPECT_EQ(TableError(""), "some.csv:1: empty: write a header line with the columns' names");
   EXPECT_EQ(TableError("a,b\n1,2\n3\n"),
             "some.csv:3: 1 fields, but the header has 2 columns: write one for each, separated "

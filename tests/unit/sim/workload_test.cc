@@ -183,7 +183,7 @@ TEST(WorkloadTest, GpuCountsHaveTheirWeights) {
   EXPECT_NEAR(static_cast<double>(large) / 4000, 0.25, 0.025);
 }
 
-TEST(WorkloadTest, WhatIsWrittenIsReadTheSame) {
+TEST(WorkloadTest, TraceIsReadBackUnchanged) {
   const auto jobs = Make({.jobs_per_hour = 7, .gpus = {{1, 70}, {4, 30}}, .jobs = 500});
   const auto read = ParseTrace(ToTraceCsv(jobs), "made.csv");
   ASSERT_TRUE(read) << read.error().message;

@@ -34,7 +34,7 @@ double BySolver(const Plans& plans) {
   return Solve(program, {})->objective;
 }
 
-TEST(BestMean, IsWhatTheGeneralSolverFinds) {
+TEST(BestMean, EqualsTheSolutionOfTheGeneralSolver) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);

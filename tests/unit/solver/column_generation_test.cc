@@ -72,7 +72,7 @@ TEST(ColumnGenerationTest, MinimizesAsWell) {
   EXPECT_THAT(solution->prices, Pointwise(DoubleNear(1e-9), {4.0, -1.0}));
 }
 
-TEST(ColumnGenerationTest, WhereTheFirstHaveNoSolutionAllAreTaken) {
+TEST(ColumnGenerationTest, InfeasibleFirstColumnsAddAllOthers) {
   const Program program{.variables = {{.upper = 1, .objective = 1}, {.objective = 2}},
                         .rows = {{.lower = 3, .terms = {{0, 1}, {1, 1}}}}};
   const auto solution = SolveByColumns(program, First(program, 1), {});
@@ -93,7 +93,7 @@ TEST(ColumnGenerationTest, IntegersAreKept) {
   EXPECT_NEAR(solution->objective, 2, 1e-9);
 }
 
-TEST(ColumnGenerationTest, WhatMakesNoSenseIsRefused) {
+TEST(ColumnGenerationTest, RefusesAnInvalidProgram) {
   const Program program{.variables = {{.lower = 2, .upper = 1}}, .rows = {}};
   EXPECT_FALSE(SolveByColumns(program, First(program, 1), {}));
 }

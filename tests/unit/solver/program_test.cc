@@ -19,7 +19,7 @@ Program Two() {
       .rows = {{.lower = 1, .upper = 12, .terms = {{0, 1}, {1, 1}}}}};
 }
 
-TEST(ProgramTest, WhatMakesSenseIsValid) {
+TEST(ProgramTest, AcceptsValidPrograms) {
   EXPECT_TRUE(Validate(Two()).has_value());
   EXPECT_TRUE(Validate({}).has_value());
 }
@@ -30,7 +30,7 @@ struct ErrorCase {
   std::string message;
 };
 
-TEST(ProgramTest, WhatMakesNoSenseIsRefusedWithItsPosition) {
+TEST(ProgramTest, ErrorsNameTheInvalidPart) {
   const ErrorCase cases[] = {
       {"a bound that is no number", [](Program& p) { p.variables[1].upper = kNan; },
        "variable 1: a bound is not a number"},
@@ -73,7 +73,7 @@ TEST(ProgramTest, TheObjectiveIsTheWeightedSum) {
   EXPECT_EQ(Objective(Two(), std::vector<double>{1.5, 2}), 9);
 }
 
-TEST(ProgramTest, WhatASolutionBreaksIsNamed) {
+TEST(ProgramTest, NamesTheViolatedConstraint) {
   const auto violation = [](double x, double y) {
     return Violation(Two(), std::vector<double>{x, y});
   };

@@ -72,7 +72,7 @@ Program HardPacking(int things, int bags) {
   return program;
 }
 
-TEST(Solve, LinearProgramsTellThePricesOfTheirRows) {
+TEST(Solve, LinearProgramsHaveThePricesOfTheirRows) {
   // One more of the second material brings 1.5, of the third 1; the first is not used up.
   EXPECT_THAT(SolveWithin(Factory()).prices,
               ElementsAre(DoubleNear(0, kTolerance), DoubleNear(1.5, kTolerance),
@@ -130,7 +130,7 @@ TEST(SolveTest, NegativeAndFreeVariablesAreAllowed) {
   EXPECT_THAT(solution.values, ElementsAre(DoubleNear(-15, kTolerance), -5));
 }
 
-TEST(SolveTest, WhatHasNoSolutionIsInfeasible) {
+TEST(SolveTest, ProgramWithoutASolutionIsInfeasible) {
   Program continuous = Factory();
   continuous.rows.push_back({.lower = 100, .terms = {{0, 1}, {1, 1}}});
   EXPECT_EQ(SolveWithin(continuous).status, SolveStatus::kInfeasible);
@@ -162,7 +162,7 @@ TEST(SolveTest, AProgramWithoutRowsOrVariablesIsSolvedToo) {
   EXPECT_EQ(SolveWithin({.rows = {{.lower = 1}}}).status, SolveStatus::kInfeasible);
 }
 
-TEST(SolveTest, WhatMakesNoSenseIsAnError) {
+TEST(SolveTest, InvalidProgramIsAnError) {
   Program program = Factory();
   program.rows[0].terms[0].variable = 7;
   EXPECT_EQ(ErrorOf(program), "row 0: variable 7 does not exist");

@@ -73,7 +73,7 @@ JsonTree Patched(std::string_view pod, const AdmissionDecision& decision) {
   return *tree;
 }
 
-TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
+TEST(PodReviewTest, ReadsTheFieldsThatAdmissionNeeds) {
   const PodReview review = ReadReview(
       R"({"metadata":{"labels":{"a":"b"},"annotations":{"k":"vw"}},"spec":{"schedulerName":"s",
       "nodeSelector":{"disk":"ssd"},"containers":[{"name":"x"},
@@ -179,9 +179,9 @@ std::string TermsWith(std::string_view spec) {
 
 TEST(PodReviewTest, ThePodIsKeptOffNodesWithGpusOfAnotherProduct) {
   const std::string is_it = R"({"key":"nvidia.com/gpu.product","operator":"In","values":["A100"]})";
-  const std::string not_said = R"({"key":"nvidia.com/gpu.product","operator":"DoesNotExist"})";
-  EXPECT_EQ(TermsWith(""),
-            R"([{"matchExpressions":[)" + is_it + R"(]},{"matchExpressions":[)" + not_said + "]}]");
+  const std::string is_absent = R"({"key":"nvidia.com/gpu.product","operator":"DoesNotExist"})";
+  EXPECT_EQ(TermsWith(""), R"([{"matchExpressions":[)" + is_it + R"(]},{"matchExpressions":[)" +
+                               is_absent + "]}]");
   EXPECT_EQ(TermsWith(R"("nodeSelector":{"nvidia.com/gpu.product":"A100"},)"), "null");
 
   const auto required = [](const std::string& terms) {
@@ -196,11 +196,11 @@ TEST(PodReviewTest, ThePodIsKeptOffNodesWithGpusOfAnotherProduct) {
       R"({"matchExpressions":[{"key":"nvidia.com/gpu.product","operator":"In","values":["H100"]}]})";
   EXPECT_EQ(TermsWith(required(R"([{"matchExpressions":[)" + zone + "]," + fields + "}]")),
             R"([{"matchExpressions":[)" + zone + "," + is_it + "]," + fields +
-                R"(},{"matchExpressions":[)" + zone + "," + not_said + "]," + fields + "}]");
+                R"(},{"matchExpressions":[)" + zone + "," + is_absent + "]," + fields + "}]");
   EXPECT_EQ(TermsWith(required("[{}," + own + "]")), "[{}," + own + "]");
 }
 
-TEST(PodReviewTest, WhatWeWroteIsNotTakenForTheAuthors) {
+TEST(PodReviewTest, OwnAmountsAreNotTakenForTheAuthors) {
   const JsonTree first =
       Patched(PodWith(R"({"requests":{"cpu":"1"},"limits":{"nvidia.com/gpu":"2"}})"), Managed());
   const WrittenAmounts written = ReadReview(first.Write()).pod().gpu_containers[0].written;
@@ -250,7 +250,7 @@ TEST(PodReviewTest, PodsWithoutContainersOrSpecAreNoTrouble) {
     EXPECT_TRUE(ReadReview(pod).pod().gpu_containers.empty()) << pod;
 }
 
-TEST(PodReviewTest, WhatCannotBeReadIsToldWithItsPath) {
+TEST(PodReviewTest, ProblemsNameTheirPath) {
   const auto problem = [](std::string_view pod) {
     const Result<PodReview> review = PodReview::Read(ReviewOf(pod), kGpu);
     EXPECT_TRUE(review);
@@ -265,7 +265,7 @@ TEST(PodReviewTest, WhatCannotBeReadIsToldWithItsPath) {
               HasSubstr("\"many\" is not a quantity"));
 }
 
-TEST(PodReviewTest, APodOfMoreValuesThanAnybodyMeansIsToldAndCanBeAnswered) {
+TEST(PodReviewTest, HugePodHasAProblemAndCanBeAnswered) {
   std::string many = "0";
   for (int i = 0; i < 70'000; ++i) many += ",0";
   const auto review =
@@ -275,7 +275,7 @@ TEST(PodReviewTest, APodOfMoreValuesThanAnybodyMeansIsToldAndCanBeAnswered) {
   EXPECT_FALSE(review->head().uid.empty());
 }
 
-TEST(PodReviewTest, OtherVersionsAndOperationsAreToldAndCanBeAnswered) {
+TEST(PodReviewTest, OtherVersionsAndOperationsCanBeAnswered) {
   const auto beta = PodReview::Read(ReviewOf(PodWith(kPlain), "v1beta1"), kGpu);
   ASSERT_TRUE(beta);
   EXPECT_EQ(beta->problem_kind(), "version");
@@ -285,7 +285,7 @@ TEST(PodReviewTest, OtherVersionsAndOperationsAreToldAndCanBeAnswered) {
   EXPECT_EQ(update->problem_kind(), "operation");
 }
 
-TEST(PodReviewTest, WhatIsNoReviewCannotBeAnswered) {
+TEST(PodReviewTest, OtherTextCannotBeAnswered) {
   for (const char* text :
        {"", "{", "null", "[]", "{}", R"({"kind":"Pod","apiVersion":"v1"})",
         R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"})",
@@ -329,9 +329,10 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
 }
 
 TEST(PodPatchTest, ASizeThatIsNotToCountIsWrittenOver) {
-  const std::string says = R"(,"labels":{"synergy.io/gang":"deep","synergy.io/gang-size":"3"})";
+  const std::string labels_text =
+      R"(,"labels":{"synergy.io/gang":"deep","synergy.io/gang-size":"3"})";
   const AdmissionDecision decision = {AdmissionOutcome::kStarting, std::nullopt, {}, 1};
-  const JsonTree labels = Patched(PodWith(kPlain, "", says), decision).At("metadata/labels");
+  const JsonTree labels = Patched(PodWith(kPlain, "", labels_text), decision).At("metadata/labels");
   EXPECT_EQ(labels.At("synergy.io~1gang-size").text, "1");
   EXPECT_EQ(labels.At("synergy.io~1gang").text, "deep");
 }
@@ -349,7 +350,7 @@ TEST(PodPatchTest, TheNameOfItsGangAndWhatItIsToBeWithinAreLabelsBesideTheSize) 
   EXPECT_EQ(labels.At("synergy.io~1gang-within").text, "rack");
 }
 
-TEST(PodPatchTest, WhatItsGangLosesWhenSpreadIsAnAnnotationOfOursAlone) {
+TEST(PodPatchTest, OnlySynergyWritesTheSpreadCostAnnotation) {
   AdmissionDecision decision = Managed();
   const std::string forged = R"(,"annotations":{"synergy.io/spread-cost":"nodes=1"})";
   const auto annotations = [&] {
@@ -372,7 +373,7 @@ TEST(PodPatchTest, StrictEnforcementLimitsCpuToo) {
   EXPECT_EQ(pod.At("metadata/annotations/synergy.io~1enforcement").text, "strict");
 }
 
-TEST(PodPatchTest, AMemoryLimitIsAddedWhereAdmissionSaysSo) {
+TEST(PodPatchTest, AddsAMemoryLimitOnDecision) {
   AdmissionDecision decision = Managed(Enforcement::kStrict);
   decision.figures->memory_limit = GiB(32);
   const JsonTree pod = Patched(PodWith(kPlain), decision);
@@ -404,7 +405,7 @@ TEST(PodPatchTest, TheSameAmountInOtherWordsStays) {
             R"({"cpu":"6000m","memory":34359738368})");
 }
 
-TEST(PodPatchTest, TheContainerIsToldItsAllocationUnlessTheUserSaysOtherwise) {
+TEST(PodPatchTest, SetsTheAllocationVariablesUnlessTheUserDid) {
   JsonTree pod =
       Patched(PodWith(kPlain, R"x(,"env":[{"name":"A","value":"$(SYNERGY_CPUS)"}])x"), Managed());
   const std::string_view env = "spec/containers/1/env";
@@ -421,7 +422,7 @@ TEST(PodPatchTest, TheContainerIsToldItsAllocationUnlessTheUserSaysOtherwise) {
   EXPECT_EQ(pod.At("spec/containers/1/env/1/value").text, "4");
 }
 
-TEST(PodPatchTest, TheMostThatItMayGetIsToldInWholeCores) {
+TEST(PodPatchTest, VariableHasTheMostCpuInWholeCores) {
   AdmissionDecision decision = Managed();
   decision.figures->most_cpu = MilliCpu(11'200);
   const JsonTree pod = Patched(PodWith(kPlain), decision);
@@ -466,7 +467,7 @@ TEST(PodPatchTest, ARestartOnResizeIsNotWhatWeNeed) {
   EXPECT_EQ(pod.At("spec/containers/1/resizePolicy/0/restartPolicy").text, "NotRequired");
 }
 
-TEST(PodPatchTest, WhatAUserWroteInOurNameIsReplacedOrRemoved) {
+TEST(PodPatchTest, ReplacesOrRemovesForgedAnnotations) {
   const JsonTree pod =
       Patched(PodWith(kPlain, "",
                       R"(,"annotations":{"synergy.io/floor":"{\"cpu\":\"99\",\"memory\":\"9Ti\"}",
@@ -562,7 +563,7 @@ TEST(ReviewAnswerTest, RepeatsTheHeadAndHasPatchAndTypeTogetherOrNeither) {
       R"("patchType":"JSONPatch","patch":"WzFd","warnings":["a","b"]}})");
 }
 
-TEST(ReviewAnswerTest, ARefusalSaysWhy) {
+TEST(ReviewAnswerTest, RefusalHasItsReason) {
   EXPECT_THAT(
       WriteReviewAnswer({"v", "u"}, {.allowed = false, .message = "spec.points: no"}),
       HasSubstr(

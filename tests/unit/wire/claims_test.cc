@@ -64,14 +64,14 @@ ClaimingPod Growing() {
           .phase = "Running"};
 }
 
-TEST(ClaimsTest, WhatSynergyWroteOnAManagedPodCounts) {
+TEST(ClaimsTest, AnnotationsWrittenBySynergyCount) {
   EXPECT_EQ(Held().KeptNode(), "n7");
   EXPECT_EQ(ToTimeText(Held().Read().waiting->kept_until), "2026-11-21T07:05:50.000000Z");
   EXPECT_EQ(Growing().Counted(), Cores(5));
   EXPECT_EQ(ToTimeText(Growing().Read().fungible->announced_until), "2026-11-21T07:07:00.000000Z");
 }
 
-TEST(ClaimsTest, WhatOthersWroteDoesNot) {
+TEST(ClaimsTest, AnnotationsWrittenByOthersDoNotCount) {
   const std::string others[] = {
       "",
       Entry("kubectl", "hold"),

@@ -57,7 +57,7 @@ std::string ErrorOf(const std::string& items) {
   return list ? "no error" : list.error().message;
 }
 
-TEST(ClusterListTest, WhatIsWrittenIsReadAsTheApiServersOwnAnswer) {
+TEST(ClusterListTest, WrittenListEqualsTheApiServersAnswer) {
   const auto list = ReadClusterList(Written(), {.gpu_resource = kGpu, .claims = {}});
   ASSERT_TRUE(list) << list.error().message;
   const auto direct = ObjectReader(kGpu).ReadList<Pod>(kPods);
@@ -80,7 +80,7 @@ TEST(ClusterListTest, WhatIsWrittenIsReadAsTheApiServersOwnAnswer) {
   EXPECT_TRUE(list->profiles.front().profile);
 }
 
-TEST(ClusterListTest, NothingIsKeptThatNobodyReads) {
+TEST(ClusterListTest, OmitsUnusedMembers) {
   const std::string text = Written();
   EXPECT_THAT(text, Not(HasSubstr("hush")));
   EXPECT_THAT(text, Not(HasSubstr("TOKEN")));

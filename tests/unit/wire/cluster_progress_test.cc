@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using wire::ReadClusterProgress;
 using wire::WriteClusterProgress;
 
-TEST(ClusterProgressTest, WhatIsWrittenIsRead) {
+TEST(ClusterProgressTest, ProgressIsReadBackUnchanged) {
   KnownProgress known;
   known.pod = {.uid = "1", .pod_namespace = "team", .name = "train", .total = 10, .rate = 1.5};
   known.node = "n1";
@@ -26,14 +26,14 @@ TEST(ClusterProgressTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(*read, progress);
 }
 
-TEST(ClusterProgressTest, APodsMembersAreThoseThatItsAgentToldAndMore) {
+TEST(ClusterProgressTest, MembersOfAPodAreThoseOfItsAgentAndMore) {
   const ClusterProgress progress{
       {{.pod = {.uid = "1", .name = "train", .rate = 2}, .node = "n1", .age = seconds(1)}}};
   EXPECT_EQ(WriteClusterProgress(progress),
             R"({"pods":[{"uid":"1","name":"train","rate":2,"node":"n1","age":1000000000}]})");
 }
 
-TEST(ClusterProgressTest, WhatMakesNoSenseIsAnError) {
+TEST(ClusterProgressTest, InvalidTextIsAnError) {
   EXPECT_FALSE(ReadClusterProgress("no JSON"));
   const auto read = ReadClusterProgress(R"({"pods":[{"rate":"fast"}]})");
   ASSERT_FALSE(read);

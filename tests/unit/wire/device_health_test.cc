@@ -15,7 +15,7 @@ std::vector<UnhealthyDevice> Ill(const std::string& statuses) {
   return ReadUnhealthyDevices(R"({"status":{"containerStatuses":)" + statuses + "}}");
 }
 
-TEST(DeviceHealth, WhatIsNotHealthyIsTold) {
+TEST(DeviceHealth, ListsUnhealthyDevices) {
   EXPECT_THAT(
       Ill(R"([{"name":"train","allocatedResourcesStatus":[{"name":"nvidia.com/gpu","resources":[)"
           R"({"resourceID":"GPU-1","health":"Healthy"},{"resourceID":"GPU-2","health":"Unhealthy"},)"
@@ -33,7 +33,7 @@ TEST(DeviceHealth, WhatIsNotHealthyIsTold) {
       ElementsAre(UnhealthyDevice{"sidecar", "nvidia.com/gpu", "GPU-1", "Unhealthy", ""}));
 }
 
-TEST(DeviceHealth, WhatMakesNoSenseIsPassedOver) {
+TEST(DeviceHealth, SkipsInvalidEntries) {
   for (const char* pod : {"", "{", "[]", "null", R"({"status":[]})",
                           R"({"status":{"containerStatuses":{"name":"train"}}})"})
     EXPECT_THAT(ReadUnhealthyDevices(pod), IsEmpty()) << pod;

@@ -35,7 +35,7 @@ BudgetRead ReadBudget(const std::string& spec, const std::string& status = "{}")
 const Labels kTrain = {{"app", "train"}, {"tier", "gold"}};
 const Labels kServe = {{"app", "serve"}};
 
-TEST(DisruptionBudgets, AreReadWithWhatTheyAllow) {
+TEST(DisruptionBudgets, HaveTheirSelectorAndAllowance) {
   const BudgetRead read = ReadBudget(
       R"({"selector":{"matchLabels":{"app":"train"}}})",
       R"({"disruptionsAllowed":3,"disruptedPods":{"a":"2026-01-01T00:00:00Z","b":null}})");

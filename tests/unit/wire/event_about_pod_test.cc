@@ -15,7 +15,7 @@ namespace {
 const WallTime kNoon = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} +
                        std::chrono::hours(12) + std::chrono::milliseconds(999);
 
-TEST(WriteEventAboutPod, SaysWhatHappenedToWhomAndWhen) {
+TEST(WriteEventAboutPod, HasObjectReasonAndTime) {
   EXPECT_EQ(WriteEventAboutPod({"job-0.1f", "team-a", "job-0", "1234-ab", "Normal", "SynergyGrown",
                                 "1 to 2", "synergy-controller", "c-0", kNoon,
                                 kNoon + std::chrono::minutes(1), 3}),

@@ -26,7 +26,7 @@ PodWatchEvent ReadValidEvent(std::string_view text) {
   return event ? std::move(*event) : PodWatchEvent();
 }
 
-TEST(WatchEvents, SayWhatWasTooMuchToRead) {
+TEST(WatchEvents, TooLargeEventHasAReason) {
   std::string labels;
   for (int i = 0; i < 70'000; ++i) labels += R"("a":"x",)";
   const PodWatchEvent event = ReadValidEvent(
@@ -55,7 +55,7 @@ TEST(WatchEvents, CarryAnObjectAndItsVersion) {
   }
 }
 
-TEST(WatchEvents, ThatAreBookmarksHaveAVersionOnly) {
+TEST(WatchEvents, BookmarkHasAVersionOnly) {
   const PodWatchEvent event = ReadValidEvent(
       R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"42","creationTimestamp":null},"spec":{"containers":null}}})");
   EXPECT_EQ(event.type, WatchEventType::kBookmark);
@@ -63,7 +63,7 @@ TEST(WatchEvents, ThatAreBookmarksHaveAVersionOnly) {
   EXPECT_THAT(event.problems, IsEmpty());
 }
 
-TEST(WatchEvents, ThatAreErrorsSayWhatToDo) {
+TEST(WatchEvents, ErrorEventHasItsCode) {
   const std::vector<std::pair<std::string, ErrorCode>> cases = {
       {"410", ErrorCode::kGone},        {"401", ErrorCode::kDenied},
       {"403", ErrorCode::kDenied},      {"404", ErrorCode::kNotFound},
@@ -93,7 +93,7 @@ TEST(WatchEvents, DeliverAnObjectWithABadField) {
                           "pod a: spec.priority: must be a whole number, not an array"));
 }
 
-TEST(WatchEvents, AreRefusedWhenTheyAreNone) {
+TEST(WatchEvents, RefuseOtherText) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {R"({"type":"ADDED","object":)", "not JSON at byte 25: Invalid value."},
       {R"({"object":{}})", R"("" is not a type of watch event)"},

@@ -78,7 +78,7 @@ TEST(ExtenderArgsTest, NoNodesAreNoneAndNoError) {
   }
 }
 
-TEST(ExtenderArgsTest, WhatIsWrongIsSaid) {
+TEST(ExtenderArgsTest, ErrorsNameTheField) {
   struct Case {
     std::string members;
     std::string_view message;
@@ -122,7 +122,7 @@ TEST(ExtenderArgsTest, ABodyCutShortAnywhereIsRefused) {
   }
 }
 
-TEST(ExtenderArgsTest, NestingIsPassedOverWhereNobodyReadsIt) {
+TEST(ExtenderArgsTest, SkipsNestingOfUnusedMembers) {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const std::string_view member : {"Pod", "Other"}) {
     EXPECT_EQ(ErrorOf(fmt::format(R"({{"{}":{{"a":{}}},{}}})", member, deep, kNamedPod)),

@@ -66,7 +66,7 @@ TEST(GangOwnerTest, AnIndexedJobIsAskedByItsNameAndUid) {
   EXPECT_EQ(owner->described, "Job team/bert");
 }
 
-TEST(GangOwnerTest, NobodyIsAskedAboutOtherPods) {
+TEST(GangOwnerTest, IsNoneForOtherPods) {
   const std::string job = OwnerOf("batch/v1", "Job", "bert");
   const std::string indexed(kIndexed);
   const std::vector<std::pair<std::string, PodToAdmit>> cases = {
@@ -126,13 +126,13 @@ TEST(GangOwnerTest, AJobIsAGangWhereAllItsPodsRunTogetherAndFindEachOther) {
   for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, owner), size) << text;
 }
 
-TEST(GangOwnerTest, AnotherJobOfThatNameSaysNothing) {
+TEST(GangOwnerTest, AnotherJobOfThatNameHasNoSize) {
   GangOwner owner = *FindGangOwner(JobPod());
   owner.uid = "8";
   EXPECT_EQ(SizeBy(IndexedJob("4", "4"), owner), 1);
 }
 
-TEST(GangOwnerTest, WhatHasPodsHasBegun) {
+TEST(GangOwnerTest, JobWithActivePodsHasBegun) {
   const GangOwner owner = *FindGangOwner(JobPod());
   const auto begun = [&](std::string_view status) {
     return ReadGangSize(Job("", status), owner, kGpuResource)->begun;
@@ -168,7 +168,7 @@ TEST(GangOwnerTest, AReplicatedJobIsAGangOfItsReplicasTimesTheirPods) {
   EXPECT_EQ(size("256", "256"), 1);
 }
 
-TEST(GangOwnerTest, AJobSetWithoutSensibleReplicasSaysNothing) {
+TEST(GangOwnerTest, JobSetWithInvalidReplicasHasNoSize) {
   for (const char* replicas : {"", "0", "-2", "257", "many", "2x", "99999999999999999999"})
     EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet(replicas)))) << replicas;
 }
@@ -250,7 +250,7 @@ TEST(GangOwnerTest, AnElasticPyTorchJobIsItsLeastWorkersOfTheLowestIndices) {
   EXPECT_EQ(read(R"({"minReplicas":2})", six + R"(,"Master":)" + Replica("1", "1")).size, 1);
 }
 
-TEST(GangOwnerTest, AJobThatNamesItsGangSaysItsSize) {
+TEST(GangOwnerTest, JobThatNamesItsGangHasASize) {
   const auto owner =
       FindGangOwner(OwnedPod(R"("batch.kubernetes.io/job-name":"bert","synergy.io/gang":"all")",
                              OwnerOf("batch/v1", "Job", "bert")));
@@ -410,7 +410,7 @@ TEST(GangOwnerTest, ALauncherWithGpusIsAMemberIfItIsCreatedWithTheWorkers) {
   EXPECT_EQ(size("1", R"("launcherCreationPolicy":"WaitForWorkersReady",)", true), 1);
 }
 
-TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
+TEST(GangOwnerTest, PodGroupHasItsLeastMembers) {
   const std::string label = R"("scheduling.x-k8s.io/pod-group":"g")";
   const auto owner = FindGangOwner(OwnedPod(label, ""));
   ASSERT_TRUE(owner);
@@ -461,7 +461,7 @@ TEST(GangOwnerTest, ALongNameIsALabelThatIsCutAndKeepsItApart) {
   EXPECT_THAT(FindSchedulingGroup(PodOfGroup(longest))->path, ::testing::EndsWith("/" + longest));
 }
 
-TEST(GangOwnerTest, NoGroupIsAskedThatIsNoneOrWhereThePodSaysItself) {
+TEST(GangOwnerTest, InvalidGroupOrLabelledPodHasNoSchedulingGroup) {
   for (const char* group : {R"({})", R"({"podGroupName":""})", R"({"podGroupName":null})", "null",
                             R"({"podGroupName":"../../secrets/x"})", R"({"podGroupName":"a?b"})",
                             R"({"podGroupName":".."})", R"({"podGroupName":"A"})"})
@@ -501,7 +501,7 @@ TEST(GangOwnerTest, TheSizeOfAPodGroupIsItsMinCount) {
   for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, group), size) << text;
 }
 
-TEST(GangOwnerTest, TheTopologyOfAPodGroupSaysWhatItIsToBeWithin) {
+TEST(GangOwnerTest, TopologyOfAPodGroupLimitsTheGang) {
   const GangOwner group = *FindSchedulingGroup(PodOfGroup("bert"));
   const auto within = [&](std::string_view topology) {
     return ReadGangSize(fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":2}}}},

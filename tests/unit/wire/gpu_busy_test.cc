@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using wire::ReadNodeBusy;
 using wire::WriteNodeBusy;
 
-TEST(GpuBusyTest, WhatIsWrittenIsRead) {
+TEST(GpuBusyTest, BusyTimesAreReadBackUnchanged) {
   const NodeBusy busy{WallTime(seconds(1700000000)),
                       {{"team", "train-0", "main", 12.25, WallTime(seconds(1699999000))},
                        {"team", "train-1", "main", 0, WallTime(seconds(1699999001))}}};
@@ -23,11 +23,11 @@ TEST(GpuBusyTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(*read, busy);
 }
 
-TEST(GpuBusyTest, WhatANewerPluginAddsIsPassedOver) {
+TEST(GpuBusyTest, SkipsMembersOfNewerPlugins) {
   EXPECT_TRUE(ReadNodeBusy(R"({"at":5,"new":{},"containers":[{"pod":"a","new":[2]}]})"));
 }
 
-TEST(GpuBusyTest, WhatIsWrongIsNamed) {
+TEST(GpuBusyTest, ErrorsNameTheProblem) {
   const auto error_of = [](const std::string& text) {
     const auto read = ReadNodeBusy(text);
     return read ? "no error" : read.error().message;

@@ -42,7 +42,7 @@ std::string ErrorOf(const std::string& text) {
   return read ? "no error" : read.error().message;
 }
 
-TEST(GpuInventoryTest, WhatIsWrittenIsRead) {
+TEST(GpuInventoryTest, InventoryIsReadBackUnchanged) {
   const auto read = ReadGpuInventory(WriteGpuInventory(SampleGpus()));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(*read, SampleGpus());
@@ -69,7 +69,7 @@ TEST(GpuInventoryTest, SixtyFourLinkedGpusFitIntoAnAnnotation) {
   EXPECT_EQ(ReadGpuInventory(text).value().inventory.link(0, 63).nvlinks, 12);
 }
 
-TEST(GpuInventoryTest, WhatANewerVersionAddsIsPassedOver) {
+TEST(GpuInventoryTest, SkipsMembersOfNewerVersions) {
   const auto read = ReadGpuInventory(
       R"({"version":1,"gpus":[{"id":"a","speed":9}],"links":[],"labels":[],"more":{}})");
   ASSERT_TRUE(read.has_value()) << read.error().message;
@@ -117,7 +117,7 @@ TEST(GpuInventoryTest, APatchSetsAndRemovesLabelsAndQuotesTheAnnotation) {
             R"("annotations":{"synergy.io/gpu-inventory":"{\"version\":1}"}}})");
 }
 
-TEST(GpuReportTest, ItHasHealthByResourceWithReasons) {
+TEST(GpuReportTest, HasHealthByResourceWithReasons) {
   const GpuInventory inventory(MakeGpus(1, 1));
   const auto advertisement =
       Advertise(inventory, {}, [](std::string_view) -> GpuHealth { return {false, "Xid 79"}; });
@@ -129,7 +129,7 @@ TEST(GpuReportTest, ItHasHealthByResourceWithReasons) {
           R"("resources":{"nvidia.com/gpu":[{"id":"GPU-0","healthy":false,"reason":"Xid 79"}]})"));
 }
 
-TEST(GpuReportTest, ItNamesGpusThatCannotBeReached) {
+TEST(GpuReportTest, ListsGpusThatCannotBeReached) {
   EXPECT_THAT(wire::WriteGpuReport(GpuInventory(), {}, {{2, "GPU is lost"}}),
               HasSubstr(R"("unreachable":["index 2: GPU is lost"])"));
 }

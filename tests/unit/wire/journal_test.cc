@@ -147,7 +147,7 @@ TEST(JournalTest, NumbersAreExactToTheirEnds) {
 }
 
 // A limit of zero is a limit, and a demand of zero is a demand.
-TEST(JournalTest, WhatIsThereAndZeroIsNotWhatIsMissing) {
+TEST(JournalTest, ZeroDiffersFromMissing) {
   Pod pod = MakePod("p", {});
   pod.demand = ResourceVector{};
   ManagedContainer fungible;
@@ -163,7 +163,7 @@ TEST(JournalTest, WhatIsThereAndZeroIsNotWhatIsMissing) {
   EXPECT_EQ(again.waiting, nullptr);
 }
 
-TEST(JournalTest, RefusesWhatItDoesNotWriteAndSaysWhere) {
+TEST(JournalTest, ErrorsNameTheRefusedMember) {
   const auto problem = [](std::string_view line) {
     const auto read = ReadJournalLine(line);
     EXPECT_FALSE(read) << line;

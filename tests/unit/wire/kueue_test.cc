@@ -56,7 +56,7 @@ TEST(Workloads, HaveTheGpusOfAllTheirPods) {
   EXPECT_FALSE(workload.has_quota);
 }
 
-TEST(Workloads, AreOfTheirControllingOwner) {
+TEST(Workloads, OwnerIsTheControllingOne) {
   const auto workload = Only<Workload>(
       R"(,"ownerReferences":[{"apiVersion":"v1","kind":"Team","name":"t","uid":"t"},
          {"apiVersion":"batch/v1","kind":"Job","name":"train","uid":"j","controller":true}])",
@@ -77,7 +77,7 @@ TEST(Workloads, HaveAsManyPodsAsWereAdmittedAndAreNotDone) {
   EXPECT_EQ(workload.pods, 4);
 }
 
-TEST(Workloads, TellByConditionsWhetherTheyHaveQuota) {
+TEST(Workloads, ConditionsShowWhetherTheyHaveQuota) {
   const auto workload = Only<Workload>(kJob, Spec(PodSet("a", 1, 1)) +
                                                  R"(,"status":{"conditions":[
                   {"type":"QuotaReserved","status":"True","lastTransitionTime":"2026-11-21T08:00:00Z"},
@@ -109,7 +109,7 @@ TEST(Workloads, LoseTheirTurnOnlyIfTheyCanBeSuspendedAndCheckpoint) {
   EXPECT_FALSE(may("LeaderWorkerSet", PodSet("a", 1, 1)));
 }
 
-TEST(Workloads, LetTheirProfilesSayThatTheyCheckpoint) {
+TEST(Workloads, ProfileMayDeclareCheckpoints) {
   const auto set = [](const std::string& metadata) {
     return fmt::format(
         R"({{"name":"a","count":1,"template":{{"metadata":{},
@@ -137,7 +137,7 @@ TEST(Workloads, LetTheirProfilesSayThatTheyCheckpoint) {
   EXPECT_FALSE(may("Pod", silent));
 }
 
-TEST(Workloads, ThatTheUserStoppedAreNotActive) {
+TEST(Workloads, StoppedWorkloadIsNotActive) {
   EXPECT_FALSE(Only<Workload>(kJob, Spec(PodSet("a", 1, 1), R"(,"active":false)")).active);
 }
 

@@ -53,7 +53,7 @@ TEST(Lists, CountPodsAsTheyStandOnTheirNodes) {
   EXPECT_EQ(page->items.front().requests.main.cpu, Cores(3));
 }
 
-TEST(Lists, DeliverAnObjectWithABadFieldAndSayWhatIsWrong) {
+TEST(Lists, ObjectWithABadFieldComesWithItsProblem) {
   const auto page = ListReader().ReadList<Pod>(
       R"({"items":[{"metadata":{"name":"a","namespace":"x","uid":"1","annotations":{"synergy.io/demand":"?"}},
                     "spec":{"nodeName":"n","containers":[{"resources":{"requests":{"cpu":"12x","memory":"1Gi","nvidia.com/gpu":"1"}}}]}},
@@ -93,7 +93,7 @@ TEST(Lists, LeaveOutItemsThatAreNoObjects) {
                                           "items[2]: must be an object, not a number"));
 }
 
-TEST(Lists, TellOfAFewProblemsPerObjectAndCountTheRest) {
+TEST(Lists, ListAFewProblemsPerObjectAndCountTheRest) {
   std::string containers;
   for (int i = 0; i < 100; ++i) containers += R"({"resources":{"requests":{"cpu":"x"}}},)";
   const auto page = ListReader().ReadList<Pod>(fmt::format(
@@ -104,7 +104,7 @@ TEST(Lists, TellOfAFewProblemsPerObjectAndCountTheRest) {
   EXPECT_EQ(page->problems.back(), "pod a: and 92 more");
 }
 
-TEST(Lists, AreRefusedWhenTheyAreNone) {
+TEST(Lists, RefuseOtherText) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "not JSON at byte 0: The document is empty."},
       {"[]", "must be an object, not an array"},
@@ -145,7 +145,7 @@ std::string ListText(const std::vector<std::string>& items) {
   return fmt::format(R"({{"items":[{}]}})", fmt::join(items, ","));
 }
 
-TEST(Lists, AreReadHoweverDeepWhatNobodyReadsIsNested) {
+TEST(Lists, UnusedMembersMayNestDeeply) {
   const std::string managed = R"(,"managedFields":[{"fieldsV1":)" + Deep(100'000) + "}]";
   for (const std::string& metadata : {managed, R"(,"other":)" + Deep(70)}) {
     const auto page = ListReader().ReadList<Pod>(ListText({PodItem("a", metadata), PodItem("b")}));
@@ -157,7 +157,7 @@ TEST(Lists, AreReadHoweverDeepWhatNobodyReadsIsNested) {
   }
 }
 
-TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
+TEST(Lists, OnlyAnnotationsInManagedFieldsCount) {
   // managedFields of any size must not count.
   std::string fields;
   for (int i = 0; i < 100'000; ++i) fields += fmt::format(R"("f:{}":{{}},)", i);
@@ -169,7 +169,7 @@ TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
 }
 
 // At any position in the object.
-TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
+TEST(Lists, TooLargePodStillHasItsAmounts) {
   std::string labels = R"(,"labels":{)";
   std::string values =
       R"(,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
@@ -201,7 +201,7 @@ TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
   }
 }
 
-TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
+TEST(Lists, ObjectsAreBounded) {
   std::string labels = R"(,"labels":{"a":"x")";
   for (int i = 0; i < 1000; ++i) labels += fmt::format(R"(,"l{}":"x")", i);
   const auto page = ListReader().ReadList<Pod>(ListText({PodItem("a", labels + "}")}));
@@ -211,7 +211,7 @@ TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
   EXPECT_EQ(page->unread[0].object.requests.main.cpu, Cores(3));
 }
 
-TEST(Lists, OfWarningsAsManyAreKeptAsTheWebhookWrites) {
+TEST(Lists, WarningsAreBoundedAsTheWebhookWritesThem) {
   const auto page = ObjectReader("cpu").ReadList<Pod>(
       ListText({PodItem("a", R"(,"annotations":{"synergy.io/warnings":")" +
                                  std::string(250'000, 'x') + R"("})"),

@@ -75,7 +75,7 @@ TEST(ReadManagedContainer, PlansWithTheContainersDemandAndWhatTheOthersAskFor) {
   EXPECT_EQ(PodText().Read().demand, Amounts(MilliCpu(6500), GiB(16)));
 }
 
-TEST(ReadManagedContainer, KnowsWhatInitContainersNeedBesideTheOtherContainers) {
+TEST(ReadManagedContainer, ComputesTheExtraAmountsOfInitContainers) {
   EXPECT_EQ(PodText().Read().fungible->init_peak, ResourceVector{});
   PodText text;
   text.init_containers =
@@ -90,14 +90,14 @@ TEST(ReadManagedContainer, KnowsWhatInitContainersNeedBesideTheOtherContainers) 
   EXPECT_EQ(text.Read().fungible->init_peak, ResourceVector{});
 }
 
-TEST(ReadManagedContainer, LeavesPodsAloneWhoseContainerIsNotThere) {
+TEST(ReadManagedContainer, IgnoresPodsWhoseContainerIsMissing) {
   PodText text;
   text.annotations = R"("synergy.io/container":"other","synergy.io/demand":"{\"cpu\":\"6\"}",
     "synergy.io/floor":"{\"cpu\":\"6\"}")";
   EXPECT_FALSE(text.Read().fungible);
 }
 
-TEST(ReadManagedContainer, DoesNotBelieveThePodThatOptedOut) {
+TEST(ReadManagedContainer, IgnoresPodsThatOptedOut) {
   PodText text;
   text.labels = R"("synergy.io/fungible":"false")";
   EXPECT_FALSE(text.Read().fungible);
@@ -171,7 +171,7 @@ TEST(ReadManagedContainer, SeesWhenMemoryWasChangedLast) {
   EXPECT_TRUE(pod.fungible->memory_let_be);
 }
 
-TEST(ReadManagedContainer, TellsAChangeByHandFromOneOfOurs) {
+TEST(ReadManagedContainer, DistinguishesAManualChangeFromOurs) {
   PodText text;
   text.annotations +=
       R"(,"synergy.io/change":"{\"kind\":\"Grown\",\"from\":{\"cpu\":\"1\",\"memory\":\"8Gi\"},)"
@@ -205,7 +205,7 @@ TEST(ReadManagedContainer, SeesWhatTheKubeletIsDoing) {
   EXPECT_FALSE(pod.fungible->Settled());
 }
 
-TEST(ReadWaiting, SaysWhyAPodWaitsAndWhatIsKeptForIt) {
+TEST(ReadWaiting, HasTheReasonAndTheKeptPlace) {
   PodText text;
   text.node.clear();
   text.annotations +=
@@ -222,7 +222,7 @@ TEST(ReadWaiting, SaysWhyAPodWaitsAndWhatIsKeptForIt) {
   EXPECT_FALSE(PodText().Read().waiting);
 }
 
-TEST(ReadWaiting, SaysWhereOthersWereEvictedForIt) {
+TEST(ReadWaiting, HasTheNominatedNode) {
   PodText text;
   text.node.clear();
   text.status = R"("nominatedNodeName":"n3")";
@@ -246,7 +246,7 @@ TEST(WriteResize, ChangesRequestsAndTheLimitsThatAreThere) {
             R"({"requests":{"cpu":"4500m","memory":"12Gi"},"limits":{"memory":"12Gi"}}}]}})");
 }
 
-TEST(ReadManagedContainer, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
+TEST(ReadManagedContainer, HasTheWrittenAmountsAndThePlaceholder) {
   PodText text;
   EXPECT_FALSE(text.Read().fungible->placeholder);
   EXPECT_EQ(text.Read().fungible->written, WrittenAmounts());
@@ -262,7 +262,7 @@ TEST(ReadManagedContainer, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
   EXPECT_EQ(pod.warnings, (std::vector<std::string>{"one", "two"}));
 }
 
-TEST(ReadManagedContainer, ADemandThatMakesNoSenseIsIgnoredAndTold) {
+TEST(ReadManagedContainer, IgnoresAnInvalidDemandWithAWarning) {
   PodText text;
   EXPECT_TRUE(text.Read().warnings.empty());
   const std::string demand = R"("{\"cpu\":\"6\",\"memory\":\"16Gi\"}")";

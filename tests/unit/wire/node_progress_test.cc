@@ -15,33 +15,33 @@ using wire::ReadNodeProgress;
 using wire::WriteNodeProgress;
 
 NodeProgress SampleProgress() {
-  PodProgress told;
-  told.uid = "1-2";
-  told.pod_namespace = "team";
-  told.name = "train-0";
-  told.container = "train";
-  told.format = "tqdm";
-  told.iteration = 120;
-  told.total = 1000;
-  told.epoch = 0;
-  told.loss = 0.25;
-  told.rate = 12.5;
-  told.overall_rate = 11;
-  told.iterations = 119.5;
-  told.last = WallTime(seconds(1700000000));
-  told.remaining = seconds(70);
-  told.cpu = CpuUse{seconds(30), seconds(1), seconds(0)};
-  told.memory =
+  PodProgress progress;
+  progress.uid = "1-2";
+  progress.pod_namespace = "team";
+  progress.name = "train-0";
+  progress.container = "train";
+  progress.format = "tqdm";
+  progress.iteration = 120;
+  progress.total = 1000;
+  progress.epoch = 0;
+  progress.loss = 0.25;
+  progress.rate = 12.5;
+  progress.overall_rate = 11;
+  progress.iterations = 119.5;
+  progress.last = WallTime(seconds(1700000000));
+  progress.remaining = seconds(70);
+  progress.cpu = CpuUse{seconds(30), seconds(1), seconds(0)};
+  progress.memory =
       MemoryUse{GiB(8), GiB(1), 3e12, 0.5, seconds(3), true, WallTime(seconds(1700000000))};
-  told.checkpoint = WallTime(seconds(1699999990));
+  progress.checkpoint = WallTime(seconds(1699999990));
   PodProgress silent;
   silent.uid = "3-4";
   silent.name = "train-1";
   silent.estimate = BusyEstimate{12.5, 0.83, WallTime(seconds(1700000000))};
-  return {"n1", WallTime(seconds(1699999000)), WallTime(seconds(1700000001)), {told, silent}};
+  return {"n1", WallTime(seconds(1699999000)), WallTime(seconds(1700000001)), {progress, silent}};
 }
 
-TEST(NodeProgressTest, WhatIsWrittenIsRead) {
+TEST(NodeProgressTest, ProgressIsReadBackUnchanged) {
   const auto read = ReadNodeProgress(WriteNodeProgress(SampleProgress()));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(*read, SampleProgress());
@@ -53,11 +53,11 @@ TEST(NodeProgressTest, NoPodsAreAnAnswer) {
   EXPECT_TRUE(read->pods.empty());
 }
 
-TEST(NodeProgressTest, WhatANewerAgentAddsIsPassedOver) {
+TEST(NodeProgressTest, SkipsMembersOfNewerAgents) {
   EXPECT_TRUE(ReadNodeProgress(R"({"node":"n1","new":{},"pods":[{"uid":"1","new":2}]})"));
 }
 
-TEST(NodeProgressTest, WhatIsWrongIsNamed) {
+TEST(NodeProgressTest, ErrorsNameTheField) {
   const auto error_of = [](const std::string& text) {
     const auto read = ReadNodeProgress(text);
     return read ? "no error" : read.error().message;

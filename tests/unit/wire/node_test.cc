@@ -57,7 +57,7 @@ TEST(ReadNode, SeesCordonAndDeletion) {
   EXPECT_TRUE(node->deleting);
 }
 
-TEST(ReadNode, ManagesWhicheverResourceItIsToldTo) {
+TEST(ReadNode, UsesTheConfiguredResource) {
   const std::string_view text =
       R"({"status":{"allocatable":{"amd.com/gpu":"4","nvidia.com/gpu":"8"}}})";
   const Result<Node> node = ObjectReader("amd.com/gpu").ReadNode(text);
@@ -101,18 +101,18 @@ TEST(ReadNode, NamesTheFieldThatItCannotRead) {
   }
 }
 
-TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
+TEST(ReadNode, UsesTheInventoryAnnotationThenTheLabel) {
   std::vector<Gpu> gpus(3);
   for (size_t i = 0; i < gpus.size(); ++i) {
     gpus[i].uuid = fmt::format("GPU-{}", i);
     gpus[i].product = "NVIDIA A100-SXM4-80GB";
     gpus[i].numa_node = i == 0 ? 0 : 1;
   }
-  NodeGpus told;
-  told.inventory = GpuInventory(gpus);
-  told.health.resize(gpus.size());
+  NodeGpus node_gpus;
+  node_gpus.inventory = GpuInventory(gpus);
+  node_gpus.health.resize(gpus.size());
   std::string annotation;
-  json::AppendJsonString(annotation, WriteGpuInventory(told));
+  json::AppendJsonString(annotation, WriteGpuInventory(node_gpus));
   const std::string labels = R"("labels":{"nvidia.com/gpu.product":"Tesla-T4"})";
 
   const Result<Node> node = ReadNodeText(

@@ -49,7 +49,7 @@ TEST(PodRequests, RoundTheSumAndNotItsParts) {
             1);
 }
 
-TEST(PodRequests, AreAtLeastWhatAnInitContainerTakes) {
+TEST(PodRequests, AreAtLeastThoseOfEachInitContainer) {
   const auto with_init = [](std::string_view cpu) {
     return Cpu(fmt::format(R"({{"spec":{{"containers":[{}],"initContainers":[{},{}]}}}})",
                            Container("a", "2"), Container("i", "1"), Container("j", cpu)));
@@ -110,7 +110,7 @@ TEST(PodRequests, CountNegativeAmountsAsNoneForAnIncomingPodOnly) {
             (ResourceVector{Gpus(-1), MilliCpu(-1000), Bytes(-1)}));
 }
 
-TEST(PodRequests, AreCutToWhatCanBeAddedUp) {
+TEST(PodRequests, AreCappedSoThatSumsDoNotOverflow) {
   const std::string_view text =
       R"({"spec":{"overhead":{"cpu":"10E","nvidia.com/gpu":"8Ei","memory":"8Ei","a/b":"1e30"}}})";
   const Resources requests = Requests(text, PodUse::kAccounted);
@@ -146,7 +146,7 @@ std::string Reported(std::string_view in_force, std::string_view allocated) {
       in_force, allocated);
 }
 
-TEST(PodRequests, OfAPodOnANodeAreTheLargestOfSpecStatusAndAllocation) {
+TEST(PodRequests, OnANodeAreTheLargestOfSpecStatusAndAllocation) {
   EXPECT_EQ(Cpu(ResizedPod("1", Reported("2", "3")), PodUse::kAccounted), 3000);
   EXPECT_EQ(Cpu(ResizedPod("1", Reported("3", "2")), PodUse::kAccounted), 3000);
   EXPECT_EQ(Cpu(ResizedPod("4", Reported("3", "2")), PodUse::kAccounted), 4000);
@@ -210,7 +210,7 @@ TEST(PodRequests, UseTheStatusOfInitContainers) {
 }
 
 // Kubernetes 1.37 counts less than 1.35 if containers change in different directions.
-TEST(PodRequests, AreTheLargestThatAnyVersionCounts) {
+TEST(PodRequests, AreTheLargestOfAllKubernetesVersions) {
   const auto cpu = [](std::string_view status) {
     return Cpu(fmt::format(R"({{"spec":{{"containers":[{},{}],"overhead":{{"cpu":"1"}}}},
                                "status":{}}})",

@@ -81,7 +81,7 @@ TEST(ReadPod, TakesNullAndAbsentFieldsForEmptyOnes) {
   }
 }
 
-TEST(ReadPod, KnowsHowLongItMayTakeToEnd) {
+TEST(ReadPod, ReadsTheGracePeriod) {
   const auto grace = [](const std::string& spec) {
     return ReadValidPod(R"({"spec":)" + spec + "}").grace;
   };
@@ -91,7 +91,7 @@ TEST(ReadPod, KnowsHowLongItMayTakeToEnd) {
   EXPECT_EQ(grace("{}"), Duration::zero());
 }
 
-TEST(ReadPod, KnowsWhatItsNodeCouldNotAlign) {
+TEST(ReadPod, RecognizesAFailedAlignment) {
   const auto misaligned = [](const std::string& phase, const std::string& reason) {
     return ReadValidPod(R"({"status":{"phase":")" + phase + R"(","reason":")" + reason + R"("}})")
         .misaligned;
@@ -121,7 +121,7 @@ TEST(ReadPod, SeesDeletionAndGates) {
   EXPECT_FALSE(ReadValidPod(R"({"spec":{"schedulingGates":[]}})").gated);
 }
 
-TEST(ReadPod, KnowsWhichTolerationsLeadToCordonedNodes) {
+TEST(ReadPod, RecognizesTolerationsOfCordonedNodes) {
   const std::vector<std::pair<std::string, bool>> cases = {
       {R"({"operator":"Exists"})", true},
       {R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists"})", true},
@@ -177,7 +177,7 @@ TEST(ReadPod, RaisesADemandToTheRequests) {
             (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
-TEST(ReadPod, PlacesAPodWhoseAnnotationsAreNonsense) {
+TEST(ReadPod, PlacesAPodWithInvalidAnnotations) {
   EXPECT_FALSE(ReadValidPod(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
 }
 
@@ -263,7 +263,7 @@ TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
   EXPECT_EQ(product(annotation + R"(,"labels":{"synergy.io/gpu-product":"A100"})"), "A100");
 }
 
-TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
+TEST(ReadPod, ReadsTheGangForAnyUse) {
   const auto gang = [](std::string_view metadata, PodUse use) {
     return ReadValidPod(
                fmt::format(R"({{"metadata":{{"name":"p","uid":"u","namespace":"team",{}}}}})",
@@ -286,7 +286,7 @@ TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
   }
 }
 
-TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
+TEST(ReadPod, MemberHasItsSeparation) {
   const Pod pod = ReadValidPod(R"({
     "metadata": {"name": "p", "uid": "u", "namespace": "team", "labels":
        {"synergy.io/gang": "g", "synergy.io/gang-size": "4", "rank": "2"}},
@@ -318,7 +318,7 @@ TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
 }
 
 // Each plan evaluates all of them.
-TEST(ReadPod, OfWhatKeepsAGangsPodsApartOnlySoMuchIsKept) {
+TEST(ReadPod, SeparationOfAMemberIsBounded) {
   std::string many;
   for (int i = 0; i < 1000; ++i) many += R"({"hostPort":)" + std::to_string(i + 1) + "},";
   many.pop_back();
@@ -330,7 +330,7 @@ TEST(ReadPod, OfWhatKeepsAGangsPodsApartOnlySoMuchIsKept) {
   EXPECT_EQ(greedy.separation->host_ports.size(), 16U);
 }
 
-TEST(ReadPod, WhatKeepsPodsOfNoGangApartIsKubeSchedulersAlone) {
+TEST(ReadPod, PodOutsideAGangHasNoSeparation) {
   EXPECT_EQ(ReadValidPod(R"({"spec":{"containers":[{"ports":[{"hostPort":80}]}]}})").separation,
             nullptr);
 }

@@ -103,7 +103,7 @@ TEST(ReadStatus, GivesCodeReasonAndMessage) {
 }
 
 // The refusal of a resize by kube-apiserver 1.37.2.
-TEST(ReadStatus, TellsWhatNeverFitsFromMissingRights) {
+TEST(ReadStatus, DistinguishesImpossibleResizesFromMissingRights) {
   const std::optional<Status> never = ReadStatus(
       R"({"kind":"Status","status":"Failure","code":403,"reason":"Forbidden","message":"no room",
           "details":{"name":"a","kind":"pods","causes":[{"reason":"NodeCapacity"}]}})");

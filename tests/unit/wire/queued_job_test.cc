@@ -29,7 +29,7 @@ QueuedJob ReadJob(const std::string& annotations,
 
 const std::string kBounds = R"("synergy.io/min-workers":"2","synergy.io/max-workers":"8")";
 
-TEST(QueuedJobs, SayHowManyWorkersTheyMayHave) {
+TEST(QueuedJobs, HaveTheirBoundsOfWorkers) {
   const QueuedJob job = ReadJob(kBounds + R"(,"synergy.io/target-loss":"0.25")");
   EXPECT_THAT(job.problem, IsEmpty());
   EXPECT_TRUE(job.IsElastic());
@@ -41,13 +41,13 @@ TEST(QueuedJobs, SayHowManyWorkersTheyMayHave) {
   EXPECT_EQ(job.target_loss, 0.25);
 }
 
-TEST(QueuedJobs, ThatSayNothingAreNotElasticAndNothingIsWrong) {
+TEST(QueuedJobs, WithoutBoundsAreNotElasticAndHaveNoProblem) {
   const QueuedJob job = ReadJob(R"("synergy.io/target-loss":"0.25")", R"("completions":3)");
   EXPECT_FALSE(job.IsElastic());
   EXPECT_THAT(job.problem, IsEmpty());
 }
 
-TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
+TEST(QueuedJobs, ErrorsNameFieldAndRemedy) {
   const auto problem = [](const auto&... given) {
     const QueuedJob job = ReadJob(given...);
     EXPECT_FALSE(job.IsElastic());
@@ -89,7 +89,7 @@ QueuedJob ReadTrainJob(const std::string& status, const std::string& annotations
   return page->items.front();
 }
 
-TEST(QueuedJobs, ATrainJobIsNotElasticAndSaysWhyWhereItAsksForIt) {
+TEST(QueuedJobs, TrainJobWithBoundsHasAProblem) {
   const QueuedJob silent = ReadTrainJob("{}");
   EXPECT_THAT(silent.problem, IsEmpty());
   const QueuedJob asks = ReadTrainJob("{}", kBounds);
@@ -97,38 +97,40 @@ TEST(QueuedJobs, ATrainJobIsNotElasticAndSaysWhyWhereItAsksForIt) {
   EXPECT_THAT(asks.problem, HasSubstr("make it an Indexed Job"));
 }
 
-std::optional<TrainerStatus> Told(const std::string& status) {
-  return ReadTrainJob(R"({"trainerStatus":)" + status + "}").told;
+std::optional<TrainerStatus> StatusOf(const std::string& status) {
+  return ReadTrainJob(R"({"trainerStatus":)" + status + "}").trainer_status;
 }
 
-TEST(QueuedJobs, ATrainJobTellsHowFarItsTrainingIs) {
-  const auto told = Told(R"({"progressPercentage":45,"estimatedRemainingSeconds":720,)"
-                         R"("metrics":[{"name":"loss","value":"0.25"}],)"
-                         R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->percent, 45);
-  EXPECT_EQ(told->remaining, Seconds(720));
-  EXPECT_EQ(told->at, ParseTime("2026-11-21T07:05:03Z"));
-  EXPECT_FALSE(ReadTrainJob("{}").told);
+TEST(QueuedJobs, TrainJobHasItsStatus) {
+  const auto trainer_status =
+      StatusOf(R"({"progressPercentage":45,"estimatedRemainingSeconds":720,)"
+               R"("metrics":[{"name":"loss","value":"0.25"}],)"
+               R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
+  ASSERT_TRUE(trainer_status);
+  EXPECT_EQ(trainer_status->percent, 45);
+  EXPECT_EQ(trainer_status->remaining, Seconds(720));
+  EXPECT_EQ(trainer_status->at, ParseTime("2026-11-21T07:05:03Z"));
+  EXPECT_FALSE(ReadTrainJob("{}").trainer_status);
 }
 
-TEST(QueuedJobs, WhatMakesNoSenseOfATrainJobsWordIsAsNotToldAndNothingElseIsLost) {
+TEST(QueuedJobs, InvalidStatusOfATrainJobIsIgnored) {
   for (const char* whole : {R"({"estimatedRemainingSeconds":720})", R"("soon")", "[]", "null", "{}",
                             R"({"estimatedRemainingSeconds":720,"lastUpdatedTime":"soon"})",
                             R"({"estimatedRemainingSeconds":720,"lastUpdatedTime":1795244703})"})
-    EXPECT_EQ(Told(whole), std::nullopt) << whole;
+    EXPECT_EQ(StatusOf(whole), std::nullopt) << whole;
   for (const char* number : {"-1", "2147483648", "1e300", "1.5", "-0.0", "99999999999999999999999",
                              R"("720")", "true", "[720]", "{}", "null"}) {
-    const auto told = Told(fmt::format(R"({{"lastUpdatedTime":"2026-11-21T07:05:03Z",)"
-                                       R"("estimatedRemainingSeconds":{0},)"
-                                       R"("progressPercentage":{0}}})",
-                                       number));
-    ASSERT_TRUE(told) << number;
-    EXPECT_EQ(told->remaining, std::nullopt) << number;
-    EXPECT_EQ(told->percent, std::nullopt) << number;
+    const auto trainer_status =
+        StatusOf(fmt::format(R"({{"lastUpdatedTime":"2026-11-21T07:05:03Z",)"
+                             R"("estimatedRemainingSeconds":{0},)"
+                             R"("progressPercentage":{0}}})",
+                             number));
+    ASSERT_TRUE(trainer_status) << number;
+    EXPECT_EQ(trainer_status->remaining, std::nullopt) << number;
+    EXPECT_EQ(trainer_status->percent, std::nullopt) << number;
   }
-  const auto over = Told(R"({"progressPercentage":101,"estimatedRemainingSeconds":2147483647,)"
-                         R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
+  const auto over = StatusOf(R"({"progressPercentage":101,"estimatedRemainingSeconds":2147483647,)"
+                             R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
   ASSERT_TRUE(over);
   EXPECT_EQ(over->percent, std::nullopt);
   EXPECT_EQ(over->remaining, Seconds(2147483647));

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(RegistrationRecordTest, WhatIsWrittenIsRead) {
+TEST(RegistrationRecordTest, RecordIsReadBackUnchanged) {
   const wire::RegistrationRecord record{
       {{"nvidia.com/gpu", "1:2:3", {"GPU-0", "GPU-1"}}, {"nvidia.com/t4", "", {}}},
       "NVIDIA's device plugin serves nvidia-gpu.sock",
@@ -24,7 +24,7 @@ TEST(RegistrationRecordTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(*read, record);
 }
 
-TEST(RegistrationRecordTest, WhatIsWrongIsNamedAndWhatIsNewIsPassedOver) {
+TEST(RegistrationRecordTest, ErrorsNameTheMemberAndNewMembersAreSkipped) {
   const auto wrong = wire::ReadRegistrationRecord(R"({"resources":[{"ids":[7]}]})");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("ids"));

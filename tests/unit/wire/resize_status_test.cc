@@ -48,7 +48,7 @@ WatchEvent<ResizeStatus> ReadModified(const std::string& object) {
   return event.value_or(WatchEvent<ResizeStatus>{});
 }
 
-TEST(ResizeStatusTest, TellsWhatIsAskedForAndWhatIsInForce) {
+TEST(ResizeStatusTest, HasRequestedAndEnforcedAmounts) {
   const WatchEvent<ResizeStatus> event = ReadModified(kShrinking);
   EXPECT_THAT(event.problems, IsEmpty());
   const ResizeStatus& pod = event.object;
@@ -108,7 +108,7 @@ TEST(ResizeStatusTest, APodOfOursWithGpusHasAShare) {
       has_share("synergy-scheduler", "nvidia.com/gpu", R"("synergy.io/fungible":"false")"));
 }
 
-TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
+TEST(ResizeStatusTest, AnnotationsLocateTheProgress) {
   const auto read = [](const std::string& annotations, const std::string& more = "") {
     return ReadModified(
                R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","annotations":)" +

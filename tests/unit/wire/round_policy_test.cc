@@ -84,7 +84,7 @@ TEST(RoundPolicies, FormerNamesMeanTheSame) {
   EXPECT_EQ(ReadPolicies(R"("spec":{"policy":"srtf"})").items.front().former_name, "");
 }
 
-TEST(RoundPolicies, OfTypesMayHavePrices) {
+TEST(RoundPolicies, TypedPoliciesMayHavePrices) {
   const RoundPolicy typed =
       ReadPolicies(
           R"("spec":{"policy":"cost","gpuTypes":"Aware","prices":{"V100":2.5,"K80":0.45}})")
@@ -97,7 +97,7 @@ TEST(RoundPolicies, OfTypesMayHavePrices) {
               ElementsAre(HasSubstr("spec.prices.K80: must be a number that is not negative")));
 }
 
-TEST(RoundPolicies, SayWhatIsWrong) {
+TEST(RoundPolicies, ProblemsNameTheField) {
   EXPECT_THAT(
       ReadPolicies(R"("spec":{"promote":-1,"roundSeconds":"x"})").problems,
       ElementsAre("round policy las: spec.roundSeconds: must be a whole number, not a string",

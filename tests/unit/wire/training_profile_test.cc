@@ -132,7 +132,7 @@ TEST(ReadProfileTest, TheSameAmountsTwiceAreRefused) {
               ElementsAre("spec.points[1]: the same amounts as points[0]"));
 }
 
-TEST(ReadProfileTest, WhatNoProfileCanBeMadeOfIsToldOfThePoints) {
+TEST(ReadProfileTest, ProblemOfUnusablePointsNamesThem) {
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":1,"memory":"1G","throughput":0}]})"),
               ElementsAre(HasSubstr("spec.points: ")));
   EXPECT_THAT(ProblemsOf(R"({"points":[{"cpu":"9e18","memory":"1G","throughput":1}]})"),
@@ -193,7 +193,7 @@ TEST(ReadProfileTest, ManyProblemsAreCounted) {
   EXPECT_THAT(problems.back(), HasSubstr("more"));
 }
 
-TEST(ProfileStatusTest, WhatIsWrittenIsRead) {
+TEST(ProfileStatusTest, StatusIsReadBackUnchanged) {
   ProfileStatus status;
   status.observed_generation = 3;
   status.demand_cpu = "9";
@@ -214,7 +214,7 @@ TEST(ProfileStatusTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(object.status, status);
 }
 
-TEST(ProfileStatusTest, WhatThereIsNotIsTakenAway) {
+TEST(ProfileStatusTest, WriteRemovesAbsentMembers) {
   ProfileStatus status;
   status.valid = "False";
   status.reason = "Unusable";
@@ -258,7 +258,7 @@ ProfileObject Kept(const MeasuredProfile& measured, const std::string& patch) {
   return *object;
 }
 
-TEST(MeasuredProfileTest, WhatIsWrittenIsReadAndIsTheProfile) {
+TEST(MeasuredProfileTest, ProfileIsReadBackUnchanged) {
   const MeasuredProfile measured = MeasuredBert();
   const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
   EXPECT_THAT(object.problems, IsEmpty());
@@ -277,7 +277,7 @@ TEST(MeasuredProfileTest, WhatIsWrittenIsReadAndIsTheProfile) {
             object.profile->ThroughputAt(MilliCpu(500), GiB(1)));
 }
 
-TEST(MeasuredProfileTest, ItCarriesTheLooserIdentitiesAndWhatItWasTakenFrom) {
+TEST(MeasuredProfileTest, HasLooserIdentitiesAndItsSource) {
   MeasuredProfile measured = MeasuredBert();
   measured.alike = {.arguments = "a-0123456789abcdef", .owner = "o-fedcba9876543210"};
   measured.taken = {"measured-w-1", LooserIdentity::kOwner};
@@ -296,7 +296,7 @@ TEST(MeasuredProfileTest, ItCarriesTheLooserIdentitiesAndWhatItWasTakenFrom) {
   EXPECT_THAT(Kept(measured, odd).problems, ElementsAre(HasSubstr("takenFrom.by")));
 }
 
-TEST(MeasuredProfileTest, OfGangsItSaysTheirSize) {
+TEST(MeasuredProfileTest, HasTheSizeOfTheGang) {
   MeasuredProfile measured = MeasuredBert();
   measured.gang_size = 4;
   const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
@@ -311,7 +311,7 @@ TEST(MeasuredProfileTest, OfGangsItSaysTheirSize) {
               ElementsAre(HasSubstr("spec.gangSize")));
 }
 
-TEST(MeasuredProfileTest, WhatIsNotKnownAnyMoreIsTakenAway) {
+TEST(MeasuredProfileTest, WriteRemovesMembersThatAreNoLongerKnown) {
   MeasuredProfile measured = MeasuredBert();
   measured.cpu_seconds.reset();
   const Result<json::Document> written = json::Document::Parse(WriteMeasured("u", measured));
@@ -321,7 +321,7 @@ TEST(MeasuredProfileTest, WhatIsNotKnownAnyMoreIsTakenAway) {
   EXPECT_TRUE(body["cpuSeconds"].absent() && !body["cpuSeconds"].missing());
 }
 
-TEST(MeasuredProfileTest, WhatIsKnownOfMemoryIsWrittenReadAndPartOfTheProfile) {
+TEST(MeasuredProfileTest, MemoryIsReadBackAndPartOfTheProfile) {
   MeasuredProfile measured = MeasuredBert();
   measured.memory = MeasuredMemory{GB(8), GB(40), Bytes(4'000'001), Bytes(20'000'000), true};
   const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
@@ -363,7 +363,7 @@ TEST(MeasuredProfileTest, AWorkloadWithoutPointsIsNotMeasuredYetAndNoProblem) {
   EXPECT_FALSE(object.measured);
 }
 
-TEST(MeasuredProfileTest, WithPointsOfItsOwnItIsWhatSomebodyHasWritten) {
+TEST(MeasuredProfileTest, ObjectWithOwnPointsIsGivenNotMeasured) {
   const ProfileObject object =
       ReadProfile(R"({"workload":"bert","points":[{"cpu":1,"memory":"1G","throughput":1}]})",
                   R"({"measured":{"revision":1,"at":"2026-11-21T07:05:03Z","points":[]}})");
@@ -373,7 +373,7 @@ TEST(MeasuredProfileTest, WithPointsOfItsOwnItIsWhatSomebodyHasWritten) {
   EXPECT_EQ(object.PointsGeneration(), 3);
 }
 
-TEST(MeasuredProfileTest, WhatWasMeasuredOfAnotherWorkloadIsNotUsed) {
+TEST(MeasuredProfileTest, MeasurementOfAnotherWorkloadIsNotUsed) {
   const std::string patch = WriteMeasured("u", MeasuredBert());
   MeasuredProfile other = MeasuredBert();
   other.gpus = Gpus(4);
@@ -386,7 +386,7 @@ TEST(MeasuredProfileTest, WhatWasMeasuredOfAnotherWorkloadIsNotUsed) {
   EXPECT_THAT(object->problems, ElementsAre(HasSubstr("is of another workload")));
 }
 
-TEST(MeasuredProfileTest, WhatCannotBeReadIsTold) {
+TEST(MeasuredProfileTest, InvalidMeasurementHasAProblem) {
   const std::string good = WriteMeasured("u", MeasuredBert());
   for (const auto& [from, to] : {std::pair(R"("at least")", R"("perhaps")"),
                                  std::pair(R"("throughput":37.5)", R"("throughput":-1)"),

@@ -40,7 +40,7 @@ Workload ReadWorkload(const std::string& metadata, const std::string& spec,
       metadata, kContainers, spec, status));
 }
 
-TEST(TypeChecks, AWorkloadSaysWhatItsChecksSay) {
+TEST(TypeChecks, WorkloadHasTheStatesOfItsChecks) {
   const Workload workload = ReadWorkload("", "", R"("admissionChecks":[
       {"name":"other","state":"Ready","message":"","lastTransitionTime":"2026-11-21T07:00:00Z"},
       {"name":"synergy-rounds","state":"Ready","message":"why",
@@ -81,7 +81,7 @@ TEST(TypeChecks, NodesThatTheUserChoosesAreThoseOfSelectorAndAffinity) {
   EXPECT_EQ(chosen.products, std::nullopt);
 }
 
-TEST(TypeChecks, AJobSaysWhatItIsLikeAndByWhenItHasToBeDone) {
+TEST(TypeChecks, JobHasItsWorkloadIdentityAndDeadline) {
   const Workload named =
       ReadWorkload(R"("labels":{"synergy.io/workload":"bert","synergy.io/profile":"p"},
               "annotations":{"synergy.io/deadline":"2026-11-21T07:00:00Z"})",
@@ -97,7 +97,7 @@ TEST(TypeChecks, AJobSaysWhatItIsLikeAndByWhenItHasToBeDone) {
 TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
   Workload workload = ReadWorkload("", "", R"("admissionChecks":[{"name":"other","state":"Ready"},
       {"name":"synergy-rounds","state":"Pending"}])");
-  const CheckAnswer answer{CheckWord::kReady, "K80", "it is its turn",
+  const CheckAnswer answer{CheckPhase::kReady, "K80", "it is its turn",
                            *ParseTime("2026-11-21T07:00:00Z")};
   EXPECT_EQ(
       WriteCheckAnswer(workload, 1, answer),
@@ -107,7 +107,7 @@ TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
       R"("state":"Ready","lastTransitionTime":"2026-11-21T07:00:00.000000Z","message":"it is its turn",)"
       R"("podSetUpdates":[{"name":"main","nodeSelector":{"nvidia.com/gpu.product":"K80"}}]}}])");
   EXPECT_EQ(
-      WriteCheckAnswer(workload, 1, {CheckWord::kRetry, "", "moves", answer.at}),
+      WriteCheckAnswer(workload, 1, {CheckPhase::kRetry, "", "moves", answer.at}),
       R"([{"op":"replace","path":"/metadata/uid","value":"u"},)"
       R"({"op":"replace","path":"/metadata/resourceVersion","value":"7"},)"
       R"({"op":"replace","path":"/status/admissionChecks/1","value":{"name":"synergy-rounds",)"
@@ -115,7 +115,7 @@ TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
       R"("requeueAfterSeconds":1}}])");
 }
 
-TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
+TEST(TypeChecks, CheckHasAnActiveCondition) {
   const std::string check =
       R"({"metadata":{"name":"synergy-rounds","uid":"c"},"spec":{"controllerName":"synergy.io/rounds"})";
   const auto silent = OnlyItem<AdmissionCheck>(check + "}");
@@ -130,7 +130,7 @@ TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
             R"("lastTransitionTime":"2026-11-21T07:00:00.000000Z"}]}})");
 }
 
-TEST(TypeChecks, AFlavorThatIsATypeSaysWhich) {
+TEST(TypeChecks, FlavorOfATypeHasItsProduct) {
   const auto flavor = OnlyItem<ResourceFlavor>(
       R"({"metadata":{"name":"k80s","uid":"f"},"spec":{"nodeLabels":{"nvidia.com/gpu.product":"K80"}}})");
   EXPECT_EQ(flavor.product, "K80");

@@ -54,8 +54,8 @@ class GavelRunsTest : public ::testing::TestWithParam<Trace> {
                                     .gpus = {gpus, gpus, gpus},
                                     .costs = {},
                                     .policy = policy,
-                                    .tell_solve = {},
-                                    .tell_finished = {}});
+                                    .on_solve = {},
+                                    .on_finished = {}});
     EXPECT_TRUE(run) << run.error().message;
     std::vector<double> times;
     for (const JobTimes& job : run->jobs) {

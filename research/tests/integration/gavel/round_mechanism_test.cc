@@ -62,7 +62,7 @@ class Replayed {
   void Compare() {
     run_["rounds"].ForEachElement([&](Value round) {
       SCOPED_TRACE(fmt::format("time {}", round["time"].text()));
-      if (round["solved"].truth()) BookLastPicks();
+      if (round["solved"].truth()) ChargeLastPicks();
       BringUpToDate(round);
       ComparePriorities(round);
       if (!run_["types_shuffled"].truth()) ComparePicks(round);
@@ -72,12 +72,12 @@ class Replayed {
 
  private:
   // At a solve the times restart, so the last round's times follow from its steps alone.
-  void BookLastPicks() {
+  void ChargeLastPicks() {
     last_["chosen"].ForEachElement([&](Value pick) {
-      const GavelPick booked = PickOf(pick);
-      const double rate = Parsed(run_["jobs"][booked.job]["throughput"][kTypes[booked.type]]);
-      const double left = Parsed(last_["remaining_steps"][booked.job]);
-      rounds_.Book(booked.job, booked.type, std::min(std::floor(kRound * rate), left) / rate);
+      const GavelPick charged = PickOf(pick);
+      const double rate = Parsed(run_["jobs"][charged.job]["throughput"][kTypes[charged.type]]);
+      const double left = Parsed(last_["remaining_steps"][charged.job]);
+      rounds_.Charge(charged.job, charged.type, std::min(std::floor(kRound * rate), left) / rate);
     });
   }
 
@@ -97,14 +97,14 @@ class Replayed {
         rounds_.Add(name, Parsed(job["gpus"]), ByType(job["throughput"]));
       }
       for (size_t type = 0; !is_new && !solved && type < row.size(); ++type) {
-        rounds_.Book(name, type, row[type] - times_[name][type]);
+        rounds_.Charge(name, type, row[type] - times_[name][type]);
         rest[type] -= row[type] - times_[name][type];
       }
     }
     for (const auto& [name, before] : times_) {
       if (now.count(name) > 0) continue;
       for (size_t type = 0; !solved && type < rest.size(); ++type) {
-        rounds_.Book(name, type, std::exchange(rest[type], 0));
+        rounds_.Charge(name, type, std::exchange(rest[type], 0));
       }
       rounds_.Remove(name);
     }
@@ -144,7 +144,7 @@ class Replayed {
   std::vector<double> given_ = {0, 0, 0};
 };
 
-TEST(RoundMechanismRuns, AreThoseOfTheAuthors) {
+TEST(RoundMechanismRuns, EqualThoseOfTheAuthors) {
   const Result<std::string> text =
       config::ReadTextFile(std::string(SYNERGY_TEST_DATA) + "/gavel/round_mechanism.json");
   ASSERT_TRUE(text) << text.error().message;

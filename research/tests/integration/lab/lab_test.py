@@ -46,10 +46,10 @@ class LabTest(unittest.TestCase):
                 done = lab(*run["arguments"], "--quiet", "--output", "csv", *itertools.chain(*files.items()))
                 self.assertEqual(done.returncode, 0, done.stderr)
                 figures_alone = "\n".join(line.rsplit(",", 2)[0] for line in done.stdout.splitlines())
-                told = hashlib.sha256(figures_alone.encode())
+                digest = hashlib.sha256(figures_alone.encode())
                 for file in files.values():
-                    told.update(file.read_bytes())
-                self.assertEqual(told.hexdigest(), run["sha256"])
+                    digest.update(file.read_bytes())
+                self.assertEqual(digest.hexdigest(), run["sha256"])
 
     def test_the_artifact_check_of_the_paper_gives_the_published_figure(self):
         run = figures("reference", "--trace", DATA / "single_6925job.csv", "--mechanism", "tune",
@@ -65,7 +65,7 @@ class LabTest(unittest.TestCase):
         self.assertLess(ours["mean_jct_hours"], spread["mean_jct_hours"])
         self.assertLess(ours["mean_jct_hours"], packed["mean_jct_hours"])
 
-    def test_what_it_costs_that_nobody_has_profiled_the_models(self):
+    def test_live_profiles_cost_little(self):
         trace = ["--trace", DATA.parent / "static_100job.csv", "--servers", "4"]
         known, live, proportional = (figures("rounds", *trace, "--mechanism", *how)["mean_jct_hours"] for how in (
             ["synergy"], ["synergy", "--live-profiles"], ["proportional"]))
@@ -73,7 +73,7 @@ class LabTest(unittest.TestCase):
         self.assertLess(live, 1.03 * known)
         self.assertLess(live, 0.9 * proportional)
 
-    def test_arrivals_say_whether_the_authors_simulator_outlasts_a_moment_without_a_job(self):
+    def test_arrivals_outlast_idle_time_only_if_generated(self):
         saved = self.folder / "made.csv"
         reference = ["--mechanism", "tune"]
         made = figures("reference", "--generate", "rate=0.2/h,gpus=philly,jobs=100,seed=3", *reference, "--save", saved)
@@ -143,7 +143,7 @@ class LabTest(unittest.TestCase):
             self.assertAlmostEqual(float(row["finish_s"]) - float(row["submit_s"]), float(expected["fifo_perf"]),
                                    delta=0.02)
 
-    def test_what_gavels_policies_were_asked_can_be_asked_again(self):
+    def test_recorded_solves_of_gavels_policies_solve_again(self):
         for policy in ("max_min_fairness_perf", "finish_time_fairness_perf"):
             saved, solves = self.folder / "made.trace", self.folder / "solves.json"
             cluster = ["--types", "v100=2,p100=2,k80=2", "--policy", policy, "--output", "json"]
@@ -189,7 +189,7 @@ class LabTest(unittest.TestCase):
         self.assertEqual(typed["mean_jct_hours"], plain["mean_jct_hours"])
         self.assertGreater(plain["mean_wait_hours"], 0.5 * 300 / 3600)
 
-    def test_profiles_of_a_gpu_type_go_before_what_throughputs_say(self):
+    def test_profiles_of_a_gpu_type_precede_throughputs(self):
         profiles = self.folder / "types.yaml"
         entry = "- model: {}\n  gpuProduct: {}\n  points:\n  - {{cpu: 1, memory: 20G, throughput: {}}}\n"
         profiles.write_text("profiles:\n" + entry.format("lstm", "k80", 5) + entry.format("lstm", "v100", 5),

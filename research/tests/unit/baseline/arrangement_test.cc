@@ -21,7 +21,7 @@ class ArrangementTest : public BaselineFixture {
   }
 };
 
-TEST_F(ArrangementTest, WhatAJobWantsSaysWhereAndTheDivisionHowMuch) {
+TEST_F(ArrangementTest, DemandDeterminesTheServerAndTheDivisionTheAmount) {
   servers = {Server{{Gpus(8), Cores(12), GB(480)}}, kRoundServer};
   Have(Gpus(1), {{Cores(1), GB(20), 1}});
   EXPECT_THAT(Run({{Gpus(1), Cores(1), GB(20)}}).shares[0],
@@ -30,18 +30,18 @@ TEST_F(ArrangementTest, WhatAJobWantsSaysWhereAndTheDivisionHowMuch) {
               ElementsAre(Share{1, {Gpus(1), Cores(1), GB(20)}}));
 }
 
-TEST_F(ArrangementTest, WhoRunsKeepsItsServerAndIsDividedAgain) {
+TEST_F(ArrangementTest, RunningJobKeepsItsServerAndIsDividedAgain) {
   servers = {kRoundServer, kRoundServer};
   HaveRunning(1, {Gpus(1), Cores(3), GB(60)}, {{Cores(3), GB(60), 1}, {Cores(9), GB(60), 2}});
   EXPECT_THAT(Run().shares[0], ElementsAre(Share{1, {Gpus(1), Cores(9), GB(60)}}));
 }
 
-TEST_F(ArrangementTest, AJobWhoseServerIsGoneIsPlacedAnew) {
+TEST_F(ArrangementTest, JobWhoseServerIsGoneIsPlacedAgain) {
   HaveRunning(1, {Gpus(1), Cores(3), GB(60)}, {{Cores(3), GB(60), 1}});
   EXPECT_THAT(Run().shares[0], ElementsAre(Share{0, {Gpus(1), Cores(3), GB(60)}}));
 }
 
-TEST_F(ArrangementTest, WhereFairSharesTakeAllEverybodyHasThat) {
+TEST_F(ArrangementTest, GivesFairSharesIfTheyTakeEverything) {
   for (int i = 0; i < 2; ++i) Have(Gpus(4), {{Cores(12), GB(240), 1}, {Cores(24), GB(240), 2}});
   EXPECT_THAT(Run().shares, ElementsAre(ElementsAre(Share{0, {Gpus(4), Cores(12), GB(240)}}),
                                         ElementsAre(Share{0, {Gpus(4), Cores(12), GB(240)}})));

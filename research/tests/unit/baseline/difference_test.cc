@@ -31,11 +31,11 @@ std::vector<Action> Actions(const std::vector<Change>& changes) {
   return Difference(jobs, plan);
 }
 
-TEST(DifferenceTest, WhatStaysAsItIsNeedsNothing) {
+TEST(DifferenceTest, UnchangedSharesNeedNoAction) {
   EXPECT_THAT(Actions({{On(0, 1, 3), On(0, 1, 3)}, {{}, {}}}), IsEmpty());
 }
 
-TEST(DifferenceTest, EachKindOfChangeIsTold) {
+TEST(DifferenceTest, EachKindOfChangeIsAnAction) {
   EXPECT_THAT(Actions({{{}, On(0, 1, 3)}}), ElementsAre(Action{ActionKind::kStart, 0}));
   EXPECT_THAT(Actions({{On(0, 1, 3), {}}}), ElementsAre(Action{ActionKind::kStop, 0}));
   EXPECT_THAT(Actions({{On(0, 1, 3), On(1, 1, 3)}}), ElementsAre(Action{ActionKind::kMove, 0}));
@@ -46,7 +46,7 @@ TEST(DifferenceTest, OtherGpusOnTheSameServerAreAMove) {
   EXPECT_THAT(Actions({{On(0, 1, 3), On(0, 2, 3)}}), ElementsAre(Action{ActionKind::kMove, 0}));
 }
 
-TEST(DifferenceTest, WhatGivesBackComesBeforeWhatTakes) {
+TEST(DifferenceTest, ReleasingActionsPrecedeTakingOnes) {
   EXPECT_THAT(Actions({{{}, On(0, 1, 3)},
                        {On(0, 1, 3), On(0, 1, 9)},
                        {On(0, 1, 9), On(1, 1, 9)},

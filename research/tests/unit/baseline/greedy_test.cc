@@ -49,7 +49,7 @@ TEST_F(GreedyTest, DrfGoesByWhicheverDimensionIsLargest) {
   EXPECT_EQ(plan.shares[of_cpu].size(), 1U);
 }
 
-TEST_F(GreedyTest, TetrisTakesTheServerWhoseRoomIsLikeTheDemand) {
+TEST_F(GreedyTest, TetrisTakesTheServerMostLikeTheDemand) {
   servers = {Server{{Gpus(8), Cores(24), GB(100)}}, Server{{Gpus(8), Cores(26), GB(480)}}};
   const JobIndex job = Have(Gpus(1), {{Cores(1), GB(80), 1}});
   EXPECT_EQ(Run(GreedyOrder::kTetris).shares[job].front().server, 1U);

@@ -19,7 +19,7 @@ class OptAllocatorTest : public BaselineFixture {
   Plan Run() { return PlanOf(*MakeOpt(kWithoutClock)); }
 };
 
-TEST_F(OptAllocatorTest, WhatOneJobCanDoWithoutGoesToWhoGainsByIt) {
+TEST_F(OptAllocatorTest, UnneededAmountsGoToJobsThatGainFromThem) {
   Have(Gpus(4), {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 2}});
   Have(Gpus(4), {{Cores(4), GB(80), 1}});
   const Plan plan = Run();
@@ -28,13 +28,13 @@ TEST_F(OptAllocatorTest, WhatOneJobCanDoWithoutGoesToWhoGainsByIt) {
   EXPECT_THAT(plan.gap, Optional(DoubleNear(0, 1e-4)));
 }
 
-TEST_F(OptAllocatorTest, NobodyFallsBelowTheFairSharesThroughputForMoreInTotal) {
+TEST_F(OptAllocatorTest, NoJobFallsBelowItsFairShareForAHigherTotal) {
   Have(Gpus(4), {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 9}});
   Have(Gpus(4), {{Cores(4), GB(240), 0.5}, {Cores(12), GB(240), 1}});
   EXPECT_THAT(SpeedsIn(Run()), ElementsAre(1, 1));
 }
 
-TEST_F(OptAllocatorTest, WhatThePlacesCostIsTold) {
+TEST_F(OptAllocatorTest, GapIncludesTheCostOfPlaces) {
   // On one machine both would have their 20 cores; on the server that they keep neither has more
   // than 12.
   servers = {kRoundServer, kRoundServer};

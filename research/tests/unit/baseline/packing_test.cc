@@ -73,7 +73,7 @@ TEST(PackingTest, AServerThatDoesNotDoIsNotTaken) {
   EXPECT_THAT(packing.Best(Gpus(1), whole), Eq(std::nullopt));
 }
 
-TEST(PackingTest, WhatIsGivenBackIsFreeAgain) {
+TEST(PackingTest, ReleasedAmountsAreFreeAgain) {
   const std::vector<Server> servers(2, kRoundServer);
   Packing packing(servers);
   packing.Take(1, {Gpus(3), Cores(9), GB(180)});

@@ -13,7 +13,7 @@ class ProportionalTest : public BaselineFixture {
   Plan Run(Placing placing = Placing::kPacked) { return PlanOf(*MakeProportional(placing)); }
 };
 
-TEST_F(ProportionalTest, EverybodyHasItsFairShareWhateverItsDemand) {
+TEST_F(ProportionalTest, GivesEachJobItsFairShareWhateverItsDemand) {
   Have(Gpus(2), {{Cores(1), GB(20), 1}});
   Have(Gpus(4), {{Cores(24), GB(480), 1}});
   EXPECT_THAT(Run().shares, ElementsAre(ElementsAre(Share{0, {Gpus(2), Cores(6), GB(120)}}),
@@ -36,7 +36,7 @@ TEST_F(ProportionalTest, AJobThatFitsOnNoServerGoesToTheFewest) {
                                              Share{0, {Gpus(4), Cores(12), GB(240)}}));
 }
 
-TEST_F(ProportionalTest, WhoRunsKeepsItsServerUnlessThatIsGone) {
+TEST_F(ProportionalTest, RunningJobKeepsItsServerUnlessThatIsGone) {
   servers = {kRoundServer, kRoundServer};
   const JobIndex stays = HaveRunning(1, {Gpus(2), Cores(1), GB(20)}, {{Cores(6), GB(120), 1}});
   const JobIndex moves = HaveRunning(7, {Gpus(2), Cores(6), GB(120)}, {{Cores(6), GB(120), 1}});

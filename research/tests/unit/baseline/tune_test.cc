@@ -81,7 +81,7 @@ class OurTuneTest : public BaselineFixture {
   Plan Run() { return PlanOf(*MakeTune(TuneVariant::kOurs)); }
 };
 
-TEST_F(OurTuneTest, WhoGainsMostIsSpreadOverTheServersBeforeOthersFillTheGaps) {
+TEST_F(OurTuneTest, SpreadsTheJobsThatGainMostBeforeFillingGaps) {
   servers.assign(2, Server{{Gpus(2), Cores(6), GB(120)}});
   for (int i = 0; i < 2; ++i) Have(Gpus(1), {{Cores(1), GB(20), 1}});
   const JobIndex one = Have(Gpus(1), {{Cores(3), GB(60), 1}, {Cores(5), GB(60), 2}});
@@ -91,7 +91,7 @@ TEST_F(OurTuneTest, WhoGainsMostIsSpreadOverTheServersBeforeOthersFillTheGaps) {
   EXPECT_THAT(plan.shares[other], ElementsAre(Share{1, {Gpus(1), Cores(5), GB(60)}}));
 }
 
-TEST_F(OurTuneTest, CpuGoesToWhoGainsMoreOfIt) {
+TEST_F(OurTuneTest, CpuGoesToTheJobThatGainsMore) {
   const JobIndex some = HaveRunning(0, {Gpus(4), Cores(12), GB(240)},
                                     {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 1.5}});
   const JobIndex much = HaveRunning(0, {Gpus(2), Cores(6), GB(120)},

@@ -44,7 +44,7 @@ TEST(GavelTraceTest, ALineIsAJob) {
   EXPECT_EQ(jobs->back().slo, 1.2);
 }
 
-TEST(GavelTraceTest, WhatIsWrittenIsReadAgain) {
+TEST(GavelTraceTest, TraceIsReadBackUnchanged) {
   const std::string text =
       "A3C\t\t\t\t0\t9\t1\t2.5\t1.2\t30.25\nCycleGAN\t\t\t\t0\t5\t4\t1\t-1\t31\n";
   const auto jobs = ParseGavelTrace(text, "t.trace");
@@ -106,7 +106,7 @@ TEST(GavelThroughputsTest, PairsThatMakeNoSenseAreRefused) {
               HasSubstr("an earlier line has this pair"));
 }
 
-TEST(GavelThroughputsTest, ErrorsSayWhatIsKnown) {
+TEST(GavelThroughputsTest, ErrorsListTheKnownValues) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   EXPECT_THAT(throughputs.FastestFirst({"a100"}).error().message,
               HasSubstr("unknown GPU type a100; known types: k80, p100, v100"));

@@ -22,8 +22,8 @@ GavelOptions OnOneType(double gpus, const std::string& policy) {
           .gpus = {gpus},
           .costs = {},
           .policy = policy,
-          .tell_solve = {},
-          .tell_finished = {}};
+          .on_solve = {},
+          .on_finished = {}};
 }
 
 GavelTraceJob MakeGavelJob(int64_t id, double submitted, int64_t steps,
@@ -71,7 +71,7 @@ TEST(GavelSimulatorTest, AJobThatCameAfterTheLastSolveIdlesUntilTheNext) {
   EXPECT_EQ(run.jobs[1].started, Seconds(2260));
 }
 
-TEST(GavelSimulatorTest, WhereNobodyMayRunTheNextRoundBeginsWithTheSolve) {
+TEST(GavelSimulatorTest, NextRoundBeginsWithTheSolveIfNoJobMayRun) {
   const GavelRun run =
       Simulated({MakeGavelJob(0, 100, 1000), MakeGavelJob(1, 100, 10)}, OnOneType(1, "fifo_perf"));
   EXPECT_EQ(run.jobs[0].finished, Seconds(1100));
@@ -85,15 +85,15 @@ TEST(GavelSimulatorTest, JobsOfATraceThatIsOutOfOrderComeWhenTheyWereSubmitted) 
   EXPECT_EQ(run.jobs[1].finished, Seconds(10));
 }
 
-TEST(GavelSimulatorTest, EverySolveAndEveryEndIsTold) {
+TEST(GavelSimulatorTest, ReportsEachSolveAndEachEnd) {
   GavelOptions options = OnOneType(1, "max_min_fairness_perf");
   std::vector<double> waited;
   size_t finished = 0;
-  options.tell_solve = [&](const GavelSolve& solve) {
+  options.on_solve = [&](const GavelSolve& solve) {
     waited.push_back(solve.problem.jobs[0].waited);
     EXPECT_TRUE(solve.answer.objective);
   };
-  options.tell_finished = [&](size_t count) { finished = count; };
+  options.on_finished = [&](size_t count) { finished = count; };
   GavelTraceJob with_deadline = MakeGavelJob(0, 0, 500);
   with_deadline.slo = 2;
   const GavelRun run = Simulated({with_deadline, MakeGavelJob(1, 10, 10)}, options);
@@ -107,7 +107,7 @@ TEST(GavelSimulatorTest, DeadlinesCountFromTheSubmissionByTheFastestType) {
   options.types = {"a", "b"};
   options.gpus = {1, 1};
   std::vector<double> deadlines;
-  options.tell_solve = [&](const GavelSolve& solve) {
+  options.on_solve = [&](const GavelSolve& solve) {
     deadlines.push_back(solve.problem.jobs[0].deadline.value_or(-1));
   };
   GavelTraceJob job = MakeGavelJob(0, 0, 500);
@@ -134,7 +134,7 @@ TEST(GavelSimulatorTest, TwoThatShareAGpuHoldItUntilBothHaveMadeTheirRound) {
   EXPECT_NEAR(run->jobs[0].finished->count(), 360 + (1000 - 288), 1e-9);
 }
 
-TEST(GavelSimulatorTest, APolicyThatKnowsNoTypesHasNothingOfTheirOrder) {
+TEST(GavelSimulatorTest, PolicyWithoutTypesIgnoresTheirOrder) {
   GavelOptions options = OnOneType(1, "max_min_fairness_perf");
   options.types = {"a", "b"};
   options.gpus = {1, 1};
@@ -148,7 +148,7 @@ TEST(GavelSimulatorTest, APolicyThatKnowsNoTypesHasNothingOfTheirOrder) {
   EXPECT_EQ(Simulated(alone, options).jobs[0].finished, end);
 }
 
-TEST(GavelSimulatorTest, WhatCannotRunIsRefused) {
+TEST(GavelSimulatorTest, RefusesJobsThatCannotRun) {
   const GavelOptions fifo = OnOneType(1, "fifo_perf");
   EXPECT_THAT(Refused({MakeGavelJob(7, 0, 10, "steady", 2)}, fifo),
               HasSubstr("job 7: steady on 2 GPUs runs on no type with enough GPUs"));

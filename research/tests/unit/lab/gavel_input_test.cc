@@ -34,7 +34,7 @@ std::string GavelErrorOf(std::string_view text) {
   return input ? "no error" : input.error().message;
 }
 
-TEST(ReadGavelInput, ReadsWhatItKnows) {
+TEST(ReadGavelInput, ReadsKnownMembers) {
   const Result<GavelInput> input = ReadGavelInput(kGavelInput);
   ASSERT_TRUE(input) << input.error().message;
   EXPECT_FALSE(input->calls);

@@ -21,7 +21,7 @@ std::string ErrorOf(const LabArguments& arguments) {
   return options ? "no error" : options.error().message;
 }
 
-TEST(LabOptionsTest, WhatIsWrittenIsRead) {
+TEST(LabOptionsTest, ReadsAllOptions) {
   LabArguments arguments = Good(LabKind::kReference);
   EXPECT_FALSE(CheckLabArguments(arguments)->consolidate);
   arguments.placement = "consolidate";
@@ -36,7 +36,7 @@ TEST(LabOptionsTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(CheckLabArguments(arguments)->lease, Seconds(1200));
 }
 
-TEST(LabOptionsTest, WhatIsMadeIsGeneratedUnlessSomethingElseIsAsked) {
+TEST(LabOptionsTest, GeneratedTraceDefaultsToGeneratedArrivals) {
   const auto arrivals = [](const char* written, bool made) {
     LabArguments arguments = Good(LabKind::kReference);
     arguments.arrivals = written;
@@ -57,7 +57,7 @@ TEST(LabOptionsTest, WhatIsMadeIsGeneratedUnlessSomethingElseIsAsked) {
   }
 }
 
-TEST(LabOptionsTest, WhatTheAuthorsSimulatorKnowsIsItsOwn) {
+TEST(LabOptionsTest, AuthorsSimulatorHasItsOwnOptions) {
   LabArguments arguments = Good(LabKind::kRounds);
   arguments.placement = "consolidate";
   EXPECT_EQ(ErrorOf(arguments),
@@ -74,7 +74,7 @@ TEST(LabOptionsTest, WhatTheAuthorsSimulatorKnowsIsItsOwn) {
   EXPECT_EQ(ErrorOf(arguments), "--cluster: the authors' simulator only supports empty clusters");
 }
 
-TEST(LabOptionsTest, OnlyOurRoundsSayWhereJobsWere) {
+TEST(LabOptionsTest, OnlyOurRoundsHaveChanges) {
   const auto error = [](const LabArguments& arguments) {
     const auto checked = CheckFiles(arguments);
     return checked ? "no error" : checked.error().message;

@@ -46,7 +46,7 @@ ElasticRun RunPool(ElasticPolicy policy, int gpus, const std::vector<PoolJob>& a
                           .round = Seconds(100),
                           .restart_cost = Seconds(10),
                           .seed = seed,
-                          .tell_finished = {}})
+                          .on_finished = {}})
       .value();
 }
 
@@ -84,7 +84,7 @@ TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
   EXPECT_DOUBLE_EQ(EndOf(equal, 1), 100 + 10 + (6'300 - 90 * 40) / 80.0);
 }
 
-TEST(ElasticSimulatorTest, WhatIsFittedIsTriedFirst) {
+TEST(ElasticSimulatorTest, TriesAFittedJobFirst) {
   // The job has its least, and four trials, in the first round; then all.
   const ElasticRun run = RunPool(ElasticPolicy::kOptimus, 8, {{"linear", 1, 6'200}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 100 + 10 + (6'200 - 60 * 10) / 80.0);
@@ -115,14 +115,14 @@ TEST(ElasticSimulatorTest, TheSameSeedGivesTheSameRun) {
   EXPECT_NE(ends(1), ends(2));
 }
 
-TEST(ElasticSimulatorTest, WhatCannotRunIsRefused) {
+TEST(ElasticSimulatorTest, RefusesJobsThatCannotRun) {
   GavelTraceJob job;
   job.id = 7;
   job.model = "linear";
   job.gpus = 8;
   job.steps = 1;
   const auto run = SimulateElastic(std::vector{job}, PoolSpeeds(),
-                                   {.gpus = 4, .type = "gpu", .tell_finished = {}});
+                                   {.gpus = 4, .type = "gpu", .on_finished = {}});
   ASSERT_FALSE(run);
   EXPECT_THAT(run.error().message, HasSubstr("job 7 asks for 8 GPUs of 4"));
   const auto policy = ParseElasticPolicy("fifo");

@@ -65,7 +65,7 @@ TEST(ElasticTrainingTest, ATryMeasuresEveryNumberOfWorkers) {
   EXPECT_FALSE(small.FittedSpeed());
 }
 
-TEST(ElasticTrainingTest, WhatIsLeftIsFittedFromLosses) {
+TEST(ElasticTrainingTest, RemainingStepsAreFittedFromLosses) {
   double sum = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     ElasticTraining training = MadeTraining("large", 1, 10'000, seed);

@@ -36,18 +36,18 @@ TEST(ReferenceJobTest, AnUnknownModelRunsAsAlexnet) {
   EXPECT_EQ(Made(OneOf("bert", 0)).demand, Made(OneOf("alexnet", 0)).demand);
 }
 
-TEST(ReferenceJobTest, ARoundIsBookedAsAWholeAndCanBeTakenBack) {
+TEST(ReferenceJobTest, RoundIsChargedAsAWholeAndCanBeRefunded) {
   Job job = Made(OneOf("res18", 0, 1, 0, 700));
-  job.BookRound(kRound, /*at_demand=*/true);
+  job.ChargeRound(kRound, /*at_demand=*/true);
   EXPECT_EQ(job.done, 600);
   EXPECT_EQ(job.attained, 300);
-  job.UnbookRound(kRound);
+  job.RefundRound(kRound);
   EXPECT_EQ(job.done, 0);
   EXPECT_EQ(job.attained, 0);
-  job.BookRound(kRound, /*at_demand=*/false);
+  job.ChargeRound(kRound, /*at_demand=*/false);
   EXPECT_EQ(job.done, 300);
-  job.BookRoundAgain(kRound);
-  job.BookRoundAgain(kRound);
+  job.ChargeRoundAgain(kRound);
+  job.ChargeRoundAgain(kRound);
   EXPECT_EQ(job.done, 700);
   EXPECT_TRUE(job.Finished());
 }
@@ -55,12 +55,12 @@ TEST(ReferenceJobTest, ARoundIsBookedAsAWholeAndCanBeTakenBack) {
 TEST(ReferenceJobTest, ACutJobGoesAtTheSpeedOfTheFairShare) {
   Job job = Made(OneOf("res18", 0, 1, 0, 700));
   job.cut = true;
-  job.BookRound(kRound, /*at_demand=*/true);
+  job.ChargeRound(kRound, /*at_demand=*/true);
   EXPECT_EQ(job.done, 300);
   EXPECT_EQ(job.Speed(), 1);
 }
 
-TEST(ReferenceJobTest, WhatTheAuthorsProgramDoesNotTakeIsAnError) {
+TEST(ReferenceJobTest, RefusesJobsThatTheAuthorsProgramCannotRun) {
   const auto error = [](const TraceJob& job, const ModelFacts& facts) {
     const auto made = MakeJob(job, 0, facts, kServer, kRound);
     return made ? std::string("no error") : made.error().message;

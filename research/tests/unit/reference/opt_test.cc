@@ -86,7 +86,7 @@ TEST_F(OptTest, EarlierJobsOfAModelGetItsFasterCells) {
   EXPECT_EQ(second.done, 525);
 }
 
-TEST_F(OptTest, NobodyFallsBelowTheFairShare) {
+TEST_F(OptTest, NoJobFallsBelowItsFairShare) {
   Add(8, "alexnet");
   ASSERT_TRUE(Allocate(1));
   for (const Job& job : jobs_) EXPECT_EQ(job.done, 300);

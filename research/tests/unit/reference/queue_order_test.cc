@@ -64,7 +64,7 @@ TEST(QueueOrderTest, TetrisGoesByRemainingTimeTimesDemand) {
   EXPECT_THAT(Ordered(jobs, ReferencePolicy::kTetris), ElementsAre(1, 0));
 }
 
-TEST(QueueOrderTest, WhoHasWaitedForVeryLongGoesFirstExceptWithFifo) {
+TEST(QueueOrderTest, JobWithAVeryLongWaitGoesFirstExceptWithFifo) {
   std::vector<Job> jobs = {Made(OneOf("gnmt", 0, 1, 0, 100)), Made(OneOf("gnmt", 1, 1, 1, 500))};
   jobs[1].has_waited = true;
   EXPECT_THAT(Ordered(jobs, ReferencePolicy::kSrtf), ElementsAre(1, 0));

@@ -92,7 +92,7 @@ TEST(ReferenceSimulatorTest, LaterJobsTakeTheGpusThatAnEarlierOneHasNoUseFor) {
   EXPECT_EQ(run.jobs[2].started, Seconds(1));
 }
 
-TEST(ReferenceSimulatorTest, LasKeepsTheGpusOfWhoDoesNotFitAndOthersGiveThemAway) {
+TEST(ReferenceSimulatorTest, OnlyLasKeepsTheGpusOfAJobThatDoesNotFit) {
   // The first leaves 6 GPUs and 6 CPUs; the second would need 24.
   const std::vector<TraceJob> trace = {OneOf("res18", 0, 2), OneOf("alexnet", 1, 4, 0.001),
                                        OneOf("gnmt", 2, 4, 0.002)};
@@ -105,7 +105,7 @@ TEST(ReferenceSimulatorTest, LasKeepsTheGpusOfWhoDoesNotFitAndOthersGiveThemAway
   EXPECT_EQ(las.jobs[2].started, Seconds(601));
 }
 
-TEST(ReferenceSimulatorTest, WhatIsUsedIsTheMeanOverTheRounds) {
+TEST(ReferenceSimulatorTest, UtilisationIsTheMeanOverTheRounds) {
   ReferenceOptions options = OneServer();
   options.mechanism = ReferenceMechanism::kFair;
   const ReferenceRun run =
@@ -118,7 +118,7 @@ TEST(ReferenceSimulatorTest, WhatIsUsedIsTheMeanOverTheRounds) {
   EXPECT_EQ(run.attained[1], Seconds(300));
 }
 
-TEST(ReferenceSimulatorTest, ServersWhoseSharesAreRoundedGiveTheSameAsOthers) {
+TEST(ReferenceSimulatorTest, RoundedServersGiveTheSameResults) {
   std::vector<TraceJob> trace;
   for (int i = 0; i < 30; ++i)
     trace.push_back(
@@ -134,7 +134,7 @@ TEST(ReferenceSimulatorTest, ServersWhoseSharesAreRoundedGiveTheSameAsOthers) {
     EXPECT_EQ(exact.jobs[i].finished, rounded.jobs[i].finished) << i;
 }
 
-TEST(ReferenceSimulatorTest, WhatCannotBeSimulatedIsAnErrorWithTheReason) {
+TEST(ReferenceSimulatorTest, ErrorsNameTheReason) {
   const std::vector<TraceJob> trace = {OneOf("gnmt", 0)};
   EXPECT_EQ(ErrorOf({}, OneServer()), "the trace has no jobs: there is nothing to simulate");
   EXPECT_EQ(ErrorOf({OneOf("gnmt", 7, 16)}, OneServer()),
@@ -159,7 +159,7 @@ TEST(ReferenceSimulatorTest, WhatCannotBeSimulatedIsAnErrorWithTheReason) {
             "a generated trace has its jobs in the order of arrival: sort it, or replay it");
 }
 
-TEST(ReferenceNamesTest, AreReadInEitherCaseAndListedWhereUnknown) {
+TEST(ReferenceNamesTest, IgnoreCaseAndListTheKnownOnes) {
   EXPECT_EQ(*ParseReferencePolicy("tetris"), ReferencePolicy::kTetris);
   EXPECT_EQ(*ParseReferencePolicy("DRF"), ReferencePolicy::kDrf);
   EXPECT_EQ(*ParseReferenceMechanism("Tune"), ReferenceMechanism::kTune);

@@ -47,7 +47,7 @@ TEST_F(TuneTest, DemandsThatFitAreMet) {
   EXPECT_EQ(second.done, 600);
 }
 
-TEST_F(TuneTest, WhoFindsNoRoomIsCutToTheFairShare) {
+TEST_F(TuneTest, JobWithoutRoomIsCutToTheFairShare) {
   Add("alexnet");
   Add("res18");
   const Job& third = Add("res18");
@@ -58,7 +58,7 @@ TEST_F(TuneTest, WhoFindsNoRoomIsCutToTheFairShare) {
   EXPECT_EQ(third.done, 300);
 }
 
-TEST_F(TuneTest, WhereThatIsNotEnoughThoseWithMostCpuAreCutBackAndTheirRoundBookedAgain) {
+TEST_F(TuneTest, IfThatIsNotEnoughJobsWithMostCpuAreCut) {
   const Job& hungry = Add("res18");
   const Job& hungriest = Add("alexnet");
   Add(4, "gnmt");  // 25 - 24 CPUs: the last one lacks one

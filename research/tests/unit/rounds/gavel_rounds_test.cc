@@ -103,13 +103,13 @@ TEST_F(GavelRoundsTest, StepsThatDoNotDivideByTheGpusAreDone) {
   EXPECT_EQ(Run("gavel-las").jobs[0].finish, Seconds(1 + 30 + 1234.5));
 }
 
-TEST_F(GavelRoundsTest, WhoComesAfterTheLastSolveHasGpusThatWouldIdle) {
+TEST_F(GavelRoundsTest, ArrivalAfterTheLastSolveGetsIdleGpus) {
   Add(0, 20000, 0.5);
   Add(310, 1000, 0.5);
   EXPECT_EQ(Run("gavel-las").jobs[1].start, Seconds(310));
 }
 
-TEST_F(GavelRoundsTest, WhatBecomesFreeWithinARoundIsUsedAtOnce) {
+TEST_F(GavelRoundsTest, GpusFreedWithinARoundAreUsedAtOnce) {
   servers_.server = {Gpus(1), Cores(3), GB(60)};
   Add(0, 100, 0);
   Add(0, 1000, 0);
@@ -121,7 +121,7 @@ TEST_F(GavelRoundsTest, WhatBecomesFreeWithinARoundIsUsedAtOnce) {
   }
 }
 
-TEST_F(GavelRoundsTest, WhatIsDecidedWithinARoundIsLookedAtAgainAsTheNextOneBegins) {
+TEST_F(GavelRoundsTest, DecisionsWithinARoundAreReviewedAtTheNextOne) {
   // The second job arrives while the fast GPU is in use, and gets it when it is free and a round
   // begins.
   servers_.server = {Gpus(1), Cores(3), GB(60)};

@@ -87,7 +87,7 @@ TEST_F(SimulatorTest, AJobThatRunsAtTwiceTheSpeedEndsInHalfItsTime) {
   EXPECT_EQ(run.jobs[0].finish, Seconds(1 + 30 + 500));
 }
 
-TEST_F(SimulatorTest, WhoComesDuringARoundStartsAtItsEndThoughGpusAreFree) {
+TEST_F(SimulatorTest, ArrivalDuringARoundStartsAtItsEnd) {
   const SimulationRun run = Run({MakeJob(Gpus(1), 0, 1000), MakeJob(Gpus(1), 2, 100)});
   EXPECT_EQ(run.jobs[1].start, Seconds(301));
   EXPECT_EQ(run.jobs[1].finish, Seconds(301 + 30 + 100));
@@ -99,7 +99,7 @@ TEST_F(SimulatorTest, GpusThatAreGivenBackDuringARoundAreTakenAtItsEnd) {
   EXPECT_EQ(run.jobs[1].start, Seconds(1201));
 }
 
-TEST_F(SimulatorTest, WhoIsStoppedKeepsItsProgressAndPaysTheRestartCostAgain) {
+TEST_F(SimulatorTest, StoppedJobKeepsItsProgressAndPaysTheRestartAgain) {
   const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Srtf());
   EXPECT_EQ(run.jobs[1].start, Seconds(301));
   EXPECT_EQ(run.jobs[1].finish, Seconds(431));
@@ -149,7 +149,7 @@ TEST_F(SimulatorTest, ResultsAreInTheOrderOfTheInput) {
   EXPECT_EQ(run.jobs[1].start, Seconds(1));
 }
 
-TEST_F(SimulatorTest, ChangesTellWhereEveryShareWentInTheOrderOfTime) {
+TEST_F(SimulatorTest, ChangesListEveryShareInTheOrderOfTime) {
   options_.keep_changes = true;
   servers_.push_back(servers_.front());
   // The second job has the rest of one server until the first one has left.
@@ -175,7 +175,7 @@ TEST_F(SimulatorTest, ChangesTellWhereEveryShareWentInTheOrderOfTime) {
   EXPECT_EQ(run.changes[5].at, run.jobs[0].finish);
 }
 
-TEST_F(SimulatorTest, WhoIsStoppedIsGoneBeforeAnotherIsBound) {
+TEST_F(SimulatorTest, StoppedJobIsGoneBeforeAnotherIsBound) {
   options_.keep_changes = true;
   const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Srtf());
   ASSERT_GE(run.changes.size(), 3U);
@@ -200,7 +200,7 @@ TEST_F(SimulatorTest, ACutIsAResizeOfTheShare) {
   EXPECT_EQ(resized->amounts.cpu, Cores(12));
 }
 
-TEST_F(SimulatorTest, NobodyKeepsChangesThatNobodyAskedFor) {
+TEST_F(SimulatorTest, KeepsNoChangesUnlessConfigured) {
   EXPECT_TRUE(Run({MakeJob(Gpus(1), 0, 1000)}).changes.empty());
 }
 

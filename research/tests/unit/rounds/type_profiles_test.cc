@@ -45,18 +45,18 @@ TEST(OnOtherGpu, AFastOneMakesOnlyTheBestFaster) {
   EXPECT_DOUBLE_EQ(fast.ThroughputAt(Cores(3), GB(60)), 1);
 }
 
-TEST(OnOtherGpu, WhatProcessesNeedStays) {
+TEST(OnOtherGpu, ProcessMemoryStays) {
   const JobProfile known = Sensitive().WithProcessMemory(GB(8));
   EXPECT_EQ(OnOtherGpu(known, 0.5).process_memory(), GB(8));
 }
 
-TEST(TypeProfiles, WhatWasNotMeasuredFollowsTheThroughputs) {
+TEST(TypeProfiles, UnmeasuredTypesFollowTheThroughputs) {
   const auto profiles = OfTwoTypes().Of("net", Gpus(1), Sensitive()).value();
   EXPECT_DOUBLE_EQ(profiles[0]->Best(), 3);
   EXPECT_DOUBLE_EQ(profiles[1]->Best(), 0.75);
 }
 
-TEST(TypeProfiles, ThoseOfAsManyGpusGoFirstAndZeroMeansThatItDoesNotRun) {
+TEST(TypeProfiles, EqualGpusGoFirstAndZeroMeansThatItCannotRun) {
   const auto two = OfTwoTypes().Of("net", Gpus(2), Sensitive()).value();
   EXPECT_EQ(two[0]->gpus(), Gpus(2));
   EXPECT_EQ(two[1], std::nullopt);
@@ -65,7 +65,7 @@ TEST(TypeProfiles, ThoseOfAsManyGpusGoFirstAndZeroMeansThatItDoesNotRun) {
   EXPECT_DOUBLE_EQ(four[1]->Best() / four[0]->Best(), 0.25);
 }
 
-TEST(TypeProfiles, WhatWasMeasuredOnATypeGoesFirst) {
+TEST(TypeProfiles, MeasurementOnATypeGoesFirst) {
   TypeProfiles profiles = OfTwoTypes();
   EXPECT_EQ(profiles.Measured("net"), nullptr);
   profiles.Add("net", "elsewhere", Flat(70));
@@ -95,7 +95,7 @@ TEST(TypeProfiles, EveryModelOfMadeWorkloadsHasAStandIn) {
   ModelSequence models({40, 30, 30});
   for (int at = 0; at < 50; ++at) {
     const std::string stand_in(StandInFor(models.Next()));
-    EXPECT_TRUE(published.Knows(stand_in, 1)) << stand_in;
+    EXPECT_TRUE(published.Has(stand_in, 1)) << stand_in;
   }
   EXPECT_EQ(StandInFor("new"), "");
 }

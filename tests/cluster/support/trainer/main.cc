@@ -175,7 +175,7 @@ int Run(const Options& options, const sigset_t& signals) {
   }
   const uint64_t reached = training.iterations();
   checkpoint.Save(reached);
-  if (done()) team.SayDone();
+  if (done()) team.ReportDone();
   if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());
   return stopped && reached < options.iterations ? kEndedBySigterm : EXIT_SUCCESS;
 }

@@ -55,7 +55,7 @@ void Team::Look() {
   size_ = std::max(alive, 1);
 }
 
-void Team::SayDone() const {
+void Team::ReportDone() const {
   if (!folder_.empty()) Write(fs::path(folder_) / kDone);
 }
 

@@ -21,8 +21,8 @@ class Team {
   bool HasLeader() const { return !folder_.empty() && rank_ > 0; }
   // Returns the workers that were alive within the last second, including this one.
   int size() const { return size_; }
-  // The leader calls SayDone() when all is trained; the others see it by IsDone().
-  void SayDone() const;
+  // The leader calls ReportDone() when all is trained; the others see it by IsDone().
+  void ReportDone() const;
   bool IsDone() const;
 
  private:

@@ -26,7 +26,7 @@ TEST(ClusterMapTest, AmountsAreInCoresAndBytes) {
             R"("others":{"cpu":0.5,"memory":2},"schedulable":true}},"pods":{}})");
 }
 
-TEST(ClusterMapTest, APodHasNoMembersThatNobodyKnows) {
+TEST(ClusterMapTest, PodWithoutAGangHasNoMembers) {
   MapPod pod;
   pod.view.name = "waits";
   pod.view.gpus = Gpus(1);
@@ -64,7 +64,7 @@ TEST(ClusterMapTest, APatchTakesAwayMembersAndWholeObjects) {
   EXPECT_EQ(map.TakePatch(), R"({"nodes":{"n1":null},"pods":{"1":{"why":null},"2":null}})");
 }
 
-TEST(ClusterMapTest, WhatCameAndWentBetweenTwoPatchesIsInNone) {
+TEST(ClusterMapTest, ObjectsThatCameAndWentAreInNoPatch) {
   MapRecorder map;
   map.SetPod("1", ToMapObject(PodOnMap(Cores(3))));
   map.RemovePod("1");
@@ -73,7 +73,7 @@ TEST(ClusterMapTest, WhatCameAndWentBetweenTwoPatchesIsInNone) {
   EXPECT_EQ(map.TakePatch(), "");
 }
 
-TEST(ClusterMapTest, WhatWentAndCameBackTheSameHasNotChanged) {
+TEST(ClusterMapTest, ObjectsThatCameBackTheSameAreInNoPatch) {
   MapRecorder map;
   map.SetPod("1", ToMapObject(PodOnMap(Cores(3))));
   map.TakePatch();
@@ -82,7 +82,7 @@ TEST(ClusterMapTest, WhatWentAndCameBackTheSameHasNotChanged) {
   EXPECT_EQ(map.TakePatch(), "");
 }
 
-TEST(ClusterMapTest, NamesAreTextWhateverTheySay) {
+TEST(ClusterMapTest, EscapesAnyNameAsText) {
   MapRecorder map;
   MapPod pod = PodOnMap(Cores(3));
   pod.view.name = "\"};alert(1)//\xff";

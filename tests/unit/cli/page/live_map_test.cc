@@ -44,7 +44,7 @@ ClusterFacts FactsWith(const std::vector<Pod>& pods) {
   return {.pods = pods, .cluster = cluster.Snapshot()};
 }
 
-TEST(LiveMapTest, WhoAsksFirstGetsTheWholeState) {
+TEST(LiveMapTest, FirstRequestGetsTheWholeState) {
   LiveMap map;
   map.Update(FactsWith({Trainer("a", "n1")}), WallTime{});
   EXPECT_EQ(map.Since({}),
@@ -54,14 +54,14 @@ TEST(LiveMapTest, WhoAsksFirstGetsTheWholeState) {
             R"("namespace":"research","node":"n1","state":"placed"}}}})");
 }
 
-TEST(LiveMapTest, WhatWaitsSaysWhyAndSinceWhen) {
+TEST(LiveMapTest, WaitingPodHasTheReasonAndTheSinceTime) {
   LiveMap map;
   map.Update(FactsWith({Trainer("a", "")}), WallTime{});
   EXPECT_THAT(map.Since({}),
               HasSubstr(R"("since":100,"state":"unschedulable","why":"0/1 nodes are available")"));
 }
 
-TEST(LiveMapTest, WhoAsksAgainGetsTheDifferencesOnly) {
+TEST(LiveMapTest, LaterRequestGetsTheDifferencesOnly) {
   LiveMap map;
   map.Update(FactsWith({Trainer("a", "n1"), Trainer("b", "")}), WallTime{});
   map.Update(FactsWith({Trainer("a", "n1"), Trainer("b", "")}), WallTime{});
@@ -75,7 +75,7 @@ TEST(LiveMapTest, WhoAsksAgainGetsTheDifferencesOnly) {
   EXPECT_EQ(map.Since(2), R"({"version":3,"patches":[)" + placed + "]}");
 }
 
-TEST(LiveMapTest, WhoComesTooLateOrFromElsewhereGetsTheWholeState) {
+TEST(LiveMapTest, LateOrForeignRequestGetsTheWholeState) {
   LiveMap map;
   for (int round = 0; round <= 101; ++round) {
     map.Update(FactsWith({Trainer("a", round % 2 == 0 ? "" : "n1")}), WallTime{});
@@ -85,7 +85,7 @@ TEST(LiveMapTest, WhoComesTooLateOrFromElsewhereGetsTheWholeState) {
   EXPECT_THAT(map.Since(103), HasSubstr(R"({"version":102,"state":)"));
 }
 
-TEST(LiveMapTest, HowFarAPodIsGoesWithThePodAndIsToldAnewWhenItDiffers) {
+TEST(LiveMapTest, PublishesProgressWithThePodAndAgainIfItDiffers) {
   const WallTime now{std::chrono::seconds(1000)};
   KnownProgress known;
   known.pod.iteration = 50;

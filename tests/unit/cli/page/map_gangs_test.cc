@@ -33,7 +33,7 @@ MapObjects Shown(const std::vector<Pod>& pods) {
 
 const Gang kBert{.name = "team/bert", .size = 3};
 
-TEST(MapGangsTest, WhoIsThereAndWhatItWaitsFor) {
+TEST(MapGangsTest, CountsMembersAndTheReasonForWaiting) {
   EXPECT_EQ(Shown({MemberOf(kBert, "a", ""), MemberOf(kBert, "b", "")}),
             (MapObjects{{"team/bert",
                          {{"size", "3"},
@@ -46,7 +46,7 @@ TEST(MapGangsTest, WhoIsThereAndWhatItWaitsFor) {
   EXPECT_FALSE(running.at("team/bert").contains("waits"));
 }
 
-TEST(MapGangsTest, WhatIsWrongWithTheLabelsIsSaid) {
+TEST(MapGangsTest, ShowsWhatIsWrongWithTheLabels) {
   const Gang nameless{.name = "", .problem = "it needs a name"};
   const std::vector<Pod> pods{MemberOf(nameless, "a", "")};
   EXPECT_EQ(GangKey(pods[0]), "team/a");

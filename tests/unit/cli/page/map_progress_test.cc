@@ -32,34 +32,34 @@ TEST(MapProgressTest, TimesAreOfTheClock) {
   EXPECT_FALSE(progress.silent);
 }
 
-TEST(MapProgressTest, WhatGoesOnAsForeseenIsToldOnce) {
+TEST(MapProgressTest, ForeseenProgressIsPublishedOnce) {
   KnownProgress later = Training();
   later.at = kProgressNow + seconds(10);
   later.pod.last = later.at;
   later.pod.remaining = seconds(87);
   later.pod.rate = 12.5;
   later.age = milliseconds(300);
-  const MapProgress told = ProgressOnMap(Training(), kProgressNow);
+  const MapProgress published = ProgressOnMap(Training(), kProgressNow);
   const WallTime now = later.at + later.age;
-  EXPECT_TRUE(Alike(told, ProgressOnMap(later, now), now));
+  EXPECT_TRUE(Alike(published, ProgressOnMap(later, now), now));
   later.pod.iteration = 390;
-  EXPECT_FALSE(Alike(told, ProgressOnMap(later, now), now)) << "two per cent more are done";
+  EXPECT_FALSE(Alike(published, ProgressOnMap(later, now), now)) << "two per cent more are done";
 }
 
-TEST(MapProgressTest, WhatBecomesFasterIsTold) {
-  const MapProgress told = ProgressOnMap(Training(), kProgressNow);
+TEST(MapProgressTest, FasterProgressIsPublished) {
+  const MapProgress published = ProgressOnMap(Training(), kProgressNow);
   KnownProgress faster = Training();
   faster.pod.rate = 13;
-  EXPECT_FALSE(Alike(told, ProgressOnMap(faster, kProgressNow), kProgressNow));
+  EXPECT_FALSE(Alike(published, ProgressOnMap(faster, kProgressNow), kProgressNow));
   KnownProgress sooner = Training();
   sooner.pod.remaining = seconds(97);
-  EXPECT_FALSE(Alike(told, ProgressOnMap(sooner, kProgressNow), kProgressNow));
+  EXPECT_FALSE(Alike(published, ProgressOnMap(sooner, kProgressNow), kProgressNow));
   KnownProgress untold = Training();
   untold.pod.rate.reset();
-  EXPECT_FALSE(Alike(told, ProgressOnMap(untold, kProgressNow), kProgressNow));
+  EXPECT_FALSE(Alike(published, ProgressOnMap(untold, kProgressNow), kProgressNow));
 }
 
-TEST(MapProgressTest, OfOneThatHasFallenSilentNobodyKnowsTheEnd) {
+TEST(MapProgressTest, StalledPodHasNoEnd) {
   KnownProgress silent = Training();
   silent.pod.last = silent.at - seconds(300);
   const MapProgress progress = ProgressOnMap(silent, kProgressNow);

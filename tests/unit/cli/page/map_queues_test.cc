@@ -6,7 +6,7 @@
 namespace synergy::cli::testing {
 namespace {
 
-TEST(MapQueuesTest, AQueueIsToldInTheWordsOfTheCommand) {
+TEST(MapQueuesTest, QueueHasTheTermsOfTheCommand) {
   const MapQueues shown = QueuesOnMap(ViewOrderedQueues(MakeQueue(), kQueueNow));
   EXPECT_EQ(shown.queues,
             (MapObjects{{"train",
@@ -31,7 +31,7 @@ TEST(MapQueuesTest, AQueueIsToldInTheWordsOfTheCommand) {
   EXPECT_FALSE(shown.workloads.at("team/job-a-12ab").contains("place"));
 }
 
-TEST(MapQueuesTest, WhyAQueueIsNotOrderedIsSaid) {
+TEST(MapQueuesTest, ShowsWhyAQueueIsNotOrdered) {
   QueueFacts facts = MakeQueue();
   facts.policies[0].status.queues[0].ready = false;
   facts.policies[0].status.queues[0].message = "it has no quota of GPUs";

@@ -58,7 +58,7 @@ TEST(SimulatedMapTest, AJobWaitsIsPlacedIsResizedAndGoes) {
   EXPECT_EQ(map.changes[3].patch, R"({"pods":{"job-7-0":null}})");
 }
 
-TEST(SimulatedMapTest, WhatHappensAtOneMomentIsOneChange) {
+TEST(SimulatedMapTest, EventsAtOneMomentAreOneChange) {
   const SimulatedMap map =
       MapOfRun(Empty(), RunOf({{7, Seconds(1), Seconds(1), {}}},
                               {Change(1, 7, Kind::kBound, 4), Change(1, 7, Kind::kResized, 5)}));

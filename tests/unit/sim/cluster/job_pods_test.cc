@@ -26,9 +26,9 @@ std::optional<MemoryReading> ReadingOf(const std::string& node,
   return GoingOn(std::move(pod), kAt).fungible->memory_reading;
 }
 
-TEST(GoingOnTest, TheNodesAgentGoesOnTellingWhatItToldLast) {
-  const auto told = ReadingOf("n1", MemoryReading{GiB(3), true, kAt - minutes(9)});
-  EXPECT_EQ(told, (MemoryReading{GiB(3), true, WallTime::max()}));
+TEST(GoingOnTest, MemoryReadingOfAPlacedPodStaysFresh) {
+  const auto memory = ReadingOf("n1", MemoryReading{GiB(3), true, kAt - minutes(9)});
+  EXPECT_EQ(memory, (MemoryReading{GiB(3), true, WallTime::max()}));
 }
 
 TEST(GoingOnTest, AnAgentThatWasSilentStaysSo) {
@@ -37,11 +37,11 @@ TEST(GoingOnTest, AnAgentThatWasSilentStaysSo) {
   EXPECT_EQ(ReadingOf("n1", std::nullopt), std::nullopt);
 }
 
-TEST(GoingOnTest, APodThatWaitsIsToldOfLikeAJobs) {
+TEST(GoingOnTest, WaitingPodHasAnEmptyMemoryReading) {
   EXPECT_EQ(ReadingOf("", std::nullopt), (MemoryReading{Bytes(0), false, WallTime::max()}));
 }
 
-TEST(GoingOnTest, OfPodsThatOthersManageNothingIsTold) {
+TEST(GoingOnTest, UnmanagedPodsHaveNoReading) {
   EXPECT_FALSE(GoingOn(MakePod("p", OneGpu(3)), kAt).fungible);
 }
 

@@ -88,7 +88,7 @@ TEST(ProductSimulatorTest, LatenciesAreThoseAskedFor) {
   EXPECT_NEAR(run.jobs[0].start.count(), 7, kExact);
 }
 
-TEST(ProductSimulatorTest, NewcomersRoomIsCutFromWhomItCostsLeast) {
+TEST(ProductSimulatorTest, RoomForANewJobIsCutFromTheJobThatLosesLeast) {
   // Both have three of the six cores when the third arrives, whose floor is one.
   const SimulationRun run =
       RunOn(Cluster(1, 3), {JobOf(0, "sensitive", 0, 1500), JobOf(1, "lukewarm", 0, 1000),
@@ -103,7 +103,7 @@ TEST(ProductSimulatorTest, NewcomersRoomIsCutFromWhomItCostsLeast) {
   EXPECT_GE(run.jobs[1].resizes, 1U);
 }
 
-TEST(ProductSimulatorTest, WhatWasCutGrowsBackInTheNextRoundWhenAPodHasLeft) {
+TEST(ProductSimulatorTest, CutPodGrowsBackInTheRoundAfterAPodLeft) {
   const std::vector<ProductJob> jobs = {JobOf(0, "sensitive", 0, 1000),
                                         JobOf(1, "sensitive", 10, 100)};
   const SimulationRun run = RunOn(Cluster(1, 2), jobs);
@@ -119,7 +119,7 @@ TEST(ProductSimulatorTest, WhatWasCutGrowsBackInTheNextRoundWhenAPodHasLeft) {
   EXPECT_EQ(run.jobs[0].resizes, 2U);
 }
 
-TEST(ProductSimulatorTest, PlaceOfOneThatLeftGoesToWhoFitsBeforePeersPayForAnother) {
+TEST(ProductSimulatorTest, VacatedPlaceGoesToAFittingPodBeforeAnyCut) {
   ProductOptions options = Options(Enforcement::kStrict);
   // Even if the tuner takes no time.
   options.latencies.tune = Duration::zero();
@@ -136,7 +136,7 @@ TEST(ProductSimulatorTest, PlaceOfOneThatLeftGoesToWhoFitsBeforePeersPayForAnoth
   EXPECT_NEAR(run.jobs[2].start.count(), left_again + 1 + 1 + 0.01 + 0.05 + 1, kExact);
 }
 
-TEST(ProductSimulatorTest, SharedCpuGoesToWhoCanUseItBeforeAnythingIsResized) {
+TEST(ProductSimulatorTest, SharedCpuGoesToPodsThatGainBeforeAnyResize) {
   const std::vector<ProductJob> jobs = {JobOf(0, "sensitive", 0, 1000),
                                         JobOf(1, "sensitive", 10, 100)};
   const SimulationRun run = RunOn(Cluster(1, 2), jobs, Options(Enforcement::kShared));
@@ -285,7 +285,7 @@ TEST(ProductSimulatorTest, ChangesAreThoseOfJobsAndOfPodsThatWereThere) {
   EXPECT_EQ(run.changes[2].job, 7U);
 }
 
-TEST(ProductSimulatorTest, RunThatIsEndedTellsHowFastEachJobGoesThen) {
+TEST(ProductSimulatorTest, TruncatedRunHasTheLastSpeedOfEachJob) {
   ProductOptions options = Options(Enforcement::kStrict);
   options.until = Seconds(100);
   const SimulationRun run =
@@ -318,7 +318,7 @@ TEST(ProductSimulatorTest, ProfilesThatComeLateAreUsedFromThenOn) {
   EXPECT_NEAR(finish_with(std::chrono::hours(1)), 1500, 5) << "with its fair share";
 }
 
-TEST(ProductSimulatorTest, WhoWasPlacedBlindlyStaysThere) {
+TEST(ProductSimulatorTest, BlindlyPlacedJobsStay) {
   const auto slowest_with = [](std::optional<Duration> after) {
     ProductOptions options = Options(Enforcement::kStrict);
     options.profiles_after = after;
@@ -392,7 +392,7 @@ std::vector<ProductJob> RandomJobs(uint64_t seed) {
   return jobs;
 }
 
-TEST(ProductSimulatorTest, NoNodeIsEverOverallocatedAndNobodyBelowItsFloor) {
+TEST(ProductSimulatorTest, OverallocatesNoNodeAndCutsNoJobBelowItsFloor) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     NeverTooMuch observer;
     const SimulationRun run =

@@ -36,7 +36,7 @@ std::vector<std::string> AllFail(SchedulingQueue& queue, Instant now) {
 
 using Names = std::vector<std::string>;
 
-TEST(SchedulingQueueTest, HigherPriorityGoesFirstThenWhoHasWaitedLongest) {
+TEST(SchedulingQueueTest, HigherPriorityGoesFirstThenTheLongestWait) {
   SchedulingQueue queue;
   queue.Add(WaitingPod("first"), At(0));
   queue.Add(WaitingPod("second", 2), At(1));
@@ -44,7 +44,7 @@ TEST(SchedulingQueueTest, HigherPriorityGoesFirstThenWhoHasWaitedLongest) {
   EXPECT_EQ(AllFail(queue, At(3)), (Names{"urgent", "first", "second"}));
 }
 
-TEST(SchedulingQueueTest, WhoFailedRestsUntilAnEventAndOfThoseAlikeOneIsTried) {
+TEST(SchedulingQueueTest, FailedPodRestsUntilAnEventAndOneOfEachKindIsTried) {
   SchedulingQueue queue;
   queue.Add(WaitingPod("a"), At(0));
   queue.Add(WaitingPod("like-a"), At(1));
@@ -55,7 +55,7 @@ TEST(SchedulingQueueTest, WhoFailedRestsUntilAnEventAndOfThoseAlikeOneIsTried) {
   EXPECT_EQ(AllFail(queue, At(20)), (Names{"a", "b"}));
 }
 
-TEST(SchedulingQueueTest, OneWhoSucceedsLeavesItsTurnToTheNextAlike) {
+TEST(SchedulingQueueTest, SuccessPassesTheTurnToTheNextPodOfItsKind) {
   SchedulingQueue queue;
   queue.Add(WaitingPod("a"), At(0));
   queue.Add(WaitingPod("like-a"), At(1));
@@ -66,7 +66,7 @@ TEST(SchedulingQueueTest, OneWhoSucceedsLeavesItsTurnToTheNextAlike) {
   EXPECT_EQ(AllFail(queue, At(20)), (Names{"like-a"}));
 }
 
-TEST(SchedulingQueueTest, WhoBacksOffGoesAfterThoseWhoDoNot) {
+TEST(SchedulingQueueTest, PodInBackoffGoesAfterOthers) {
   SchedulingQueue queue;
   queue.Add(WaitingPod("old"), At(0));
   AllFail(queue, At(10));
@@ -104,7 +104,7 @@ TEST(SchedulingQueueTest, ChangeOfAPodWakesThatPodAlone) {
   EXPECT_EQ(AllFail(queue, At(20)), (Names{"b"}));
 }
 
-TEST(SchedulingQueueTest, WhoRestedForFiveMinutesIsTriedAgain) {
+TEST(SchedulingQueueTest, PodThatRestedForFiveMinutesIsTriedAgain) {
   SchedulingQueue queue;
   queue.Add(WaitingPod("a"), At(0));
   EXPECT_FALSE(queue.RestEnds());

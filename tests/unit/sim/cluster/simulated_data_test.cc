@@ -11,7 +11,7 @@ JobProfile Profile(std::vector<JobProfile::Point> points) {
   return *JobProfile::Create(Gpus(1), std::move(points));
 }
 
-TEST(SimulatedDataTest, StorageAllowsWhatTheProfileSays) {
+TEST(SimulatedDataTest, StorageAllowsTheThroughputOfTheProfile) {
   const JobProfile truth = Profile({{Cores(12), GB(22), 0.1},
                                     {Cores(12), GB(62), 2},
                                     {Cores(12), GB(125), 2.94},
@@ -24,7 +24,7 @@ TEST(SimulatedDataTest, StorageAllowsWhatTheProfileSays) {
   EXPECT_NEAR(StorageLimit(model, GB(125 - 20)), 2.94, 0.001);
 }
 
-TEST(SimulatedDataTest, WhoDoesAsWellWithTheLeastMemoryHasNoData) {
+TEST(SimulatedDataTest, JobInsensitiveToMemoryHasNoData) {
   const SimulatedData data = DataOf(Profile({{Cores(1), GB(22), 1}, {Cores(1), GB(250), 1}}));
   EXPECT_EQ(data.process, GB(20));
   EXPECT_EQ(data.size, Bytes(0));

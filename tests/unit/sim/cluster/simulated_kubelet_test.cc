@@ -13,7 +13,7 @@ namespace {
 
 constexpr ResourceVector kNode{Gpus(2), Cores(4), GiB(40)};
 
-class NobodyWatches final : public PodWatcher {
+class IgnoringWatcher final : public PodWatcher {
  public:
   void PodWritten(const SimulatedPod&, const SimulatedPods&) override {}
   void RoomMade(const SimulatedPod&) override { ++room_made; }
@@ -43,7 +43,7 @@ class SimulatedKubeletTest : public ::testing::Test {
   MilliCpu Free() const { return NodeOf(*state_.Snapshot(), "node").Free().cpu; }
 
   ClusterState state_;
-  NobodyWatches watcher_;
+  IgnoringWatcher watcher_;
   SimulatedPods pods_{state_, watcher_};
   SimulatedKubelet kubelet_{pods_};
 };

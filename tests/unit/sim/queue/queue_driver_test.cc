@@ -97,7 +97,7 @@ TEST_F(QueueDriverTest, UnderLasTheJobThatHasHadLessTakesOverInTheNextRound) {
   EXPECT_THAT(RunFor(minutes(3)), ElementsAre("stop a", "start b"));
 }
 
-TEST_F(QueueDriverTest, ServiceIsBookedThoughSecondsAreLeftOut) {
+TEST_F(QueueDriverTest, ServiceIsChargedThoughSecondsAreLeftOut) {
   Begin("las");
   Add("a", 2);
   RunFor(minutes(6));

@@ -1,16 +1,16 @@
 #pragma once
 
-// A ProfileBook with profiles by name, the same for all namespaces and numbers of GPUs.
+// A ProfileCatalog with profiles by name, the same for all namespaces and numbers of GPUs.
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "engine/profile_book.h"
+#include "engine/profile_catalog.h"
 
 namespace synergy::testing {
 
-class FakeProfileBook final : public ProfileBook {
+class FakeProfileCatalog final : public ProfileCatalog {
  public:
   std::map<std::string, std::shared_ptr<const JobProfile>> profiles;
   int64_t generation = 1;

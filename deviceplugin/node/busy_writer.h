@@ -23,14 +23,14 @@
 
 namespace synergy::deviceplugin {
 
-class BusyTeller {
+class BusyWriter {
  public:
   using ReadUse = std::function<std::map<std::string, DeviceUse>()>;
   // Returns the owners of only those GPUs that this program has given out.
   using ReadOwners = std::function<Result<std::vector<DeviceOwner>>()>;
 
   // `clock` and `log` outlive this.
-  BusyTeller(std::string file, ReadUse read_use, ReadOwners read_owners, const Clock& clock,
+  BusyWriter(std::string file, ReadUse read_use, ReadOwners read_owners, const Clock& clock,
              Logger& log);
 
   // Reads the utilization once.

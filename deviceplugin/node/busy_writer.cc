@@ -1,4 +1,4 @@
-#include "deviceplugin/node/busy_teller.h"
+#include "deviceplugin/node/busy_writer.h"
 
 #include <optional>
 #include <utility>
@@ -14,7 +14,7 @@ NodeBusy ToNodeBusy(const BusyMeter& meter, const std::vector<DeviceOwner>& owne
   return {.at = at, .containers = MeansOfContainers(gpus)};
 }
 
-BusyTeller::BusyTeller(std::string file, ReadUse read_use, ReadOwners read_owners,
+BusyWriter::BusyWriter(std::string file, ReadUse read_use, ReadOwners read_owners,
                        const Clock& clock, Logger& log)
     : file_(std::move(file)),
       read_use_(std::move(read_use)),
@@ -22,7 +22,7 @@ BusyTeller::BusyTeller(std::string file, ReadUse read_use, ReadOwners read_owner
       clock_(clock),
       log_(log) {}
 
-void BusyTeller::Step() {
+void BusyWriter::Step() {
   std::map<std::string, std::optional<double>> utilizations;
   for (const auto& [uuid, use] : read_use_()) utilizations.emplace(uuid, use.utilization);
   const Moment at = clock_.Present();

@@ -1,4 +1,4 @@
-#include "deviceplugin/node/busy_teller.h"
+#include "deviceplugin/node/busy_writer.h"
 
 #include <chrono>
 #include <filesystem>
@@ -17,16 +17,16 @@
 namespace synergy::testing {
 namespace {
 
-using deviceplugin::BusyTeller;
+using deviceplugin::BusyWriter;
 using deviceplugin::DeviceUse;
 using std::chrono::seconds;
 
-class BusyTellerTest : public ::testing::Test {
+class BusyWriterTest : public ::testing::Test {
  protected:
   void Run(int looks) {
     for (int i = 0; i < looks; ++i) {
       clock.Advance(seconds(1));
-      teller.Step();
+      writer.Step();
     }
   }
   NodeBusy Read() {
@@ -52,10 +52,10 @@ class BusyTellerTest : public ::testing::Test {
                                {"nvidia.com/gpu", "GPU-3", "team", "unknown", "main"},
                                {"nvidia.com/gpu", "GPU-2", "team", "half", "main"},
                                {"nvidia.com/gpu", "MIG-7", "team", "half", "main"}};
-  BusyTeller teller{file, [this] { return uses; }, [this] { return owners; }, clock, log.log};
+  BusyWriter writer{file, [this] { return uses; }, [this] { return owners; }, clock, log.log};
 };
 
-TEST_F(BusyTellerTest, TellsTheMeanOfAContainersGpus) {
+TEST_F(BusyWriterTest, WritesTheMeanOfTheGpusOfAContainer) {
   Run(1);
   const WallTime first = clock.WallNow();
   Run(8);
@@ -72,7 +72,7 @@ TEST_F(BusyTellerTest, TellsTheMeanOfAContainersGpus) {
   EXPECT_NEAR(busy.containers[1].seconds, 2, 1e-9);
 }
 
-TEST_F(BusyTellerTest, TheFileGetsOldWhenNobodyKnowsWhoHasTheGpus) {
+TEST_F(BusyWriterTest, FileAgesIfTheGpuOwnersAreUnknown) {
   Run(3);
   const NodeBusy before = Read();
   owners = Fail(ErrorCode::kUnavailable, "the kubelet does not answer");
@@ -80,7 +80,7 @@ TEST_F(BusyTellerTest, TheFileGetsOldWhenNobodyKnowsWhoHasTheGpus) {
   EXPECT_EQ(Read(), before);
 }
 
-TEST_F(BusyTellerTest, LeavesNothingHalfDoneAndTriesAgain) {
+TEST_F(BusyWriterTest, LeavesNothingHalfDoneAndTriesAgain) {
   Run(1);
   EXPECT_FALSE(std::filesystem::exists(file + ".unfinished"));
   std::filesystem::remove_all(folder.Path("run"));

@@ -25,9 +25,9 @@ struct TunedProfile {
   bool measured = false;  // by Synergy, which writes it on the pods again when it changes
 };
 
-class ProfileBook {
+class ProfileCatalog {
  public:
-  virtual ~ProfileBook() = default;
+  virtual ~ProfileCatalog() = default;
   virtual TunedProfile Find(const std::string& pod_namespace, const std::string& name,
                             Gpus gpus) const = 0;
   // Changes whenever a profile has changed.
@@ -35,7 +35,7 @@ class ProfileBook {
 };
 
 // The profiles as of one decision, so that no decision sees half a change. One owner.
-class HeldProfiles final : public ProfileBook {
+class HeldProfiles final : public ProfileCatalog {
  public:
   // By namespace and name. Invalid profiles are null.
   using ByName = std::map<std::pair<std::string, std::string>, TunedProfile>;
