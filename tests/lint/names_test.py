@@ -41,6 +41,39 @@ class NamesTest(SampleTreeTest):
     def test_a_path_in_a_folder_of_ours_passes(self):
         self.assert_passes("a.sh", 'mkdir "$folder/ro' 'ot/bin"\ncd ~/work/x\n')
 
+    def test_persons_in_identifiers_are_found(self):
+        for number, (name, text) in enumerate((
+                ("a.cc", "int x;\nvoid TellNode(int told_at);\n"), ("a.h", "\nclass ProfileBook final {};\n"),
+                ("a.cc", "\nenum { kNobody };\n"), ("a.py", "x = 1\nheard = x\n"), ("a.py", "\ndef says(it): pass\n"))):
+            with self.subTest(text):
+                name = f"case{number}/{name}"
+                self.write(name, text)
+                found = [problem for problem in names.check_tree(self.root) if problem.startswith(f"{name}:2: ")]
+                self.assertNotEqual(found, [])
+                self.assertIn("machines are no persons", found[0])
+
+    def test_persons_in_file_names_are_found(self):
+        self.assert_found("src/busy_teller.h", "", 'replace "teller"')
+
+    def test_other_words_and_prose_pass(self):
+        self.assert_passes("a.cc", '#include "said.h"\nint bookmark = Essays("who said"); // tells\n')
+        self.assert_passes("a.h", 'char x[] = R"(told)";\nint bookmark;\n')
+        self.assert_passes("a.py", 'bookmark = "told"  # nobody\n')
+
+    def test_names_that_others_gave_pass(self):
+        self.assert_passes("src/json/tape_builder.cc", "size_t at = stream.Tell();\n")
+
+    def test_relative_clauses_as_names_of_tests_are_found(self):
+        self.write("a_test.cc", "\nTEST_F(Tuner,\n       WhatFailsIsRetried) {}\n")
+        self.write("b_test.py", "class X:\n    def test_of_two_one_runs(self): pass\n")
+        first, second = names.check_tree(self.root)
+        self.assertIn("a_test.cc:2: WhatFailsIsRetried", first)
+        self.assertIn("b_test.py:2: test_of_two_one_runs", second)
+
+    def test_names_of_tests_that_begin_with_their_subject_pass(self):
+        self.assert_passes("a_test.cc", "TEST(Tuner, OffersThatFailAreRetried) {}\nTEST(Tuner, Offered) {}\n")
+        self.assert_passes("a_test.py", "def test_one_of_two_runs(): pass\n")
+
     def test_other_peoples_data_is_left_alone(self):
         self.assert_passes("tests/data/trace.csv", "FIX" "ME\n")
 
