@@ -45,7 +45,7 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces&
     gauges.nodes.push_back(
         {node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
   }
-  const DeviceBook::Counts devices = state.known_devices();
+  const DeviceCatalog::Counts devices = state.known_devices();
   const std::map<std::string, uint64_t> objects = {
       {"nodes", nodes},
       {"pods", state.known_pods()},

@@ -82,7 +82,7 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
   for (NodeIndex index = 0; index < snapshot->size(); ++index)
     nodes += snapshot->node(index).exists ? 1 : 0;
   const ProfileStore::Counts profiles = profiles_.counts();
-  const DeviceBook::Counts devices = state_.known_devices();
+  const DeviceCatalog::Counts devices = state_.known_devices();
   const Instant now = clock_.Now();
   const std::map<std::string, uint64_t> objects = {
       {"nodes", nodes},

@@ -148,7 +148,7 @@ class World {
     std::map<std::string, IdlePod> idle;
     for (const std::string& name : idle_) {
       idle[api_.pod(name).uid] = {
-          .node = "n1", .idle = hours(1), .most_cpu = MilliCpu(100), .heard = now};
+          .node = "n1", .idle = hours(1), .most_cpu = MilliCpu(100), .reported = now};
     }
     return idle;
   }

@@ -86,7 +86,7 @@ struct PodDevices {
   // Names of its claims; an empty one is not created yet. Without the claim that kube-scheduler
   // makes for a request of an extended resource: the pod's requests have its GPUs.
   std::vector<std::string> claims;
-  // The rest is set by DeviceBook.
+  // The rest is set by DeviceCatalog.
   Gpus gpus;           // those of requests.main that are by claims
   bool known = false;  // all claims are known
   // Why its CPU and memory are not changed, for people; empty: they may be.

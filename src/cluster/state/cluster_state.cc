@@ -432,7 +432,7 @@ size_t ClusterState::known_pods() const {
   return pods_.known();
 }
 
-DeviceBook::Counts ClusterState::known_devices() const {
+DeviceCatalog::Counts ClusterState::known_devices() const {
   const auto lock = Lock();
   return devices_.counts();
 }

@@ -32,7 +32,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/devices/device_book.h"
+#include "cluster/devices/device_catalog.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
@@ -152,7 +152,7 @@ class ClusterState {
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
-  DeviceBook::Counts known_devices() const;
+  DeviceCatalog::Counts known_devices() const;
 
   // The version of the next snapshot. Grows with every change.
   uint64_t version() const;
@@ -192,7 +192,7 @@ class ClusterState {
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
-  DeviceBook devices_;
+  DeviceCatalog devices_;
   mutable PodRecords pods_{nodes_, devices_, version_};  // mutable for the same reason
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();

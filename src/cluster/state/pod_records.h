@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/devices/device_book.h"
+#include "cluster/devices/device_catalog.h"
 #include "cluster/least_per_gpu.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
@@ -76,7 +76,7 @@ struct PodNews {
 class PodRecords {
  public:
   // All outlive this. Every change advances `version`.
-  PodRecords(NodeLedger& nodes, DeviceBook& devices, ClusterVersion& version)
+  PodRecords(NodeLedger& nodes, DeviceCatalog& devices, ClusterVersion& version)
       : nodes_(nodes), devices_(devices), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
@@ -221,7 +221,7 @@ class PodRecords {
   std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place, const std::string& uid) const;
 
   NodeLedger& nodes_;
-  DeviceBook& devices_;
+  DeviceCatalog& devices_;
   ClusterVersion& version_;
   std::unordered_map<std::string, Record> records_;
   std::set<std::string> provisional_;  // uids

@@ -23,7 +23,7 @@ constexpr double kSameAmount = 0.1;
 constexpr size_t kMostAmounts = 16;
 // Older amounts are no longer compared: trainings have phases.
 constexpr Duration kFresh = std::chrono::hours(1);
-constexpr Duration kUnheard = std::chrono::minutes(10);
+constexpr Duration kForgottenAfter = std::chrono::minutes(10);
 constexpr Duration kTidyUp = std::chrono::minutes(1);
 constexpr size_t kMostKept = 64;   // samples
 constexpr double kCachesFill = 2;  // epochs, counted from 0 or from 1
@@ -179,7 +179,7 @@ void TidyUp(ContradictionMemory& memory, Instant now) {
   if (now < memory.next_tidy_up) return;
   memory.next_tidy_up = now + kTidyUp;
   std::erase_if(memory.pods,
-                [now](const auto& entry) { return now - entry.second.observed > kUnheard; });
+                [now](const auto& entry) { return now - entry.second.observed > kForgottenAfter; });
   std::erase_if(memory.compared, [now](const auto& entry) {
     const auto& amounts = entry.second.amounts;
     return std::all_of(amounts.begin(), amounts.end(),

@@ -35,7 +35,7 @@ bool Lends(const Pod& pod) { return pod.fungible && pod.fungible->Lends() > Mill
 bool IsIdle(const TunerPass& pass, const std::string& uid) {
   if (pass.settings.idle_after <= Duration::zero()) return false;
   const auto found = pass.memory.idle.find(uid);
-  return found != pass.memory.idle.end() && pass.at.now - found->second.heard <= kIdleIsFresh &&
+  return found != pass.memory.idle.end() && pass.at.now - found->second.reported <= kIdleIsFresh &&
          found->second.idle >= pass.settings.idle_after;
 }
 
@@ -45,7 +45,7 @@ bool StaysIdle(const TunerPass& pass, const std::string& uid) {
   const auto found = pass.memory.idle.find(uid);
   const bool known = found != pass.memory.idle.end();
   if (known && found->second.idle < pass.settings.idle_after) return false;
-  const Instant until = (known ? found->second.heard : pass.memory.started) + kIdleIsFresh;
+  const Instant until = (known ? found->second.reported : pass.memory.started) + kIdleIsFresh;
   return pass.at.now <= until;
 }
 

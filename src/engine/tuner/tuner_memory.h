@@ -49,7 +49,7 @@ struct IdlePod {
   std::string node;
   Duration idle{};
   MilliCpu most_cpu;  // the most that it used in that time
-  Instant heard{};
+  Instant reported{};
 
   bool operator==(const IdlePod&) const = default;
 };

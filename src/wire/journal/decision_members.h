@@ -289,11 +289,11 @@ void Members(auto& each, Like<decision::TunerDecided> auto& decision) {
   each("round", round);
 }
 void Members(auto& each, Like<IdlePod> auto& idle) {
-  auto& [node, duration, most_cpu, heard] = idle;
+  auto& [node, duration, most_cpu, reported] = idle;
   each("node", node);
   each("idle", duration);
   each("mostCpu", most_cpu);
-  each("heard", heard);
+  each("reported", reported);
 }
 
 void Members(auto& each, Like<decision::IdleReported> auto& decision) {

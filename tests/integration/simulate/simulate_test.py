@@ -131,9 +131,9 @@ class SimulateTest(unittest.TestCase):
         run = figures("--trace", *(ROOT / "tests/data/philly").glob("*.json"))
         self.assertGreater(run["jobs"], 0)
 
-    def test_recorded_traces_are_recognised_and_what_was_read_is_said(self):
+    def test_recorded_traces_are_recognised_and_described(self):
         corpus = ROOT / "tests/fuzz/corpus/read_trace"
-        for files, said in (("plain.csv", "read as jobs with durations: 2 jobs, left out: 1 with a duration"),
+        for files, described in (("plain.csv", "read as jobs with durations: 2 jobs, left out: 1 with a duration"),
                             ("slurm.txt", "read as Slurm sacct: 4 jobs, left out: 3 steps, 1 pending"),
                             ("helios.csv", "read as Helios' jobs: 1 job"),
                             ("acme.csv", "read as Acme's jobs: 1 job"),
@@ -142,17 +142,17 @@ class SimulateTest(unittest.TestCase):
                 trace = ",".join(str(corpus / file) for file in files.split(","))
                 done = simulate("--trace", trace, "--profiles", DATA / "profiles.json", "--output", "json")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(said, done.stderr)
+                self.assertIn(described, done.stderr)
                 self.assertGreater(json.loads(done.stdout)["mean_jct_hours"], 0)
 
     def test_a_trace_without_a_job_to_simulate_fails_with_the_reason(self):
         trace = self.folder / "none.csv"
-        for text, said in (("1,0,60,0\n", "1 without GPUs"), ("1,0,60,999\n", "1 ask for more GPUs than the 128"),
+        for text, described in (("1,0,60,0\n", "1 without GPUs"), ("1,0,60,999\n", "1 ask for more GPUs than the 128"),
                            ("", "there are no rows")):
             trace.write_text("job_id,submit_time,duration_s,gpus\n" + text, encoding="utf-8")
             done = simulate("--trace", trace, "--profiles", DATA / "profiles.json")
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
-            self.assertIn(said, done.stderr)
+            self.assertIn(described, done.stderr)
 
     def test_errors_name_the_place_and_the_cure(self):
         trace = self.folder / "bad.csv"

@@ -248,12 +248,12 @@ TEST(Surplus, MemoryIsNothingOnANodeShortOfMemory) {
 
 TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
   const NodeState node = EmptyNode({});
-  const Pod unheard =
+  const Pod unreported =
       Changed(PodWithSurplus(), [](ManagedContainer& fungible) { fungible.devices.reset(); });
-  EXPECT_EQ(SurplusOn(node, unheard, kNow), kNothing);
+  EXPECT_EQ(SurplusOn(node, unreported, kNow), kNothing);
   Node labelled;
   labelled.labels = {{"synergy.io/devices-safe", "true"}};
-  EXPECT_EQ(SurplusOn(EmptyNode(labelled), unheard, kNow), Surplus(unheard, kNow));
+  EXPECT_EQ(SurplusOn(EmptyNode(labelled), unreported, kNow), Surplus(unreported, kNow));
 }
 
 TEST(Surplus, MemoryIsNothingIfThePodExcludesIt) {

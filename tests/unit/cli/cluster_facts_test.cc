@@ -135,7 +135,7 @@ TEST_F(DeviceFactsTest, NothingOfThemIsReadWhereNoClassOfGpusExists) {
   EXPECT_EQ(facts_.ReadPod("default", "claims")->pod.devices, nullptr);
 }
 
-TEST_F(DeviceFactsTest, WhatTheUserMayNotSeeIsNoted) {
+TEST_F(DeviceFactsTest, NotesObjectsThatTheUserMayNotSee) {
   server_.FailNext("GET", "/v1/resourceclaims", 403);
   const auto facts = facts_.ReadPods("");
   ASSERT_TRUE(facts) << facts.error().message;

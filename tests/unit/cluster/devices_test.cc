@@ -227,7 +227,7 @@ TEST_F(DevicesTest, ASharedClaimCountsOnce) {
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
 }
 
-TEST_F(DevicesTest, WhatIsNotThePodsOwnDoesNotCount) {
+TEST_F(DevicesTest, CountsOnlyDevicesOfItsOwnOnItsNode) {
   HaveNode("n1");
   state.UpsertResourceSlice(MakeSlice("n1", 8));
   ResourceClaim claim = Allocated(MakeClaim("claim", 1), "n1", {0, 1, 1});
@@ -265,21 +265,21 @@ TEST_F(DevicesTest, AbsurdCountsAreCut) {
   claim.requests.push_back({.device_class = kDriver, .count = -7});
   state.UpsertResourceClaim(claim);
   state.UpsertPod(MakeClaimPod("p", {"claim", "", "absent"}));
-  EXPECT_EQ(GpusOf("p"), Gpus(DeviceBook::kMostOfPod));
+  EXPECT_EQ(GpusOf("p"), Gpus(DeviceCatalog::kMostOfPod));
 }
 
 TEST_F(DevicesTest, PodsBeyondTheMostUsersOfAClaimCountNoneOfIt) {
   state.UpsertResourceClaim(MakeClaim("claim", 1));
-  for (size_t i = 0; i <= DeviceBook::kMostUsers; ++i)
+  for (size_t i = 0; i <= DeviceCatalog::kMostUsers; ++i)
     state.UpsertPod(MakeClaimPod("p" + std::to_string(i), {"claim"}));
-  const std::string last = "p" + std::to_string(DeviceBook::kMostUsers);
+  const std::string last = "p" + std::to_string(DeviceCatalog::kMostUsers);
   EXPECT_THAT(WhyLeftAlone(last), HasSubstr("more than 256 pods"));
   EXPECT_EQ(GpusOf(last), Gpus(0));
 }
 
 TEST_F(DevicesTest, AnyNumberOfPodsMayWaitForClaimsThatDoNotExist) {
   state.UpsertResourceClaim(MakeClaim("claim", 1));
-  for (size_t i = 0; i <= DeviceBook::kMostUsers; ++i)
+  for (size_t i = 0; i <= DeviceCatalog::kMostUsers; ++i)
     state.UpsertPod(MakeClaimPod("p" + std::to_string(i), {""}));
   state.UpsertPod(MakeClaimPod("last", {"claim", ""}));
   EXPECT_EQ(GpusOf("last"), Gpus(1));

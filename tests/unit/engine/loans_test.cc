@@ -34,7 +34,7 @@ class LoansTest : public TunerPlanTest {
 
   void IsIdleFor(const std::string& name, Duration duration) {
     memory.idle[name] = {
-        .node = "n1", .idle = duration, .most_cpu = MilliCpu(100), .heard = at.now};
+        .node = "n1", .idle = duration, .most_cpu = MilliCpu(100), .reported = at.now};
   }
   // Until nothing follows at this moment: announcements and resizes are accepted, and the kubelet
   // carries them out.
@@ -71,7 +71,7 @@ class LoansTest : public TunerPlanTest {
   void Lend() {
     IsIdleFor("idle", hours(1));
     After(seconds(10));
-    memory.idle["idle"].heard = at.now;
+    memory.idle["idle"].reported = at.now;
     CarryOut();
     ASSERT_EQ(Cpu("idle"), Cores(1));
     ASSERT_EQ(Cpu("busy"), Cores(5));
@@ -115,7 +115,7 @@ TEST_F(LoansTest, StrictPodsAndMembersOfGangsDoNotLend) {
   IsIdleFor("idle", hours(1));
   IsIdleFor("rest", hours(1));
   After(seconds(10));
-  memory.idle["idle"].heard = memory.idle["rest"].heard = at.now;
+  memory.idle["idle"].reported = memory.idle["rest"].reported = at.now;
   EXPECT_THAT(Plan(), IsEmpty());
 }
 
@@ -127,7 +127,7 @@ TEST_F(LoansTest, WithoutReportsALoanEnds) {
   EXPECT_THAT(Plan(), ElementsAre("announce busy"));
 }
 
-TEST_F(LoansTest, WhatIsLentCountsAsTakenWhenTheBorrowerIsGone) {
+TEST_F(LoansTest, LentCpuCountsAsTakenWhenTheBorrowerIsGone) {
   Lend();
   state.RemovePod("busy");
   EXPECT_EQ(state.Snapshot()->node(0).Free().cpu, Cores(3));
@@ -135,7 +135,7 @@ TEST_F(LoansTest, WhatIsLentCountsAsTakenWhenTheBorrowerIsGone) {
   EXPECT_EQ(ChangeOf(plan.actions.front()).kind, ChangeKind::kReturned);
 }
 
-TEST_F(LoansTest, WhatABorrowerHasIsSurplusOnceTheLenderIsGone) {
+TEST_F(LoansTest, BorrowedCpuIsSurplusOnceTheLenderIsGone) {
   Lend();
   EXPECT_EQ(Surplus(LastOf("busy"), at.wall).cpu, Cores(0));
   state.RemovePod("idle");

@@ -20,7 +20,7 @@ class IdleTimeTest : public ::testing::Test {
     busy_.seconds += gpu_seconds;
     cpu_.used += cpu;
     cpu_.at = at_;
-    time_.Hear(&busy_, at_, cpu_, now_);
+    time_.Observe(&busy_, at_, cpu_, now_);
   }
   void Seconds(int count, double gpu_seconds, Duration cpu) {
     for (int i = 0; i < count; ++i) Second(gpu_seconds, cpu);
@@ -58,11 +58,11 @@ TEST_F(IdleTimeTest, ABusyGpuOrCpuEndsIt) {
 
 TEST_F(IdleTimeTest, WithoutAReadingNothingIsKnown) {
   Seconds(10, 0, milliseconds(0));
-  time_.Hear(nullptr, at_, cpu_, now_);
+  time_.Observe(nullptr, at_, cpu_, now_);
   EXPECT_FALSE(time_.reading());
   Second(0, milliseconds(0));
   EXPECT_EQ(Idle(), Duration::zero());
-  time_.Hear(&busy_, at_, std::nullopt, now_);
+  time_.Observe(&busy_, at_, std::nullopt, now_);
   EXPECT_FALSE(time_.reading());
 }
 
@@ -80,7 +80,7 @@ TEST_F(IdleTimeTest, ARestartedCountBeginsAgain) {
 TEST_F(IdleTimeTest, OldReadingsTakenInAgainDoNotEndIt) {
   Seconds(10, 0, milliseconds(0));
   now_ += seconds(1);
-  time_.Hear(&busy_, at_, cpu_, now_);
+  time_.Observe(&busy_, at_, cpu_, now_);
   EXPECT_EQ(Idle(), seconds(10));
 }
 

@@ -75,7 +75,7 @@ TEST(PlainTraceTest, JobsWithoutWorkAreLeftOutAndCounted) {
             "of a GPU, rounded up");
 }
 
-TEST(PlainTraceTest, WhereNoJobIsLeftTheReasonIsToldAndTheInputIsNotWrong) {
+TEST(PlainTraceTest, TraceWithoutAnyJobGivesTheReasonAndIsNotInvalid) {
   const auto none = ReadTrace("job_id,submit_time,duration_s,gpus\n1,0,60,0\n");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
@@ -156,13 +156,13 @@ std::string Without(std::string_view text, const std::vector<size_t>& columns) {
   return left;
 }
 
-TEST(SlurmTraceTest, AnySubsetThatSaysEnoughHasTheSameJobs) {
+TEST(SlurmTraceTest, AnySufficientSubsetOfColumnsGivesTheSameJobs) {
   const auto all = JobsOf(kSlurm);
   EXPECT_EQ(JobsOf(Without(kSlurm, {1, 2})), all);
   EXPECT_EQ(JobsOf(Without(kSlurm, {1, 7})), all);
 }
 
-TEST(SlurmTraceTest, WithoutElapsedStartAndEndSayHowLongAJobRan) {
+TEST(SlurmTraceTest, DurationWithoutElapsedIsFromStartToEnd) {
   EXPECT_THAT(JobsOf(Without(kSlurm, {6})),
               ElementsAre("100@0:3600x2", "101_4@10:60x4", "105@60:50x8"));
 }
@@ -183,7 +183,7 @@ TEST(SlurmTraceTest, OldSlurmHasGpusOfANode) {
               ElementsAre("1@0:86400x8", "2@60:600x1"));
 }
 
-TEST(SlurmTraceTest, WhatIsMissingOrMalformedIsNamed) {
+TEST(SlurmTraceTest, ErrorsNameMissingAndMalformedFields) {
   EXPECT_EQ(ReadingOf("JobID|Submit|ElapsedRaw\n1|100|60\n"),
             "some.csv:1: no column has the jobs' GPUs: add AllocTRES or ReqTRES to sacct --format");
   EXPECT_EQ(ReadingOf("JobID|Submit|ElapsedRaw|AllocTRES\n1|100|60|gres/gpu=x\n"),
@@ -254,7 +254,7 @@ TEST(PaiTraceTest, TasksAreEnough) {
   EXPECT_THAT(JobsOf(kPaiTasks), ElementsAre("bb@0:35x3", "aa@50:280x2"));
 }
 
-TEST(RecognizeTraceTest, WhatIsNoTraceIsRejectedWithTheForms) {
+TEST(RecognizeTraceTest, OtherTextIsRejectedWithTheForms) {
   EXPECT_THAT(RecognizeTrace("hello\nworld\n", "f").error().message,
               HasSubstr("f:1: the first line, \"hello\", names no known columns: write CSV with "
                         "job_id, submit_time, duration_s, gpus"));

@@ -18,7 +18,7 @@ TEST(TimeTextTest, FormsOfOneMomentAreTheSameTime) {
   }
 }
 
-TEST(TimeTextTest, WhatIsNoTimeIsNone) {
+TEST(TimeTextTest, OtherTextIsNoTime) {
   for (const char* text :
        {"", "x", "1x", "nan", "inf", "1e300", "2024-13-01T10:00:00", "2024-02-30",
         "2024-05-01T25:00:00", "2024-05-01T10:61:00", "2024-05-01T10:00:00+8",

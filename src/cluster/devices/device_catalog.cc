@@ -1,4 +1,4 @@
-#include "cluster/devices/device_book.h"
+#include "cluster/devices/device_catalog.h"
 
 #include <algorithm>
 #include <optional>
@@ -49,7 +49,7 @@ void SetGpus(ManagedContainer& container, Gpus gpus) {
 
 }  // namespace
 
-void DeviceBook::Replace(std::vector<ResourceClaim> claims) {
+void DeviceCatalog::Replace(std::vector<ResourceClaim> claims) {
   std::set<std::string> listed;
   for (const ResourceClaim& claim : claims) listed.insert(KeyOf(claim));
   std::vector<std::string> gone;
@@ -60,7 +60,7 @@ void DeviceBook::Replace(std::vector<ResourceClaim> claims) {
   for (ResourceClaim& claim : claims) Put(std::move(claim));
 }
 
-void DeviceBook::Put(ResourceClaim claim) {
+void DeviceCatalog::Put(ResourceClaim claim) {
   const std::string key = KeyOf(claim);
   const auto known = claims_.find(key);
   if (known != claims_.end()) {
@@ -73,13 +73,13 @@ void DeviceBook::Put(ResourceClaim claim) {
   MarkUsers(key);
 }
 
-void DeviceBook::RemoveClaim(const std::string& uid) {
+void DeviceCatalog::RemoveClaim(const std::string& uid) {
   // A claim of the same name may have followed it.
   const auto key = claim_keys_.find(uid);
   if (key != claim_keys_.end()) Remove(std::string(key->second));
 }
 
-void DeviceBook::Remove(const std::string& key) {
+void DeviceCatalog::Remove(const std::string& key) {
   const auto claim = claims_.find(key);
   if (claim == claims_.end()) return;
   for (const AllocatedDevice& device : claim->second.devices) {
@@ -93,7 +93,7 @@ void DeviceBook::Remove(const std::string& key) {
   MarkUsers(key);
 }
 
-void DeviceBook::Replace(std::vector<ResourceSlice> slices) {
+void DeviceCatalog::Replace(std::vector<ResourceSlice> slices) {
   std::set<std::string> listed;
   for (const ResourceSlice& slice : slices) listed.insert(slice.name);
   std::vector<std::string> gone;
@@ -104,7 +104,7 @@ void DeviceBook::Replace(std::vector<ResourceSlice> slices) {
   for (ResourceSlice& slice : slices) Put(std::move(slice));
 }
 
-void DeviceBook::Put(ResourceSlice slice) {
+void DeviceCatalog::Put(ResourceSlice slice) {
   const std::string pool = PoolOf(slice);
   const auto known = slice_pools_.find(slice.name);
   if (known != slice_pools_.end()) {
@@ -118,7 +118,7 @@ void DeviceBook::Put(ResourceSlice slice) {
   ListNodes(pool);
 }
 
-void DeviceBook::RemoveSlice(const std::string& name) {
+void DeviceCatalog::RemoveSlice(const std::string& name) {
   const auto known = slice_pools_.find(name);
   if (known == slice_pools_.end()) return;
   const std::string pool = known->second;
@@ -129,7 +129,7 @@ void DeviceBook::RemoveSlice(const std::string& name) {
   if (pools_[pool].empty()) pools_.erase(pool);
 }
 
-void DeviceBook::UnlistNodes(const std::string& pool) {
+void DeviceCatalog::UnlistNodes(const std::string& pool) {
   for (const auto& [name, slice] : pools_[pool]) {
     for (const SliceDevice& device : slice.devices) {
       const auto pools = node_pools_.find(device.node);
@@ -141,7 +141,7 @@ void DeviceBook::UnlistNodes(const std::string& pool) {
   }
 }
 
-void DeviceBook::ListNodes(const std::string& pool) {
+void DeviceCatalog::ListNodes(const std::string& pool) {
   for (const auto& [name, slice] : pools_[pool]) {
     for (const SliceDevice& device : slice.devices) {
       if (device.node.empty() || !IsGpuClass(slice.driver)) continue;
@@ -155,14 +155,14 @@ void DeviceBook::ListNodes(const std::string& pool) {
 }
 
 template <class Change>
-void DeviceBook::ChangeClasses(Change change) {
+void DeviceCatalog::ChangeClasses(Change change) {
   const bool before = TakesRequests();
   change();
   if (TakesRequests() == before) return;
   for (const auto& [node, pools] : node_pools_) changed_nodes_.insert(node);
 }
 
-void DeviceBook::Replace(std::vector<DeviceClass> classes) {
+void DeviceCatalog::Replace(std::vector<DeviceClass> classes) {
   ChangeClasses([&] {
     classes_.clear();
     for (DeviceClass& each : classes) {
@@ -172,28 +172,28 @@ void DeviceBook::Replace(std::vector<DeviceClass> classes) {
   });
 }
 
-void DeviceBook::Put(DeviceClass device_class) {
+void DeviceCatalog::Put(DeviceClass device_class) {
   ChangeClasses([&] {
     std::string name = device_class.name;
     classes_.insert_or_assign(std::move(name), std::move(device_class));
   });
 }
 
-void DeviceBook::RemoveClass(const std::string& name) {
+void DeviceCatalog::RemoveClass(const std::string& name) {
   ChangeClasses([&] { classes_.erase(name); });
 }
 
-bool DeviceBook::TakesRequests() const {
+bool DeviceCatalog::TakesRequests() const {
   return std::any_of(classes_.begin(), classes_.end(), [this](const auto& entry) {
     return IsGpuClass(entry.first) && entry.second.extended_resource == rules_.gpu_resource;
   });
 }
 
-bool DeviceBook::IsGpuClass(std::string_view name) const {
+bool DeviceCatalog::IsGpuClass(std::string_view name) const {
   return std::find(rules_.classes.begin(), rules_.classes.end(), name) != rules_.classes.end();
 }
 
-bool DeviceBook::IsGpuOn(const AllocatedDevice& device, const std::string& node) const {
+bool DeviceCatalog::IsGpuOn(const AllocatedDevice& device, const std::string& node) const {
   if (device.admin_access || !IsGpuClass(device.driver)) return false;
   const auto pool = pools_.find(PoolOf(device));
   if (pool == pools_.end()) return true;
@@ -206,7 +206,7 @@ bool DeviceBook::IsGpuOn(const AllocatedDevice& device, const std::string& node)
   return !listed->part && (node.empty() || listed->node.empty() || listed->node == node);
 }
 
-Node DeviceBook::Counted(Node node) {
+Node DeviceCatalog::Counted(Node node) {
   if (node.gpu_kinds.by_claim) {
     const auto reported = as_reported_.find(node.name);
     node.gpu_kinds = reported == as_reported_.end() ? GpuKinds{} : reported->second;
@@ -239,7 +239,7 @@ Node DeviceBook::Counted(Node node) {
   return node;
 }
 
-DeviceBook::Units DeviceBook::UnitsOf(const Pod& pod) const {
+DeviceCatalog::Units DeviceCatalog::UnitsOf(const Pod& pod) const {
   Units units;
   for (const std::string& name : pod.devices->claims) {
     const std::string key = KeyOf(pod.pod_namespace, name);
@@ -262,7 +262,7 @@ DeviceBook::Units DeviceBook::UnitsOf(const Pod& pod) const {
   return units;
 }
 
-std::string DeviceBook::WhyLeftAlone(const Pod& pod, const Units& units) const {
+std::string DeviceCatalog::WhyLeftAlone(const Pod& pod, const Units& units) const {
   for (const std::string& name : pod.devices->claims) {
     const auto claim = claims_.find(KeyOf(pod.pod_namespace, name));
     if (claim == claims_.end()) {
@@ -289,7 +289,7 @@ std::string DeviceBook::WhyLeftAlone(const Pod& pod, const Units& units) const {
   return {};
 }
 
-Pod DeviceBook::WithUnits(Pod pod, const Units& units, std::string why) const {
+Pod DeviceCatalog::WithUnits(Pod pod, const Units& units, std::string why) const {
   int64_t gpus = 0;
   const Place user{pod.node.empty(), pod.uid};
   for (const auto& [key, amount] : units) {
@@ -319,14 +319,14 @@ Pod DeviceBook::WithUnits(Pod pod, const Units& units, std::string why) const {
   return pod;
 }
 
-Pod DeviceBook::Counted(Pod pod) const {
+Pod DeviceCatalog::Counted(Pod pod) const {
   if (!pod.devices) return pod;
   const Units units = UnitsOf(pod);
   std::string why = WhyLeftAlone(pod, units);
   return WithUnits(std::move(pod), units, std::move(why));
 }
 
-Pod DeviceBook::Observe(Pod pod) {
+Pod DeviceCatalog::Observe(Pod pod) {
   if (!pod.devices) {
     if (!users_.empty()) ForgetPod(pod.uid);
     return pod;
@@ -367,7 +367,7 @@ Pod DeviceBook::Observe(Pod pod) {
   return WithUnits(std::move(pod), units, std::move(why));
 }
 
-void DeviceBook::ForgetPod(const std::string& uid) {
+void DeviceCatalog::ForgetPod(const std::string& uid) {
   const auto user = users_.find(uid);
   if (user == users_.end()) return;
   const Pod& pod = *user->second.reported;
@@ -382,14 +382,14 @@ void DeviceBook::ForgetPod(const std::string& uid) {
   changed_pods_.erase(uid);
 }
 
-void DeviceBook::Use(const std::string& unit, const Place& user) {
+void DeviceCatalog::Use(const std::string& unit, const Place& user) {
   std::set<Place>& users = units_[unit];
   // The first one may no longer be the first, or the only one.
   if (!users.empty()) changed_pods_.insert(users.begin()->second);
   users.insert(user);
 }
 
-void DeviceBook::StopUsing(const std::string& unit, const Place& user) {
+void DeviceCatalog::StopUsing(const std::string& unit, const Place& user) {
   const auto users = units_.find(unit);
   if (users == units_.end()) return;
   users->second.erase(user);
@@ -400,12 +400,12 @@ void DeviceBook::StopUsing(const std::string& unit, const Place& user) {
   }
 }
 
-void DeviceBook::MarkUsers(const std::string& claim) {
+void DeviceCatalog::MarkUsers(const std::string& claim) {
   const auto users = named_by_.find(claim);
   if (users != named_by_.end()) changed_pods_.insert(users->second.begin(), users->second.end());
 }
 
-std::vector<Pod> DeviceBook::TakePods() {
+std::vector<Pod> DeviceCatalog::TakePods() {
   std::vector<Pod> pods;
   for (const std::string& uid : std::exchange(changed_pods_, {})) {
     const auto user = users_.find(uid);

@@ -34,7 +34,7 @@
 
 namespace synergy {
 
-class DeviceBook {
+class DeviceCatalog {
  public:
   // The API server allows 32 devices of a claim, and 256 pods that use it at the same time.
   static constexpr int64_t kMostOfPod = int64_t{1} << 20;
