@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/cluster_commands.h"
+#include "cli/commands/failure_command.h"
 #include "cli/commands/moved_commands.h"
 #include "cli/commands/progress_command.h"
 #include "cli/commands/replay_command.h"
@@ -48,6 +49,8 @@ int main(int argc, char** argv) {
   synergy::cli::AddSimulate(app, simulate);
   synergy::cli::ProgressArguments progress;
   const CLI::App* const progresses = synergy::cli::AddProgress(app, progress);
+  synergy::cli::FailureArguments failure;
+  const CLI::App* const failures = synergy::cli::AddFailure(app, failure);
   synergy::cli::ReplayArguments replay;
   const CLI::App* const replays = synergy::cli::AddReplay(app, replay);
   synergy::cli::UiArguments ui;
@@ -64,6 +67,7 @@ int main(int argc, char** argv) {
   }
   if (cluster.Parsed()) return Report(cluster.Name(), cluster.Run());
   if (progresses->parsed()) return Report("progress", synergy::cli::RunProgress(progress));
+  if (failures->parsed()) return Report("failure", synergy::cli::RunFailure(failure));
   if (replays->parsed()) return Report("replay", synergy::cli::RunReplay(replay));
   if (uis->parsed()) return Report("ui", synergy::cli::RunUi(ui));
   return Report("simulate", synergy::cli::RunSimulate(simulate));

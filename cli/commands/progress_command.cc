@@ -1,38 +1,19 @@
 #include "cli/commands/progress_command.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
-#include <type_traits>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
 
+#include "cli/commands/log_file.h"
 #include "cli/text/terminal.h"
 #include "json/writer.h"
 #include "progress/log_progress.h"
 
 namespace synergy::cli {
 namespace {
-
-using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, decltype(&gzclose)>;
-
-// zlib reads uncompressed data unchanged.
-Result<GzFile> Open(const std::string& file) {
-  const int descriptor = file == "-" ? dup(STDIN_FILENO) : open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return Fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kDenied,
-                fmt::format("cannot read {}: {}; name a container's log, or - for standard input",
-                            file, std::strerror(errno)));
-  }
-  return GzFile(gzdopen(descriptor, "rb"), &gzclose);
-}
 
 template <class Value>
 std::string Text(const std::optional<Value>& value) {
@@ -93,23 +74,10 @@ Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
     if (!parsed) return Fail(parsed.error());
     own = *std::move(parsed);
   }
-  const Result<GzFile> file = Open(arguments.file);
-  if (!file) return Fail(file.error());
   LogProgress log(ContainerLog::Form::kUnknown, std::move(own));
-  std::vector<char> piece(256 << 10);
-  for (;;) {
-    const int size = gzread(file->get(), piece.data(), static_cast<unsigned>(piece.size()));
-    if (size > 0) log.Feed({piece.data(), static_cast<size_t>(size)});
-    int failure = Z_OK;
-    const char* const message = gzerror(file->get(), &failure);
-    if (failure == Z_ERRNO || failure == Z_DATA_ERROR) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("cannot read {}: {}", arguments.file,
-                              failure == Z_ERRNO ? std::strerror(errno) : message));
-    }
-    // A compressed file that ends too early is read as far as possible.
-    if (size <= 0) break;
-  }
+  const Result<> read =
+      ReadLogFile(arguments.file, [&](std::string_view piece) { log.Feed(piece); });
+  if (!read) return Fail(read.error());
   log.End();
   return log.Current();
 }

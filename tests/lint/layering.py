@@ -29,6 +29,7 @@ ARROWS = {
     "kubelet": ["core", "inventory"],
     "http": ["core"],
     "json": ["core"],
+    "failure": ["core", "progress", "json"],
     "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "queues", "json"],
     "record": ["core", "profile", "cluster", "allocation", "engine", "queues", "wire"],
     "metrics": ["core"],
@@ -42,8 +43,8 @@ ARROWS = {
     "deviceplugin": ["core", "inventory", "kubelet", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "nodeagent": ["core", "inventory", "kubelet", "profile", "progress", "cluster", "http", "json", "wire", "metrics",
                   "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record",
-            "http", "json", "wire", "config", "kube"],
+    "cli": ["core", "profile", "progress", "failure", "cluster", "policy", "allocation", "engine", "queues", "sim",
+            "record", "http", "json", "wire", "config", "kube"],
     # Research: nothing above includes from it.
     "research/baseline": ["core", "profile", "solver", "cluster", "policy", "allocation", "sim"],
     "research/reference": ["core", "solver", "sim"],
@@ -67,7 +68,7 @@ THIRD_PARTY = {
     "httplib.h": ["http"],
     "openssl/": ["http", "config", "kube"],
     "rapidjson/": ["json"],
-    "re2/": ["progress"],
+    "re2/": ["progress", "failure"],
     "yaml-cpp/": ["config", "cli"],
     "prometheus/": ["metrics"],
     "Cbc": ["solver"],
@@ -81,8 +82,8 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment.
 # The exceptions are the files that give the rest its clock, its log and its exit.
-PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy",
-        "allocation", "engine", "queues", "sim",
+PURE = ["core", "inventory", "profile", "progress", "failure", "solver", "gavel", "optimus", "cluster", "admission",
+        "policy", "allocation", "engine", "queues", "sim",
         "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus",
         "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]

@@ -1,0 +1,216 @@
+#include "cli/commands/failure_command.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <deque>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands/log_file.h"
+#include "cli/text/terminal.h"
+#include "json/writer.h"
+
+namespace synergy::cli {
+namespace {
+
+// Later figures cannot matter.
+constexpr int64_t kLongestAgo = int64_t{365} * 24 * 3600;  // s
+constexpr int kSignalBase = 128;
+
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+// A word, and how long before the end: "79@30", "79".
+struct Dated {
+  std::string_view word;
+  Duration before_end{};
+};
+
+Result<Dated> ReadDated(const char* option, const std::string& text) {
+  const size_t at = text.find('@');
+  Dated dated{.word = std::string_view(text).substr(0, at)};
+  if (at == std::string::npos) return dated;
+  const std::optional<int64_t> ago = WholeNumber(std::string_view(text).substr(at + 1));
+  if (!ago || *ago > kLongestAgo) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} {}: after @ write how many seconds before the end it was, such as "
+                            "{}@30",
+                            option, text, dated.word));
+  }
+  dated.before_end = std::chrono::seconds(*ago);
+  return dated;
+}
+
+Result<SeenXid> ReadXid(const std::string& text) {
+  const Result<Dated> dated = ReadDated("--xid", text);
+  if (!dated) return Fail(dated.error());
+  const std::optional<int64_t> xid = WholeNumber(dated->word);
+  if (!xid || *xid > 100000) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("--xid {}: write an Xid's number, such as 79 or 79@30", text));
+  }
+  return SeenXid{static_cast<int>(*xid), dated->before_end};
+}
+
+Result<OwnAct> ReadAct(const std::string& text) {
+  const Result<Dated> dated = ReadDated("--synergy", text);
+  if (!dated) return Fail(dated.error());
+  for (const ActName& known : ActNames()) {
+    if (known.name == dated->word) return OwnAct{known.act, dated->before_end};
+  }
+  std::vector<std::string_view> names;
+  for (const ActName& known : ActNames()) names.push_back(known.name);
+  return Fail(ErrorCode::kInvalid, fmt::format("--synergy {}: use one of {}, such as freeze@30",
+                                               text, fmt::join(names, ", ")));
+}
+
+std::optional<Duration> SinceIteration(const LogTail& log) {
+  const std::optional<WallTime> iteration = log.Progress().last_training;
+  if (!iteration) return std::nullopt;
+  for (auto line = log.lines().rbegin(); line != log.lines().rend(); ++line) {
+    if (line->time) return std::max(*line->time - *iteration, Duration::zero());
+  }
+  return std::nullopt;
+}
+
+Result<FailureFacts> ReadFacts(const FailureArguments& arguments) {
+  FailureFacts facts{.exit_code = arguments.exit_code,
+                     .reason = arguments.reason,
+                     .message = arguments.message,
+                     .conditions = arguments.conditions,
+                     .iterations = arguments.iterations.value_or(0),
+                     .shared_gpu = arguments.shared_gpu};
+  // A signal's number, as Python and torchrun write it.
+  if (facts.exit_code && *facts.exit_code < 0) facts.exit_code = kSignalBase - *facts.exit_code;
+  for (const std::string& condition : arguments.conditions) {
+    if (condition.find('/') != std::string::npos) continue;
+    return Fail(ErrorCode::kInvalid, fmt::format("--condition {}: write TYPE/REASON, such as "
+                                                 "DisruptionTarget/EvictionByEvictionAPI",
+                                                 condition));
+  }
+  for (const std::string& text : arguments.xids) {
+    const Result<SeenXid> xid = ReadXid(text);
+    if (!xid) return Fail(xid.error());
+    facts.xids.push_back(*xid);
+  }
+  for (const std::string& text : arguments.acts) {
+    const Result<OwnAct> act = ReadAct(text);
+    if (!act) return Fail(act.error());
+    facts.acts.push_back(*act);
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::string ToTable(const std::optional<JobFailure>& failure) {
+  if (!failure) return "no failure\n";
+  const auto or_none = [](const std::string& text) { return text.empty() ? "-" : text; };
+  return fmt::format(
+      "category   {} ({})\n"
+      "cause      {}\n"
+      "behaviour  {}\n"
+      "advice     {}\n"
+      "rule       {}\n"
+      "evidence   {}\n",
+      ToString(failure->category), EntryOf(failure->category).meaning,
+      ToString(failure->outcome.cause), ToString(failure->outcome.behaviour),
+      ToString(failure->outcome.advice), or_none(failure->rule), or_none(failure->evidence));
+}
+
+std::string ToJson(const std::optional<JobFailure>& failure) {
+  json::Writer out;
+  const auto write = [&](const char* key, std::string_view value) {
+    out.Key(key);
+    value.empty() ? out.Raw("null") : out.Text(value);
+  };
+  out.BeginObject();
+  write("category", failure ? ToString(failure->category) : "");
+  write("cause", failure ? ToString(failure->outcome.cause) : "");
+  write("behaviour", failure ? ToString(failure->outcome.behaviour) : "");
+  write("advice", failure ? ToString(failure->outcome.advice) : "");
+  write("rule", failure ? std::string_view(failure->rule) : "");
+  write("evidence", failure ? std::string_view(failure->evidence) : "");
+  out.EndObject();
+  return out.Take() + "\n";
+}
+
+Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments) {
+  Result<FailureFacts> facts = ReadFacts(arguments);
+  if (!facts) return Fail(facts.error());
+  std::deque<LogTail> logs;  // a deque does not move its elements
+  for (const std::string& file : arguments.files) {
+    LogTail& log = logs.emplace_back();
+    const Result<> read = ReadLogFile(file, [&](std::string_view piece) { log.Feed(piece); });
+    if (!read) return Fail(read.error());
+    log.End();
+    facts->logs.push_back(&log);
+    if (!arguments.iterations) {
+      facts->iterations = std::max(facts->iterations, log.Progress().counted);
+    }
+    if (const std::optional<Duration> since = SinceIteration(log)) {
+      facts->since_iteration = std::max(facts->since_iteration.value_or(*since), *since);
+    }
+  }
+  return Classify(*facts);
+}
+
+CLI::App* AddFailure(CLI::App& app, FailureArguments& arguments) {
+  CLI::App* failure = app.add_subcommand("failure", "Say why a job failed, and what to do");
+  failure
+      ->add_option("FILE", arguments.files,
+                   "a container's log, in the format of the kubelet or of kubectl logs, or plain, "
+                   "optionally compressed by gzip; - reads standard input; several are the "
+                   "processes of one job")
+      ->required();
+  failure
+      ->add_option("--exit-code", arguments.exit_code,
+                   "the container's exit code, or -N for signal N")
+      ->check(CLI::Range(-64, 255));
+  failure->add_option("--reason", arguments.reason,
+                      "the container's or pod's reason, such as OOMKilled or Evicted");
+  failure->add_option("--message", arguments.message, "the message that goes with the reason");
+  failure
+      ->add_option("--condition", arguments.conditions,
+                   "TYPE/REASON of a condition of the pod or job; may be repeated")
+      ->allow_extra_args(false);
+  failure
+      ->add_option("--xid", arguments.xids,
+                   "N[@SECONDS]: an Xid of one of the job's GPUs, and how long before the end; may "
+                   "be repeated")
+      ->allow_extra_args(false);
+  failure
+      ->add_option("--iterations", arguments.iterations,
+                   "iterations that the training made; by its log if absent")
+      ->check(CLI::NonNegativeNumber);
+  failure->add_flag("--shared-gpu", arguments.shared_gpu, "the GPU was shared with another pod");
+  std::vector<std::string_view> names;
+  for (const ActName& known : ActNames()) names.push_back(known.name);
+  failure
+      ->add_option("--synergy", arguments.acts,
+                   fmt::format("ACT[@SECONDS]: what Synergy did, and how long before the end: {}; "
+                               "may be repeated",
+                               fmt::join(names, ", ")))
+      ->allow_extra_args(false);
+  failure->add_option("-o,--output", arguments.output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  return failure;
+}
+
+Result<> RunFailure(const FailureArguments& arguments) {
+  const Result<std::optional<JobFailure>> failure = ReadFailure(arguments);
+  if (!failure) return Fail(failure.error());
+  fmt::print("{}", Printable(arguments.output == "json" ? ToJson(*failure) : ToTable(*failure)));
+  return {};
+}
+
+}  // namespace synergy::cli

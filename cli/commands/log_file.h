@@ -1,0 +1,20 @@
+#pragma once
+
+// Reads a container's log from a file, plain or compressed by gzip; "-" is standard input.
+//
+// Threading: one caller at a time.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace synergy::cli {
+
+// Calls `on_piece` with the file's bytes, in order. Failures: the file cannot be read. A compressed
+// file that ends too early is read as far as possible.
+Result<> ReadLogFile(const std::string& file,
+                     const std::function<void(std::string_view)>& on_piece);
+
+}  // namespace synergy::cli

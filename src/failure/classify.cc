@@ -1,0 +1,193 @@
+#include "failure/classify.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "failure/evidence.h"
+#include "failure/log_findings.h"
+#include "failure/rules.h"
+
+namespace synergy {
+namespace {
+
+using std::chrono::minutes;
+
+// A GPU that is lost shows in a collective operation's time-out only, up to half an hour later.
+constexpr Duration kLongestXidWindow = minutes(35);
+constexpr Duration kBeforeIteration = minutes(2);
+
+constexpr int kSignals = 128;
+
+struct Verdict {
+  Category category = Category::kUnknown;
+  std::optional<Outcome> outcome;
+  std::string rule;
+  std::string evidence;
+};
+
+bool FullMatches(std::string_view text, std::string_view expression) {
+  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()),
+                             re2::RE2(re2::StringPiece(expression.data(), expression.size())));
+}
+
+bool Contains(std::string_view text, std::string_view expression) {
+  return re2::RE2::PartialMatch(
+      re2::StringPiece(text.data(), text.size()),
+      re2::RE2(re2::StringPiece(expression.data(), expression.size()), re2::RE2::Latin1));
+}
+
+bool IsHardware(Category category) {
+  return category == Category::kGpuMemoryFault || category == Category::kGpuLost ||
+         category == Category::kNvlink;
+}
+
+// Failures in which the program made no call of CUDA.
+bool PrecedesCuda(Category category) {
+  return category == Category::kImport || category == Category::kSyntax ||
+         category == Category::kArguments || category == Category::kCommand;
+}
+
+std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
+  Duration window = kLongestXidWindow;
+  if (facts.since_iteration) window = std::min(window, *facts.since_iteration + kBeforeIteration);
+  for (const CodeRule& rule : XidRules()) {
+    if (IsHardware(rule.category) != hardware) continue;
+    for (const SeenXid& seen : facts.xids) {
+      if (seen.xid != rule.code || seen.before_end > window) continue;
+      return Verdict{rule.category, rule.outcome, std::string(rule.name),
+                     fmt::format("Xid {}", seen.xid)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> ByPlatform(const FailureFacts& facts) {
+  for (const PlatformRule& rule : ReasonRules()) {
+    if (facts.reason.empty() || !FullMatches(facts.reason, rule.reason) ||
+        !Contains(facts.message, rule.message)) {
+      continue;
+    }
+    const std::string text =
+        facts.message.empty() ? facts.reason : facts.reason + ": " + facts.message;
+    return Verdict{rule.category, rule.outcome, std::string(rule.name), Evidence(text)};
+  }
+  for (const PlatformRule& rule : ConditionRules()) {
+    for (const std::string& condition : facts.conditions) {
+      if (!FullMatches(condition, rule.reason) || !Contains(facts.message, rule.message)) continue;
+      return Verdict{
+          rule.category, rule.outcome, std::string(rule.name),
+          Evidence(facts.message.empty() ? condition : condition + ": " + facts.message)};
+    }
+  }
+  return std::nullopt;
+}
+
+struct LogsVerdict {
+  std::optional<Verdict> verdict;
+  bool finished = false;
+};
+
+LogsVerdict ByLogs(const FailureFacts& facts) {
+  std::optional<LogFinding> best;
+  bool finished = !facts.logs.empty();
+  const auto take = [&](const LogTail& log) {
+    LogReading reading = ReadLog(log);
+    finished = finished && reading.finished;
+    if (!reading.finding) return;
+    const auto strength = [](const LogFinding& one) { return StrengthOf(one.rule->category); };
+    if (!best || strength(*reading.finding) > strength(*best) ||
+        (strength(*reading.finding) == strength(*best) && reading.finding->time && best->time &&
+         *reading.finding->time < *best->time)) {
+      best = std::move(reading.finding);
+    }
+  };
+  for (const LogTail* log : facts.logs) take(*log);
+  if (!best && !facts.message.empty()) {
+    // The kubelet may copy the log's end into the message.
+    LogTail message(ContainerLog::Form::kPlain);
+    message.Feed(facts.message);
+    message.End();
+    take(message);
+  }
+  if (!best) return {std::nullopt, finished};
+  return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
+                  best->evidence},
+          false};
+}
+
+std::optional<Verdict> ByExitCode(int code) {
+  for (const CodeRule& rule : ExitRules()) {
+    if (rule.code != code) continue;
+    return Verdict{rule.category, rule.outcome, std::string(rule.name),
+                   fmt::format("exit code {}", code)};
+  }
+  return std::nullopt;
+}
+
+// Returns whether the path in the line is one of another machine's.
+bool IsRemotePath(std::string_view line) {
+  static const re2::RE2 remote(
+      R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|is not a local folder|on the Hub|NoSuch(?:Key|Bucket))",
+      re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), remote);
+}
+
+Outcome Judge(const Verdict& verdict, const FailureFacts& facts) {
+  Outcome outcome = verdict.outcome.value_or(EntryOf(verdict.category).outcome);
+  const Category category = verdict.category;
+  if ((category == Category::kProgramming || category == Category::kConfiguration) &&
+      facts.iterations > 0) {
+    outcome.behaviour = Behaviour::kUnknown;
+    outcome.advice = Advice::kRetry;
+  }
+  if (category == Category::kInputMissing && IsRemotePath(verdict.evidence)) {
+    outcome.behaviour = Behaviour::kUnknown;
+    outcome.advice = Advice::kRetry;
+  }
+  const bool shared =
+      facts.shared_gpu && (category == Category::kGpuOom || category == Category::kIllegalAccess);
+  const bool own =
+      IsOwnDoing({.category = category,
+                  .evidence = verdict.evidence,
+                  .for_memory = verdict.evidence.find("memory") != std::string::npos,
+                  .device_lost = !facts.xids.empty(),
+                  .by_signal = facts.exit_code == kSignals + 9 || facts.exit_code == kSignals + 15},
+                 facts.acts);
+  if (!shared && !own) return outcome;
+  outcome.cause = Cause::kSynergy;
+  outcome.behaviour = Behaviour::kTransient;
+  const bool beside = category == Category::kGpuOom || category == Category::kCudaLibrary ||
+                      category == Category::kDeviceAssert || category == Category::kIllegalAccess;
+  if (beside) outcome.advice = Advice::kRetryElsewhere;
+  if (category == Category::kCudaInit) outcome.advice = Advice::kRetry;
+  return outcome;
+}
+
+}  // namespace
+
+std::optional<JobFailure> Classify(const FailureFacts& facts) {
+  const int code = facts.exit_code.value_or(-1);
+  if (code == 0 || facts.reason == "Completed") return std::nullopt;
+  const LogsVerdict logs = ByLogs(facts);
+  std::optional<Verdict> verdict = ByXid(facts, true);
+  if (verdict && logs.verdict && PrecedesCuda(logs.verdict->category)) verdict.reset();
+  if (!verdict) verdict = ByPlatform(facts);
+  // A job that hangs reaches its deadline because of that.
+  if (verdict && verdict->category == Category::kDeadline && logs.verdict &&
+      logs.verdict->category == Category::kCollectiveTimeout) {
+    verdict = logs.verdict;
+  }
+  if (!verdict) verdict = logs.verdict;
+  if (!verdict || StrengthOf(verdict->category) == Strength::kSignal) {
+    if (std::optional<Verdict> by_xid = ByXid(facts, false)) verdict = std::move(by_xid);
+  }
+  if (!verdict) verdict = ByExitCode(code);
+  if (!verdict && !facts.exit_code && logs.finished) return std::nullopt;
+  if (!verdict) return JobFailure{};
+  return JobFailure{verdict->category, Judge(*verdict, facts), verdict->rule, verdict->evidence};
+}
+
+}  // namespace synergy

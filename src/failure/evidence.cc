@@ -1,0 +1,89 @@
+#include "failure/evidence.h"
+
+#include <algorithm>
+#include <array>
+
+#include <re2/re2.h>
+
+#include "json/text.h"
+
+namespace synergy {
+namespace {
+
+// Long enough for any secret near the place, short enough to be quick.
+constexpr size_t kContext = 4096;
+constexpr std::string_view kCut = "...";
+
+struct Secret {
+  re2::RE2 expression;
+  re2::StringPiece replacement;
+};
+
+re2::RE2::Options Bytes() {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  return options;
+}
+
+const std::array<Secret, 7>& Secrets() {
+  static const std::array<Secret, 7> secrets = {{
+      {{R"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*)", Bytes()}, "***"},
+      // Credentials in URLs.
+      {{R"((://)[^/\s@'"]+@)", Bytes()}, R"(\1***@)"},
+      {{R"((?i)\b(bearer|basic|token) +[\w.~+/=-]{8,})", Bytes()}, R"(\1 ***)"},
+      // Values of names that say so: key=value, "key": "value", --key value.
+      {{R"re((?i)((?:pass(?:word|wd|phrase)?|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig|authorization|cookie)[a-z_]*["']?(?: *(?:=|:) *|%3D| +)["']?)([^\s"'&,;)}\]]{6,}))re",
+        Bytes()},
+       R"(\1***)"},
+      // Tokens of well-known services.
+      {{R"(\b(?:hf_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|pk-|rk-|nvapi-|npm_|pypi-|dckr_pat_|AIza)[\w-]{12,})",
+        Bytes()},
+       "***"},
+      {{R"(\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?)", Bytes()}, "***"},
+      // Long hexadecimal numbers.
+      {{R"(\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b)", Bytes()}, "***"},
+  }};
+  return secrets;
+}
+
+bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+// Returns a part of at most `most` bytes that begins at or after `from` and splits no character.
+std::string_view Part(std::string_view text, size_t from, size_t most) {
+  while (from < text.size() && !BeginsCharacter(text[from])) ++from;
+  text.remove_prefix(std::min(from, text.size()));
+  if (text.size() <= most) return text;
+  while (most > 0 && !BeginsCharacter(text[most])) --most;
+  return text.substr(0, most);
+}
+
+}  // namespace
+
+std::string Evidence(std::string_view line, size_t at) {
+  at = std::min(at, line.size());
+  const size_t from = at < kContext ? 0 : at - kContext;
+  std::string text(line.substr(from, 2 * kContext));
+  // The place is found again by what follows it: masks may move it.
+  const std::string shown = text.substr(at - from, 24);
+  for (const Secret& secret : Secrets()) {
+    re2::RE2::GlobalReplace(&text, secret.expression, secret.replacement);
+  }
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  const size_t place = text.find(shown);
+  std::string repaired;
+  json::AppendRepairedUtf8(repaired, text);
+  if (repaired.size() <= kLongestEvidence) return repaired;
+  const size_t wanted = place == std::string::npos ? 0 : place;
+  if (wanted + kLongestEvidence / 2 < kLongestEvidence) {
+    return std::string(Part(repaired, 0, kLongestEvidence - kCut.size())) + std::string(kCut);
+  }
+  const size_t begin = std::min(wanted - kLongestEvidence / 3, repaired.size());
+  return std::string(kCut) +
+         std::string(Part(repaired, begin, kLongestEvidence - 2 * kCut.size())) +
+         (begin + kLongestEvidence < repaired.size() ? std::string(kCut) : std::string());
+}
+
+}  // namespace synergy

@@ -1,0 +1,416 @@
+#include "failure/log_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <re2/re2.h>
+
+#include "failure/evidence.h"
+#include "failure/log_line.h"
+#include "failure/traceback.h"
+#include "progress/patterns.h"
+
+namespace synergy {
+namespace {
+
+// Memory of an expression and its matching cache; one that needs more is slower.
+constexpr int64_t kRuleMemory = 512 << 10;
+// An error was handled if so many lines of work follow a traceback, or another line.
+constexpr size_t kLinesAfterTraceback = 30;
+constexpr size_t kLinesAfterLine = 10;
+// The same for lines that show progress, of one process and of several.
+constexpr size_t kStepsOfOne = 2;
+constexpr size_t kStepsOfSeveral = 4;
+// An exception that no rule knows may be the effect of a line so far before it.
+constexpr size_t kNear = 80;
+
+re2::RE2::Options RuleOptions() {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  options.set_max_mem(kRuleMemory);
+  return options;
+}
+
+struct RuleMatch {
+  const LogRule* rule = nullptr;
+  size_t place = 0;  // in the line
+};
+
+// Returns the first rule of the table that matches.
+RuleMatch FindRule(std::string_view text, bool exception) {
+  static const auto* const expressions = [] {
+    auto* compiled = new std::deque<re2::RE2>;
+    for (const LogRule& rule : LogRules()) compiled->emplace_back(rule.expression, RuleOptions());
+    return compiled;
+  }();
+  const re2::StringPiece piece(text.data(), text.size());
+  for (size_t i = 0; i < LogRules().size(); ++i) {
+    const LogRule& rule = LogRules()[i];
+    if (rule.where == Where::kException && !exception) continue;
+    const size_t word = text.find(rule.word);
+    if (word == std::string_view::npos) continue;
+    if (rule.expression[0] == '\0') return {&rule, word};
+    re2::StringPiece found;
+    if ((*expressions)[i].Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1)) {
+      return {&rule, static_cast<size_t>(found.data() - piece.data())};
+    }
+  }
+  return {};
+}
+
+bool Finds(const re2::RE2& expression, std::string_view text) {
+  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression);
+}
+
+// Exceptions that launchers raise because of another one.
+bool IsWrapper(std::string_view text) {
+  static const re2::RE2 wrapper(
+      R"(^(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|ProcessRaisedException|ProcessExitedException|TrainingFailedError|TuneError|JobSubmissionError|WorkerGroupError|ControllerError|SystemExit|ExecutionException|DatasetGenerationError|_RemoteTraceback|RemoteTraceback|FunctionExecutionFailed)\b|^(?:[\w.]+\.)?RayTaskError(?:\(\w+\))?: |: Caught \w+ in (?:DataLoader worker|replica|pin memory))",
+      RuleOptions());
+  return Finds(wrapper, text);
+}
+
+// Lines of launchers, shut-downs and backtraces, which say nothing about the program's work.
+bool IsClosing(std::string_view text) {
+  static const re2::RE2 closing(
+      R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:error|fail|failed|failure|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
+      RuleOptions());
+  return Finds(closing, text);
+}
+
+// Text that a program quotes, such as a sample of its data.
+bool IsQuoted(std::string_view text, size_t place) {
+  const std::string_view before = text.substr(0, place);
+  static const re2::RE2 source(
+      R"((?i)["']?\b(?:text|content|prompt|prediction|predicted|target|label|sample|example|question|answer|input|output|response|completion|reference|document|instruction|generated|message|title|query|tokens?|decoded|caption)s?\b["']?(?: ?\d+)? ?[:=>] ?["'\[{(]?)",
+      RuleOptions());
+  if (Finds(source, before) && before.find("rror: ") == std::string_view::npos &&
+      before.find("what():") == std::string_view::npos) {
+    return true;
+  }
+  return std::count(before.begin(), before.end(), '"') % 2 == 1 ||
+         before.find("\xe2\x80\x9c") != std::string_view::npos;
+}
+
+bool ReportsEnd(std::string_view text) {
+  static const re2::RE2 end(
+      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|max_(?:epochs|steps)=\d+.* reached|successfully)",
+      RuleOptions());
+  return Finds(end, text);
+}
+
+bool SpeaksOfSeveral(std::string_view text) {
+  static const re2::RE2 several(
+      R"(local_rank|torch[./]distributed[./]elastic|torchrun|\bRank \d|NCCL|world_size[=: ]+[2-9]|mpirun|prterun|exits with return code)",
+      RuleOptions());
+  return Finds(several, text);
+}
+
+// One line, or one line of a text within a JSON object.
+struct Entry {
+  LogLine line;
+  size_t at;  // of the tail's lines
+};
+
+// Something in the log that a rule recognises, or an exception that none does.
+struct Candidate {
+  RuleMatch match;
+  size_t entry = 0;
+  size_t end = 0;    // its last entry
+  size_t steps = 0;  // lines with progress before it
+  size_t lines = 0;  // lines of work before its end
+  bool raised = false;
+  bool aside = false;
+  int chain = 0;
+  std::string origin;
+  std::string_view text;
+
+  Strength strength() const {
+    return match.rule == nullptr ? Strength::kNone : StrengthOf(match.rule->category);
+  }
+};
+
+class Reading {
+ public:
+  explicit Reading(const LogTail& log) : log_(log) {
+    for (size_t i = 0; i < log.lines().size(); ++i) Split(i);
+    for (size_t i = 0; i < entries_.size(); ++i) Look(i);
+  }
+
+  LogReading Conclude() {
+    std::erase_if(candidates_, [this](const Candidate& one) { return one.aside || WentOn(one); });
+    LogReading reading;
+    const Candidate* const raised = BestRaised();
+    const Candidate* best = BestLine(0);
+    if (raised != nullptr && raised->match.rule == nullptr) {
+      reading.unexplained = true;
+      best = BestLine(raised->entry - std::min(raised->entry, kNear));
+      if (best != nullptr && best->strength() < Strength::kCascade) best = nullptr;
+    } else if (raised != nullptr && (best == nullptr || best->strength() <= raised->strength())) {
+      best = raised;
+    }
+    if (best != nullptr && best->strength() > Strength::kNone) {
+      reading.finding = {best->match.rule, Evidence(best->text, best->match.place),
+                         log_.lines()[entries_[best->entry].at].time};
+    }
+    reading.finished = candidates_.empty() && ended_;
+    return reading;
+  }
+
+ private:
+  // JSON loggers write a traceback into one line.
+  void Split(size_t at) {
+    std::string_view text = log_.lines()[at].text;
+    if (!text.starts_with('{') || text.find("\\n") == std::string_view::npos) {
+      if (text.starts_with("{\"")) {
+        entries_.push_back({OfObject(text), at});
+      } else {
+        entries_.push_back({SplitLine(text), at});
+      }
+      return;
+    }
+    const LogLevel level = OfObject(text).level;
+    std::string& plain = unescaped_.emplace_back();
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\' || i + 1 == text.size()) {
+        plain += text[i];
+      } else {
+        ++i;
+        plain += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
+      }
+    }
+    std::string_view rest = plain;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      LogLine line = SplitLine(rest.substr(0, end));
+      if (level == LogLevel::kWarning) line.level = level;
+      entries_.push_back({std::move(line), at});
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+
+  // Returns an object's level and its message.
+  static LogLine OfObject(std::string_view text) {
+    static const re2::RE2 level(R"re((?i)"(?:level|levelname|severity|lvl|log_?level)": ?"(\w+))re",
+                                RuleOptions());
+    static const re2::RE2 message(
+        R"re("(?:message|msg|event|error|exc_info|exception)": ?"((?:[^"\\]|\\.)*))re",
+        RuleOptions());
+    const re2::StringPiece piece(text.data(), text.size());
+    LogLine line{.body = text};
+    std::string name;
+    if (re2::RE2::PartialMatch(piece, level, &name)) {
+      const char first = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      line.level = first == 'W'                                   ? LogLevel::kWarning
+                   : first == 'I' || first == 'D' || first == 'T' ? LogLevel::kInfo
+                                                                  : LogLevel::kError;
+      re2::StringPiece said;
+      if (re2::RE2::PartialMatch(piece, message, &said) && !said.empty()) {
+        line.body = {said.data(), said.size()};
+      }
+    }
+    return line;
+  }
+
+  void Look(size_t at) {
+    const LogLine& line = entries_[at].line;
+    if (!line.origin.empty()) origins_.insert(line.origin);
+    const TracebackReader::Seen seen = tracebacks_.Add(line);
+    switch (seen.part) {
+      case TracebackReader::Part::kFrame:
+        several_ |= SpeaksOfSeveral(line.body);
+        return;
+      case TracebackReader::Part::kException:
+        AddRaised(at, seen);
+        return;
+      case TracebackReader::Part::kMessage:
+        if (AddToRaised(at)) return;
+        break;
+      case TracebackReader::Part::kOther:
+        break;
+    }
+    LookAtOther(at);
+  }
+
+  void AddRaised(size_t at, const TracebackReader::Seen& seen) {
+    const LogLine& line = entries_[at].line;
+    std::string_view text = line.body;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    ended_ = false;
+    if (IsWrapper(text)) {
+      several_ |= text.find("ChildFailed") != std::string_view::npos;
+      open_.erase(line.origin);
+      return;
+    }
+    Candidate raised{.match = FindRule(text, true),
+                     .entry = at,
+                     .end = at,
+                     .steps = steps_,
+                     .lines = lines_,
+                     .raised = true,
+                     .aside = seen.aside,
+                     .chain = seen.chain,
+                     .origin = line.origin,
+                     .text = text};
+    open_[line.origin] = candidates_.size();
+    candidates_.push_back(std::move(raised));
+  }
+
+  // Takes a further line of an exception's message. Returns false if it was a wrapper's.
+  bool AddToRaised(size_t at) {
+    const LogLine& line = entries_[at].line;
+    const auto open = open_.find(line.origin);
+    if (open == open_.end()) return false;
+    Candidate& raised = candidates_[open->second];
+    raised.end = at;
+    several_ |= SpeaksOfSeveral(line.body);
+    if (at <= raised.entry + 2 && TellsOfHandling(line.body)) raised.aside = true;
+    const RuleMatch match = FindRule(line.body, BeginsLikeException(line.body));
+    if (match.rule != nullptr && StrengthOf(match.rule->category) > Strength::kSignal &&
+        (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
+      raised.match = match;
+      raised.text = line.body;
+    }
+    CountStep(line.body);
+    if (!IsClosing(line.body)) ++lines_;
+    return true;
+  }
+
+  void LookAtOther(size_t at) {
+    const LogLine& line = entries_[at].line;
+    const std::string_view text = line.body;
+    if (text.empty()) return;
+    several_ |= SpeaksOfSeveral(text);
+    const bool closing = IsClosing(text);
+    if (CountStep(log_.lines()[entries_[at].at].text) || !closing) ++lines_;
+    // The line after a traceback may say that the error was dealt with.
+    if (const auto open = open_.find(line.origin); open != open_.end()) {
+      Candidate& raised = candidates_[open->second];
+      if (at <= raised.end + 2 && TellsOfHandling(text)) raised.aside = true;
+      if (at > raised.end + 2) open_.erase(open);
+    }
+    if (!closing || ReportsEnd(text)) ended_ = ReportsEnd(text) || (ended_ && lines_ - end_at_ < 6);
+    if (ReportsEnd(text)) end_at_ = lines_;
+    if (line.level == LogLevel::kWarning || line.level == LogLevel::kInfo) return;
+    const std::string_view trimmed =
+        text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (IsWrapper(trimmed)) {
+      several_ = true;
+      return;
+    }
+    const RuleMatch match = FindRule(trimmed, BeginsLikeException(trimmed));
+    if (match.rule == nullptr || IsQuoted(trimmed, match.place) || TellsOfHandling(trimmed)) return;
+    candidates_.push_back({.match = match,
+                           .entry = at,
+                           .end = at,
+                           .steps = steps_,
+                           .lines = lines_,
+                           .origin = line.origin,
+                           .text = trimmed});
+  }
+
+  // Returns whether the line shows that the training has come further.
+  bool CountStep(std::string_view text) {
+    const std::optional<ProgressLine> progress = ReadProgressLine(text);
+    if (!progress || progress->kind != LineKind::kTraining) return false;
+    const std::pair<double, int64_t> now = {progress->epoch.value_or(0),
+                                            progress->iteration.value_or(-1)};
+    if (now <= furthest_) return false;
+    furthest_ = now;
+    ++steps_;
+    return true;
+  }
+
+  bool IsOfSeveral() const { return several_ || origins_.size() > 1; }
+
+  bool WentOn(const Candidate& one) const {
+    return steps_ - one.steps >= (IsOfSeveral() ? kStepsOfSeveral : kStepsOfOne) ||
+           lines_ - one.lines > (one.raised ? kLinesAfterTraceback : kLinesAfterLine);
+  }
+
+  // Returns the exception that ended the program; null if there is none.
+  const Candidate* BestRaised() const {
+    // A chain's last exception that a rule recognises as a cause, else as anything.
+    std::vector<const Candidate*> chains;
+    std::map<int, size_t> places;
+    for (const Candidate& one : candidates_) {
+      if (!one.raised) continue;
+      const auto [place, is_new] = places.emplace(one.chain, chains.size());
+      if (is_new) {
+        chains.push_back(&one);
+      } else if (const Candidate*& best = chains[place->second];
+                 one.strength() >= std::min(best->strength(), Strength::kSpecific)) {
+        best = &one;
+      }
+    }
+    if (chains.empty()) return nullptr;
+    if (!IsOfSeveral()) return LastOfOne(chains);
+    // Takes the last one of each process, and of these the first one with the strongest rule.
+    std::map<std::string, const Candidate*> last;
+    for (const Candidate* one : chains) {
+      const Candidate*& of_origin = last[one->origin];
+      // Without prefixes, exceptions may be of any process.
+      if (of_origin == nullptr || !one->origin.empty() ||
+          one->strength() >= of_origin->strength()) {
+        of_origin = one;
+      }
+    }
+    const Candidate* best = nullptr;
+    for (const Candidate* one : chains) {
+      if (last[one->origin] != one) continue;
+      if (best == nullptr || one->strength() > best->strength()) best = one;
+    }
+    return best;
+  }
+
+  // Returns the last exception of one process, unless it followed another one at once.
+  const Candidate* LastOfOne(const std::vector<const Candidate*>& chains) const {
+    const Candidate* best = chains.back();
+    for (size_t i = chains.size() - 1; i-- > 0 && best->strength() < Strength::kCascade;) {
+      if (chains[i + 1]->lines > chains[i]->lines) break;
+      if (chains[i]->strength() > best->strength()) best = chains[i];
+    }
+    return best;
+  }
+
+  // Returns the strongest of the other lines from `from` on: of causes the last, of others the
+  // first.
+  const Candidate* BestLine(size_t from) const {
+    const Candidate* best = nullptr;
+    for (const Candidate& one : candidates_) {
+      if (one.raised || one.entry < from) continue;
+      if (best == nullptr || one.strength() > best->strength() ||
+          (one.strength() == best->strength() && one.strength() == Strength::kSpecific)) {
+        best = &one;
+      }
+    }
+    return best;
+  }
+
+  const LogTail& log_;
+  std::deque<std::string> unescaped_;
+  std::vector<Entry> entries_;
+  TracebackReader tracebacks_;
+  std::vector<Candidate> candidates_;
+  std::map<std::string, size_t, std::less<>> open_;  // origin -> its exception that has just ended
+  std::set<std::string> origins_;
+  bool several_ = false;
+  size_t steps_ = 0;
+  size_t lines_ = 0;
+  std::pair<double, int64_t> furthest_ = {-1, -1};
+  bool ended_ = false;
+  size_t end_at_ = 0;
+};
+
+}  // namespace
+
+LogReading ReadLog(const LogTail& log) { return Reading(log).Conclude(); }
+
+}  // namespace synergy

@@ -1,0 +1,35 @@
+#pragma once
+
+// Reads from a log how its program ended.
+//
+// Threading: pure. Time: proportional to the size of the tail.
+
+#include <optional>
+#include <string>
+
+#include "failure/log_tail.h"
+#include "failure/rules.h"
+
+namespace synergy {
+
+struct LogFinding {
+  const LogRule* rule = nullptr;  // a literal of the table
+  std::string evidence;
+  std::optional<WallTime> time;  // the line's, if the log has times
+};
+
+struct LogReading {
+  std::optional<LogFinding> finding;
+  // An exception that no rule recognises ended the program.
+  bool unexplained = false;
+  // The log's last lines report an end, and nothing reports an error.
+  bool finished = false;
+};
+
+// Looks at tracebacks first: of the last one that is no launcher's wrapper, and of a chain, the
+// last exception that a rule recognises. Errors after which the training went on do not count, nor
+// do warnings, retries and quoted text. Of several processes the one counts that has a cause of its
+// own, not the failure of another.
+LogReading ReadLog(const LogTail& log);
+
+}  // namespace synergy

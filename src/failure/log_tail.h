@@ -1,0 +1,50 @@
+#pragma once
+
+// Keeps the last lines of a log, and how far the training had come by then.
+//
+// Threading: one owner. Memory: at most kMostBytes of lines, and 12 KiB.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "progress/container_log.h"
+#include "progress/progress_meter.h"
+
+namespace synergy {
+
+struct TimedLine {
+  std::string text;
+  std::optional<WallTime> time;
+};
+
+class LogTail {
+ public:
+  // Enough for eight processes that each print a traceback and a C++ backtrace.
+  static constexpr size_t kMostLines = 4000;
+  static constexpr size_t kMostBytes = size_t{512} << 10;
+
+  explicit LogTail(ContainerLog::Form form = ContainerLog::Form::kUnknown) : log_(form) {}
+
+  // Takes any piece of the log, in order.
+  void Feed(std::string_view bytes);
+  void End();  // the last line may have no newline
+
+  const std::deque<TimedLine>& lines() const { return lines_; }
+  // Iterations of the whole log, not only of its tail.
+  TrainingProgress Progress() const { return meter_.Current(); }
+
+ private:
+  void Add(std::string_view text, std::optional<WallTime> time);
+
+  ContainerLog log_;
+  ProgressMeter meter_;
+  std::deque<TimedLine> lines_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace synergy

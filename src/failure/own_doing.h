@@ -1,0 +1,49 @@
+#pragma once
+
+// Whether what Synergy has just done to a pod can be the cause of its failure.
+//
+// Threading: pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "failure/category.h"
+
+namespace synergy {
+
+enum class Act {
+  kFreeze,    // froze or thawed the pod, or a member of its gang
+  kMemory,    // lowered its memory request or limit, or dropped its page cache
+  kLimit,     // set its memory limit (strict)
+  kCpu,       // changed its CPU: a resize, a loan, a probe
+  kShare,     // put another pod on its GPU, or tried to
+  kTakeAway,  // moved, preempted or suspended it
+};
+
+struct OwnAct {
+  Act act;
+  Duration before_end{};  // how long before the failure
+};
+
+struct ActName {
+  std::string_view name;
+  Act act;
+};
+// Names of acts on the command line.
+const std::vector<ActName>& ActNames();
+
+// The failure, as far as the acts' consequences depend on it.
+struct OwnDoingQuery {
+  Category category;
+  std::string_view evidence;
+  bool for_memory = false;   // an eviction for memory
+  bool device_lost = false;  // an Xid was reported
+  bool by_signal = false;    // exit code 137 or 143
+};
+
+// Returns whether one of `acts` can have caused the failure.
+bool IsOwnDoing(const OwnDoingQuery& query, const std::vector<OwnAct>& acts);
+
+}  // namespace synergy

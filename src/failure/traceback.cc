@@ -1,0 +1,145 @@
+#include "failure/traceback.h"
+
+#include <algorithm>
+
+#include <re2/re2.h>
+
+namespace synergy {
+namespace {
+
+// Further lines of a message, and lines of other processes within a traceback.
+constexpr int kMostMessages = 40;
+constexpr int kMostStrays = 20;
+
+re2::RE2::Options OfBytes() {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  return options;
+}
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+bool IsHeading(std::string_view text) {
+  return text.find("raceback (most recent call last)") != std::string_view::npos;
+}
+
+// Returns the frame's indentation, or 0 if it is none.
+size_t FrameIndent(std::string_view text) {
+  static const re2::RE2 frame(R"re(^(\s+)File ["'<].*,? line \d+)re", OfBytes());
+  re2::StringPiece spaces;
+  return re2::RE2::PartialMatch(Piece(text), frame, &spaces) ? spaces.size() : 0;
+}
+
+bool LinksChain(std::string_view text) {
+  return text.find("During handling of the above exception") != std::string_view::npos ||
+         text.find("was the direct cause of the following exception") != std::string_view::npos;
+}
+
+bool IsAside(std::string_view text) {
+  static const re2::RE2 aside(
+      R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|Exception in thread |--- Logging error|Exception in callback|Task exception was never retrieved))",
+      OfBytes());
+  return re2::RE2::PartialMatch(Piece(text), aside);
+}
+
+size_t IndentOf(std::string_view text) {
+  return std::min(text.find_first_not_of(" \t"), text.size());
+}
+
+}  // namespace
+
+bool BeginsLikeException(std::string_view text) {
+  static const re2::RE2 exception(
+      R"(^(?:[A-Za-z_]\w*\.)*(?:[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure|Failed|Fault|Timeout|Abort|Expired|NotFound|Closed|Mismatch|Conflict|Missing|Refused|Denied|BadZipFile|Full|Empty)\w*(?:\[\w+\])?(?:\(\w+\))?|StopIteration|(?:[A-Za-z_]\w*\.)+[A-Z]\w*|zlib\.error|error)(?::|$|\())",
+      OfBytes());
+  return re2::RE2::PartialMatch(Piece(text), exception);
+}
+
+bool TellsOfHandling(std::string_view text) {
+  static const re2::RE2 handling(
+      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|^\w*Warning: |\bwarning:|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
+      OfBytes());
+  return re2::RE2::PartialMatch(Piece(text), handling);
+}
+
+TracebackReader::Seen TracebackReader::AddFrame(State& state, size_t indent) {
+  if (indent > 0) {
+    state.indent = indent;
+    state.strays = 0;
+  }
+  state.after = false;
+  return {.part = Part::kFrame};
+}
+
+TracebackReader::Seen TracebackReader::AddException(State& state) {
+  if (!state.linked) ++chains_;
+  const int chain = state.linked ? state.last.chain : chains_;
+  state.last = {.part = Part::kException, .chain = chain, .aside = state.aside};
+  state.indent = 0;
+  state.after = true;
+  state.messages = 0;
+  state.linked = false;
+  state.aside = false;
+  return state.last;
+}
+
+TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
+  auto found = states_.find(line.origin);
+  if (found == states_.end()) {
+    found =
+        states_.emplace(states_.size() < kMostOrigins ? line.origin : std::string(), State()).first;
+  }
+  State& state = found->second;
+  const std::string_view text = line.body;
+  if (text.empty()) return {.part = state.indent > 0 ? Part::kFrame : Part::kOther};
+  if (IsHeading(text)) {
+    state.aside |= state.quiet || line.level == LogLevel::kWarning;
+    state.quiet = false;
+    state.indent = 0;
+    return AddFrame(state, 0);
+  }
+  const bool quiet =
+      TellsOfHandling(text) || (line.level == LogLevel::kWarning && text.back() == ':');
+  if (LinksChain(text)) {
+    state.linked = true;
+    state.after = false;
+    return {.part = Part::kFrame};
+  }
+  if (IsAside(text)) {
+    state.aside = true;
+    state.linked = false;
+    state.after = false;
+    state.indent = 0;
+    return {.part = Part::kFrame};
+  }
+  if (const size_t indent = FrameIndent(text); indent > 1) {
+    // An error of a graph in TensorFlow prints frames in its message.
+    if (state.after && indent > 2 && state.messages < kMostMessages) return {.part = Part::kFrame};
+    return AddFrame(state, indent);
+  }
+  if (state.indent > 0) {
+    const size_t indent = IndentOf(text);
+    if (indent >= state.indent) return {.part = Part::kFrame};
+    if (BeginsLikeException(text.substr(indent))) return AddException(state);
+    if (indent > 0 && indent + 2 >= state.indent) return {.part = Part::kFrame};
+    if (++state.strays > kMostStrays) state.indent = 0;
+    return {};
+  }
+  if (state.after) {
+    // Exceptions of several processes without prefixes follow each other.
+    if (BeginsLikeException(text) && state.messages == 0) {
+      state.aside = state.last.aside;
+      return AddException(state);
+    }
+    if (++state.messages <= kMostMessages && line.level == LogLevel::kNone) {
+      return {.part = Part::kMessage, .chain = state.last.chain, .aside = state.last.aside};
+    }
+    state.after = false;
+  }
+  state.linked = false;
+  state.quiet = quiet;
+  return {};
+}
+
+}  // namespace synergy

@@ -1,0 +1,66 @@
+#include "failure/evidence.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "json/text.h"
+
+namespace synergy {
+namespace {
+
+TEST(Evidence, MasksSecrets) {
+  const std::string secret = "Zx81kQpLm42sTuVw99";
+  for (const std::string& line : {
+           "fatal: could not read from https://ann:" + secret + "@git.example/x.git",
+           "clone https://" + secret + "@git.example/x.git failed",
+           "401 for Authorization: Bearer " + secret,
+           "login failed: password=" + secret,
+           "bad config {'api_key': '" + secret + "', 'lr': 0.1}",
+           "bad config {\"WANDB_API_KEY\": \"" + secret + "\"}",
+           "run.py --token " + secret + " --lr 1",
+           "AWS_SECRET_ACCESS_KEY=" + secret,
+           "HF_TOKEN=" + secret + " is invalid",
+           "GET https://b.s3.example/x?X-Amz-Signature=" + secret + "&y=1",
+           "token hf_" + secret + " is expired",
+           "use ghp_" + secret,
+           "AccountKey=" + secret + "==;EndpointSuffix=core",
+       }) {
+    const std::string evidence = Evidence(line);
+    EXPECT_EQ(evidence.find(secret), std::string::npos) << evidence;
+    EXPECT_NE(evidence.find("***"), std::string::npos) << evidence;
+  }
+}
+
+TEST(Evidence, KeepsWhatIsNone) {
+  for (const std::string line : {
+           "ValueError: tokens per batch must be positive",
+           "KeyError: 'password'",
+           "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
+           "OSError: [Errno 28] No space left on device: '/out/a@b'",
+       }) {
+    EXPECT_EQ(Evidence(line), line);
+  }
+}
+
+TEST(Evidence, ShowsThePlaceOfALongLine) {
+  const std::string line = std::string(5000, 'a') + " CUDA out of memory " + std::string(5000, 'b');
+  const std::string evidence = Evidence(line, 5001);
+  EXPECT_LE(evidence.size(), kLongestEvidence);
+  EXPECT_NE(evidence.find("CUDA out of memory"), std::string::npos);
+}
+
+TEST(Evidence, IsValidUtf8WhereverItIsCut) {
+  for (size_t front = 0; front < 4; ++front) {
+    std::string line(front, 'x');
+    for (int i = 0; i < 300; ++i) line += "\xe2\x94\x81\xff\xf0\x9f\x98\x80";
+    for (size_t at = 0; at < line.size(); at += 97) {
+      const std::string evidence = Evidence(line, at);
+      EXPECT_TRUE(json::IsUtf8(evidence));
+      EXPECT_LE(evidence.size(), kLongestEvidence);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace synergy
