@@ -211,9 +211,9 @@ class Reading {
       line.level = first == 'W'                                   ? LogLevel::kWarning
                    : first == 'I' || first == 'D' || first == 'T' ? LogLevel::kInfo
                                                                   : LogLevel::kError;
-      re2::StringPiece said;
-      if (re2::RE2::PartialMatch(piece, message, &said) && !said.empty()) {
-        line.body = {said.data(), said.size()};
+      re2::StringPiece reason;
+      if (re2::RE2::PartialMatch(piece, message, &reason) && !reason.empty()) {
+        line.body = {reason.data(), reason.size()};
       }
     }
     return line;
@@ -271,7 +271,7 @@ class Reading {
     Candidate& raised = candidates_[open->second];
     raised.end = at;
     several_ |= SpeaksOfSeveral(line.body);
-    if (at <= raised.entry + 2 && TellsOfHandling(line.body)) raised.aside = true;
+    if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
     const RuleMatch match = FindRule(line.body, BeginsLikeException(line.body));
     if (match.rule != nullptr && StrengthOf(match.rule->category) > Strength::kSignal &&
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
@@ -293,7 +293,7 @@ class Reading {
     // The line after a traceback may say that the error was dealt with.
     if (const auto open = open_.find(line.origin); open != open_.end()) {
       Candidate& raised = candidates_[open->second];
-      if (at <= raised.end + 2 && TellsOfHandling(text)) raised.aside = true;
+      if (at <= raised.end + 2 && ReportsHandling(text)) raised.aside = true;
       if (at > raised.end + 2) open_.erase(open);
     }
     if (!closing || ReportsEnd(text)) ended_ = ReportsEnd(text) || (ended_ && lines_ - end_at_ < 6);
@@ -306,7 +306,7 @@ class Reading {
       return;
     }
     const RuleMatch match = FindRule(trimmed, BeginsLikeException(trimmed));
-    if (match.rule == nullptr || IsQuoted(trimmed, match.place) || TellsOfHandling(trimmed)) return;
+    if (match.rule == nullptr || IsQuoted(trimmed, match.place) || ReportsHandling(trimmed)) return;
     candidates_.push_back({.match = match,
                            .entry = at,
                            .end = at,

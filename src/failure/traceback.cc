@@ -56,7 +56,7 @@ bool BeginsLikeException(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), exception);
 }
 
-bool TellsOfHandling(std::string_view text) {
+bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
       R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|^\w*Warning: |\bwarning:|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
       OfBytes());
@@ -100,7 +100,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     return AddFrame(state, 0);
   }
   const bool quiet =
-      TellsOfHandling(text) || (line.level == LogLevel::kWarning && text.back() == ':');
+      ReportsHandling(text) || (line.level == LogLevel::kWarning && text.back() == ':');
   if (LinksChain(text)) {
     state.linked = true;
     state.after = false;

@@ -63,6 +63,6 @@ class TracebackReader {
 // Returns whether `text` begins as an exception does: "ValueError: bad", "a.b.SomeError".
 bool BeginsLikeException(std::string_view text);
 // Returns whether `text` says that an error was dealt with: "retrying", "falling back to".
-bool TellsOfHandling(std::string_view text);
+bool ReportsHandling(std::string_view text);
 
 }  // namespace synergy

@@ -35,7 +35,7 @@ class FailureCommandTest : public ::testing::Test {
   const std::string file_;
 };
 
-TEST_F(FailureCommandTest, SaysWhy) {
+TEST_F(FailureCommandTest, PrintsReason) {
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 1});
   ASSERT_TRUE(failure);
   EXPECT_EQ(ToJson(*failure),
@@ -46,7 +46,7 @@ TEST_F(FailureCommandTest, SaysWhy) {
   EXPECT_THAT(ToTable(*failure), HasSubstr("advice     fix\n"));
 }
 
-TEST_F(FailureCommandTest, WhatDidNotFailHasNoCategory) {
+TEST_F(FailureCommandTest, SuccessHasNoCategory) {
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 0});
   ASSERT_TRUE(failure);
   EXPECT_EQ(ToJson(*failure),
@@ -56,7 +56,7 @@ TEST_F(FailureCommandTest, WhatDidNotFailHasNoCategory) {
   EXPECT_EQ(ToTable(*failure), "no failure\n");
 }
 
-TEST_F(FailureCommandTest, WhatNoRuleExplainsIsUnknown) {
+TEST_F(FailureCommandTest, UnexplainedFailureIsUnknown) {
   Write("hello\n");
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 1});
   ASSERT_TRUE(failure);

@@ -82,7 +82,7 @@ TEST_F(ClassifyTest, AnyMembersCauseComesBeforeWhatTheOthersMet) {
   EXPECT_EQ(failure->category, Category::kGpuOom);
 }
 
-TEST_F(ClassifyTest, OfMembersThatAreAlikeTheEarliestCounts) {
+TEST_F(ClassifyTest, EarliestOfEqualMembersCounts) {
   LogTail late;
   late.Feed("2026-11-21T07:35:01Z " + std::string(kOutOfMemory));
   late.End();
