@@ -77,6 +77,14 @@ Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& argum
   return std::optional(*std::move(cluster));
 }
 
+// A cluster has profiles of its own; there the built-in ones only help where they can.
+Result<ModelFacts> LoadFacts(const SimulateArguments& arguments, const SimulateOptions& options) {
+  if (!arguments.profiles.empty()) return LoadModelFacts(arguments.profiles, options.server);
+  auto facts = PaperModelFacts(options.server);
+  if (!facts && options.starts_from_cluster) return ModelFacts();
+  return facts;
+}
+
 // Shows the progress of a run on a terminal.
 class ProgressLine {
  public:
@@ -121,10 +129,10 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
     if (!fair_share) return Fail(fair_share.error());
     options.server = *fair_share;
   }
-  const auto facts = arguments.profiles.empty()
-                         ? Result<ModelFacts>()
-                         : LoadModelFacts(arguments.profiles, options.server);
+  const auto facts = LoadFacts(arguments, options);
   if (!facts) return Fail(facts.error());
+  if (const std::string flat = ExtrapolatedModels(*facts, options.server); !flat.empty())
+    fmt::print(stderr, "Note: {}\n", flat);
   const StartingCluster start = simulator.start(cluster);
   Gpus all;
   for (const Node& node : start.nodes) all += node.allocatable.main.gpus;

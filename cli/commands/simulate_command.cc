@@ -10,6 +10,7 @@
 #include "cli/commands/moved_commands.h"
 #include "cli/commands/reported_runs.h"
 #include "cli/simulate/option_groups.h"
+#include "cli/simulate/plan/plan_run.h"
 #include "cli/simulate/product_options.h"
 #include "cli/simulate/simulation.h"
 
@@ -24,6 +25,7 @@ examples:
   synergy simulate --trace trace.csv --profiles profiles.json --servers 4 --output json
   synergy simulate --generate gpus=philly,jobs=3000 --profiles profiles.json --load 0.6,0.8,1 --plot out.svg
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism synergy,synergy-strict --html page.html
+  synergy simulate --plan --trace sacct.txt --servers 32 --cpus 96 --memory 1Ti --price 2.5
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
 // Other mechanisms are research, which synergy-lab has.
@@ -32,7 +34,9 @@ Result<> CheckMechanisms(const SimulateArguments& arguments) {
   std::vector<std::string_view> names;
   for (const MechanismName& name : ProductMechanisms()) names.push_back(name.name);
   for (const MechanismName& name : BaselineMechanisms()) names.push_back(name.name);
-  for (const std::string& mechanism : arguments.mechanisms) {
+  std::vector<std::string> mechanisms = arguments.mechanisms;
+  mechanisms.push_back(arguments.baseline);
+  for (const std::string& mechanism : mechanisms) {
     if (SetMechanism(mechanism, product)) continue;
     return WrongOption("--mechanism", fmt::format("no mechanism '{}': one of {}; the papers' "
                                                   "mechanisms in rounds: synergy-lab rounds",
@@ -56,6 +60,7 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
   auto options = CheckArguments(arguments);
   if (!options) return Fail(options.error());
   if (auto checked = CheckProductArguments(arguments, *options); !checked) return checked;
+  if (arguments.plan) return RunPlan(arguments, *options);
   const Simulator product{
       .most_gpus = {},
       .start = [&](const PresentCluster* cluster) { return StartOf(arguments, *options, cluster); },

@@ -1,13 +1,16 @@
 #include "cli/simulate/model_facts_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "cli/simulate/paper_profiles.h"
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "core/rounding.h"
@@ -114,30 +117,67 @@ Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
   return Gpus(gpus);
 }
 
-// Returns the models for servers with this many CPUs per GPU.
-YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
+double CpusPerGpu(const ResourceVector& server) {
+  return static_cast<double>(server.cpu.count()) / 1e3 / static_cast<double>(server.gpus.count());
+}
+
+// Models that were measured on servers with so many CPUs per GPU.
+struct MeasuredModels {
+  double cpus_per_gpu = 0;
+  YAML::Node models;
+};
+
+// Returns the models for the largest number of CPUs per GPU that is not above `wanted`, or for the
+// least.
+MeasuredModels ModelsFor(const YAML::Node& root, double wanted) {
   if (!root.IsMap()) Reject(root, "the file: expected fields");
-  const double ratio =
-      static_cast<double>(server.cpu.count()) / 1e3 / static_cast<double>(server.gpus.count());
-  const std::string wanted = fmt::format("{:g}", ratio);
-  std::string known;
+  std::optional<MeasuredModels> best;
   for (const auto& entry : root) {
     const std::string name = Scalar(entry.first, "CPUs per GPU");
-    if (name == wanted) return entry.second;
-    if (!name.starts_with('_')) known += (known.empty() ? "" : ", ") + name;
+    if (name.starts_with('_')) continue;
+    const double cpus = Number(entry.first, "CPUs per GPU", kLeastAmount);
+    const bool better =
+        !best || (cpus <= wanted ? best->cpus_per_gpu > wanted || cpus > best->cpus_per_gpu
+                                 : cpus < best->cpus_per_gpu);
+    if (better) best = MeasuredModels{cpus, entry.second};
   }
-  Reject(
-      root,
-      fmt::format(
-          "no data for servers with {} CPUs per GPU: measure them, or use servers with one of {}",
-          wanted, known));
+  if (!best)
+    Reject(root, "no models: add them under the CPUs per GPU of the servers, such as \"3\"");
+  return *best;
+}
+
+// Returns a fact that was measured at the fair share of servers with `measured` CPUs per GPU, for a
+// server of another shape.
+Result<ModelFact> OnServer(ModelFact fact, double measured, const ResourceVector& server) {
+  const auto profile = ProfileOf(fact);
+  if (!profile) return Fail(profile.error());
+  const Bytes memory(server.memory.count() / server.gpus.count());
+  const double before = profile->ThroughputAt(MilliCpu(ToNearest(measured * 1e3)), memory);
+  const double now = profile->ThroughputAt(MilliCpu(ToNearest(CpusPerGpu(server) * 1e3)), memory);
+  const ResourceVector demand = profile->Demand(0);
+  fact.cpu = demand.cpu;
+  fact.memory = demand.memory;
+  if (now > 0) {
+    if (before > 0) fact.iteration_time *= before / now;
+    fact.speedup = profile->Best() / now;
+  }
+  return fact;
 }
 
 ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
-  const YAML::Node models = ModelsFor(root, server);
+  const double wanted = CpusPerGpu(server);
+  const auto [measured, models] = ModelsFor(root, wanted);
   const YAML::Node doc = Entry(root, "the file", "_doc");
   const Axes axes{Axis(doc, "rows_cpu_per_gpu", ToMilliCpu),
                   Axis(doc, "cols_mem_gb_per_gpu", ToBytes)};
+  const bool as_measured = fmt::format("{:g}", measured) == fmt::format("{:g}", wanted);
+  if (const double least = static_cast<double>(axes.cpus.front().count()) / 1e3;
+      !as_measured && wanted < least) {
+    Reject(doc, fmt::format("servers with {:g} CPUs per GPU have fewer than the {:g} of the first "
+                            "row: measure the models with {:g} CPUs per GPU, and add that to "
+                            "rows_cpu_per_gpu and to each tput",
+                            wanted, least, wanted));
+  }
   ModelFacts facts;
   if (!models.IsMap()) Reject(models, "expected models by name");
   for (const auto& model : models) {
@@ -145,7 +185,15 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
     if (!model.second.IsMap()) Reject(model.second, name + ": expected GPU counts");
     for (const auto& entry : model.second) {
       const Gpus gpus = ReadGpus(entry.first, name);
-      facts.Set(name, gpus, ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes));
+      ModelFact fact = ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes);
+      if (!as_measured) {
+        // For several GPUs some rows are not measured (0), which is no throughput to derive from.
+        if (gpus > Gpus(1)) continue;
+        auto on_server = OnServer(std::move(fact), measured, server);
+        if (!on_server) Reject(entry.second, name + ": " + on_server.error().message);
+        fact = *std::move(on_server);
+      }
+      facts.Set(name, gpus, std::move(fact));
     }
   }
   return facts;
@@ -172,6 +220,23 @@ Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& n
   } catch (const YAML::Exception& problem) {
     return fail(config::ProblemAt(problem.mark, problem.msg));
   }
+}
+
+Result<ModelFacts> PaperModelFacts(const ResourceVector& server) {
+  return ParseModelFacts(std::string(kPaperProfiles), "the built-in profiles", server);
+}
+
+std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server) {
+  double most = 0;
+  for (const auto& [key, fact] : facts.all()) {
+    if (!fact.cpus.empty())
+      most = std::max(most, static_cast<double>(fact.cpus.back().count()) / 1e3);
+  }
+  if (facts.all().empty() || server.gpus <= Gpus(0) || CpusPerGpu(server) <= most) return {};
+  return fmt::format(
+      "no model was measured with more than {:g} CPUs per GPU: on servers with {:g} "
+      "each is as fast as with {:g}",
+      most, CpusPerGpu(server), most);
 }
 
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server) {

@@ -9,6 +9,9 @@
 // The keys are the servers' CPUs per GPU, the model, and the job's GPU count. "tput" has a row for
 // each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are ignored.
 //
+// Servers of any shape have facts: between two measured amounts of CPU the throughput is
+// interpolated, and above the largest it is as with that one. Below the least nothing is known.
+//
 // Threading: pure but for reading the file.
 // Failures: kInvalid with file, line, column, field and what to write; kNotFound if the file does
 // not exist.
@@ -21,10 +24,17 @@
 
 namespace synergy::cli {
 
-// Returns the facts for servers with as many CPUs per GPU as this one.
+// Returns the facts for servers of this shape: those for its CPUs per GPU, else those for the next
+// fewer (or the fewest) CPUs, with the time of an iteration, the demand and the speed-up that
+// follow from the matrix. kInvalid if the server has fewer CPUs per GPU than the least measured.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
 // `name` stands for the file in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
                                    const ResourceVector& server);
+// Returns the facts of the Synergy paper's models (paper_profiles.h).
+Result<ModelFacts> PaperModelFacts(const ResourceVector& server);
+
+// Returns which models are extrapolated for this server, in words; empty: none is.
+std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server);
 
 }  // namespace synergy::cli

@@ -47,7 +47,19 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
 
 void AddProfiles(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Profiles");
-  command.add_option("--profiles", arguments.profiles, "the models' profiles, JSON or YAML");
+  command.add_option(
+      "--profiles", arguments.profiles,
+      "the models' profiles, JSON or YAML; without it those of the Synergy paper's models");
+  command
+      .add_option("--gpu-speed", arguments.gpu_speed,
+                  "speed of the servers' GPUs in units of those that were profiled and recorded; "
+                  "a faster GPU needs more CPU for its full speed")
+      ->check(CLI::Range(0.01, 100.0))
+      ->capture_default_str();
+  command.add_option("--recorded", arguments.recorded,
+                     "the servers on which the trace was recorded, gpus=8,cpus=96,memory=1Ti or "
+                     "some of these (default: the simulated ones): a duration is the work done "
+                     "there with the fair share");
   command.add_flag("--live-profiles", arguments.live_profiles,
                    "the models have no profiles; they are measured while their jobs run");
   command.add_option("--profiles-after", arguments.profiles_after,

@@ -202,6 +202,16 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       .add_option("--with", arguments.with,
                   "what else there is in the cluster; may be given several times:" + FeaturesText())
       ->take_all();
+  command.option_defaults()->group("Output");
+  command.add_flag(
+      "--plan", arguments.plan,
+      "answer what the mechanism brings on the trace, with how many servers fewer jobs "
+      "wait no longer, and how many CPUs a GPU should have; table or json");
+  command.add_option("--baseline", arguments.baseline, "the mechanism to compare with, in a plan")
+      ->capture_default_str();
+  command.add_option("--price", arguments.price, "price of a GPU for an hour, in a plan")
+      ->check(CLI::Range(0.0, 1e6));
+  command.option_defaults()->group("Scheduling");
   command.add_option("--seed", arguments.seed, "of the faults, and of models drawn by --split")
       ->capture_default_str();
 }

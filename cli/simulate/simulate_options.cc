@@ -24,6 +24,24 @@ Result<Latencies> ParseLatencies(const std::string& text) {
   return latencies;
 }
 
+// Reads a server's shape; what it does not say is as in `otherwise`.
+Result<ResourceVector> ParseShape(const std::string& text, const ResourceVector& otherwise) {
+  double gpus = static_cast<double>(otherwise.gpus.count());
+  double cpus = static_cast<double>(otherwise.cpu.count()) / 1e3;
+  Bytes memory = otherwise.memory;
+  const auto read = ReadSettings(text, '=', "gpus=8,cpus=96,memory=1Ti",
+                                 {{"gpus", ReadNumber(gpus, 1, 1024)},
+                                  {"cpus", ReadNumber(cpus, 1, 65536)},
+                                  {"memory", [&memory](std::string_view size) -> Result<> {
+                                     const auto bytes = ParseSize(size);
+                                     if (!bytes) return Fail(bytes.error());
+                                     memory = *bytes;
+                                     return {};
+                                   }}});
+  if (!read) return Fail(read.error());
+  return ResourceVector{Gpus(static_cast<int64_t>(gpus)), MilliCpu(ToNearest(cpus * 1e3)), memory};
+}
+
 }  // namespace
 
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why) {
@@ -41,8 +59,7 @@ Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments) {
   return *window;
 }
 
-Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
-                                       bool profiles_elsewhere) {
+Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   SimulateOptions options;
   options.starts_from_cluster = arguments.from_cluster || !arguments.cluster.empty();
   if (!arguments.save_cluster.empty() && !arguments.from_cluster) {
@@ -52,9 +69,6 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
       !arguments.save_cluster.empty() && arguments.traces.empty() && arguments.workloads.empty();
   if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
     return Fail(ErrorCode::kInvalid, "set either --trace or --generate");
-  }
-  if (arguments.profiles.empty() && !profiles_elsewhere && !options.starts_from_cluster) {
-    return WrongOption("--profiles", "needs a file");
   }
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
@@ -73,6 +87,11 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
   const auto memory = ParseSize(arguments.memory);
   if (!memory) return WrongOption("--memory", memory.error());
   options.server = {Gpus(arguments.gpus), Cores(arguments.cpus), *memory};
+  if (!arguments.recorded.empty()) {
+    auto recorded = ParseShape(arguments.recorded, options.server);
+    if (!recorded) return WrongOption("--recorded", recorded.error());
+    options.recorded = *recorded;
+  }
   const auto round = ParseDuration(arguments.round);
   if (!round) return WrongOption("--round", round.error());
   if (*round < Seconds(1)) return WrongOption("--round", "must be at least 1s");

@@ -31,7 +31,12 @@ struct SimulateArguments {
   std::string save_cluster;  // a file
   std::string remaining;
   ClusterArguments access;
-  std::string profiles;
+  std::string profiles;  // empty: those of the Synergy paper
+  double gpu_speed = 1;
+  bool plan = false;
+  std::string baseline = "burstable-spread";  // of a plan
+  double price = 0;                           // of a GPU for an hour; 0: not given
+  std::string recorded;
   int64_t servers = 16;
   int64_t gpus = 8;
   int64_t cpus = 24;
@@ -69,6 +74,8 @@ struct SimulateArguments {
 // The checked arguments.
 struct SimulateOptions {
   ResourceVector server;
+  // The jobs' work is their time at this server's fair share; none: at that of `server`.
+  std::optional<ResourceVector> recorded;
   Seconds round{300};
   Seconds restart_cost{30};
   Latencies latencies;
@@ -101,9 +108,7 @@ tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 // Parses --window; none: all jobs.
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
 
-// `profiles_elsewhere`: neither --profiles nor a cluster with profiles is required. kInvalid names
-// the option.
-Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
-                                       bool profiles_elsewhere = false);
+// kInvalid names the option.
+Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments);
 
 }  // namespace synergy::cli

@@ -14,11 +14,37 @@
 namespace synergy::cli {
 namespace {
 
+// Makes the jobs' work what they did where they were recorded: `server` is the one there,
+// `profiles` are those on its GPUs.
+Result<> WorkAsRecorded(const ResourceVector& server, const TraceWorkload& workload,
+                        JobProfiles& profiles, std::vector<Job>& jobs) {
+  const ResourceVector fair = FairShareOf(server, server.gpus, Gpus(1));
+  for (size_t at = 0; at < jobs.size(); ++at) {
+    Job& job = jobs[at];
+    const auto profile = profiles.Find(workload.jobs[at].model, job.gpus);
+    if (!profile) return Fail(profile.error());
+    job.fair_throughput =
+        (*profile)->ThroughputAt(fair.cpu * job.gpus.count(), fair.memory * job.gpus.count());
+    if (job.fair_throughput <= 0) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("--recorded: {} makes no progress with the fair share there",
+                              workload.jobs[at].model));
+    }
+  }
+  return {};
+}
+
 Result<> RunProduct(const SimulateArguments& arguments, const SimulateOptions& options,
                     const PresentCluster* cluster, const TraceWorkload& workload,
-                    const ReportProgress& report, JobProfiles& profiles, RunResult& result) {
-  const auto jobs = ToJobs(workload, result.load, options.server, profiles);
+                    const ReportProgress& report, JobProfiles& recorded, JobProfiles& profiles,
+                    RunResult& result) {
+  auto jobs = ToJobs(workload, result.load, options.server, profiles);
   if (!jobs) return Fail(jobs.error());
+  if (options.recorded || arguments.gpu_speed != 1) {
+    const auto done =
+        WorkAsRecorded(options.recorded.value_or(options.server), workload, recorded, *jobs);
+    if (!done) return done;
+  }
   const Progress progress = [&](size_t finished) { report(result, finished, jobs->size()); };
   auto run = RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress);
   if (!run) return Fail(run.error());
@@ -193,11 +219,15 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const PresentCluster* cluster,
                                       const std::vector<TraceWorkload>& workloads,
                                       const ReportProgress& report) {
-  JobProfiles profiles(facts, cluster);
+  JobProfiles recorded(facts, cluster);
+  ModelFacts faster;
+  for (const auto& [key, fact] : facts.all())
+    faster.Set(key.first, key.second, OnGpusOfSpeed(fact, arguments.gpu_speed));
+  JobProfiles profiles(faster, cluster);
   return RunEveryWorkload(arguments, options.window.value_or(JobWindow{}), workloads,
                           [&](const TraceWorkload& workload, RunResult& result) {
                             return RunProduct(arguments, options, cluster, workload, report,
-                                              profiles, result);
+                                              recorded, profiles, result);
                           });
 }
 

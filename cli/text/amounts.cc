@@ -55,7 +55,7 @@ Result<Seconds> ParseDuration(std::string_view text) {
 
 Result<Bytes> ParseSize(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {
-      {{"", 1},
+      {{"B", 1},
        {"K", 1e3},
        {"KB", 1e3},
        {"M", 1e6},
@@ -69,6 +69,10 @@ Result<Bytes> ParseSize(std::string_view text) {
        {"Gi", 1073741824.0},
        {"Ti", 1099511627776.0}}};
   const auto amount = Read(text);
+  if (amount && amount->unit.empty()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" has no unit: write {}GB or {}Gi", text, text, text));
+  }
   const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
   if (!factor || amount->number * *factor > 1e18) {
     return Fail(ErrorCode::kInvalid,

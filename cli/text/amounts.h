@@ -15,7 +15,8 @@ namespace synergy::cli {
 
 // Parses "10ms", "300s", "5m", "1.5h", "2d".
 Result<Seconds> ParseDuration(std::string_view text);
-// Parses "500GB", "500G", "500Gi", "500000000000".
+// Parses "500GB", "500G", "500Gi", "500000000000B". A number without a unit is an error: 500 could
+// be meant as 500 GB.
 Result<Bytes> ParseSize(std::string_view text);
 
 // Returns a quantity if that is short ("62500M", "4Gi"), otherwise a rounded one ("31.4Gi").

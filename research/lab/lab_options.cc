@@ -53,8 +53,12 @@ Result<> CheckQueueLimits(std::span<const double> limits) {
 
 Result<LabOptions> CheckLabArguments(const LabArguments& arguments) {
   if (!arguments.solves.empty()) return WrongOption("--solves", "only for synergy-lab gavel");
-  const auto checked = CheckArguments(arguments, !arguments.type_profiles.empty());
+  const auto checked = CheckArguments(arguments);
   if (!checked) return Fail(checked.error());
+  if (arguments.profiles.empty() && arguments.type_profiles.empty() &&
+      !checked->starts_from_cluster) {
+    return WrongOption("--profiles", "needs a file");
+  }
   LabOptions options{*checked};
   auto types = ReadTypeSetup(arguments, options.server);
   if (!types) return Fail(types.error());

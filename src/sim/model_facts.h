@@ -35,6 +35,11 @@ struct ModelFact {
 // Returns the matrix as the profile of a job with one GPU. kInvalid as JobProfile::Create.
 Result<JobProfile> ProfileOf(const ModelFact& fact);
 
+// Returns the fact on GPUs that are `speed` times as fast: the part that the GPU does scales, CPU
+// and storage do as much per second as before. So the same part of the best speed takes `speed`
+// times the CPU, and a throughput that memory limits stays. REQUIRES: `speed` > 0.
+ModelFact OnGpusOfSpeed(ModelFact fact, double speed);
+
 class ModelFacts {
  public:
   void Set(std::string model, Gpus gpus, ModelFact fact) {

@@ -145,6 +145,35 @@ class SimulateTest(unittest.TestCase):
                 self.assertIn(described, done.stderr)
                 self.assertGreater(json.loads(done.stdout)["mean_jct_hours"], 0)
 
+    def test_profiles_are_built_in_and_servers_have_any_shape(self):
+        made = ["--generate", "rate=9/h,jobs=50,seed=3", "--servers", "2", "--mechanism", "proportional"]
+
+        def built_in_figures(*arguments):
+            return json.loads(simulate(*made, "--output", "json", *arguments).stdout)
+
+        built_in = built_in_figures()
+        self.assertEqual(built_in["mean_jct_hours"], figures(*made)["mean_jct_hours"])
+        large = simulate(*made, "--output", "json", "--cpus", "250", "--memory", "2Ti",
+                         "--recorded", "cpus=24,memory=500GB")
+        self.assertEqual(large.returncode, 0, large.stderr)
+        self.assertIn("more than 24 CPUs per GPU", large.stderr)
+        self.assertLess(json.loads(large.stdout)["mean_jct_hours"], built_in["mean_jct_hours"])
+        self.assertLess(built_in_figures("--gpu-speed", "2")["mean_jct_hours"], built_in["mean_jct_hours"])
+        small = simulate(*made, "--cpus", "4")
+        self.assertEqual(small.returncode, 2)
+        self.assertIn("measure the models with 0.5 CPUs per GPU", small.stderr)
+
+    def test_a_plan_has_the_answers_as_table_and_json(self):
+        made = ["--plan", "--generate", "rate=9/h,jobs=60,seed=3", "--servers", "3", "--price", "2"]
+        plan = json.loads(simulate(*made, "--output", "json").stdout)
+        self.assertGreaterEqual(plan["gain"], 1)
+        self.assertEqual(plan["gpus_fewer"] % 8, 0)
+        self.assertEqual([point["cpus_per_gpu"] for point in plan["ratios"]], [1.5, 2.25, 3, 4.5, 6])
+        self.assertIn("for the same p95 wait", simulate(*made).stdout)
+        refused = simulate(*made, "--mechanism", "synergy,proportional")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--plan", refused.stderr)
+
     def test_a_trace_without_a_job_to_simulate_fails_with_the_reason(self):
         trace = self.folder / "none.csv"
         for text, described in (("1,0,60,0\n", "1 without GPUs"), ("1,0,60,999\n", "1 ask for more GPUs than the 128"),
@@ -171,6 +200,7 @@ class SimulateTest(unittest.TestCase):
                                  "with a name of: gpu-types, gpu-speeds, faults, elastic"),
                                 (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
+                                (["--generate", "jobs=10", "--memory", "500"], "write 500GB or 500Gi"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"],
                                  "8 GPUs"),
                                 ([], "--trace or --generate")):

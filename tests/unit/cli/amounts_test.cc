@@ -30,7 +30,7 @@ TEST(AmountsTest, OtherDurationsAreRejectedWithTheCure) {
 TEST(AmountsTest, SizesAreDecimalOrBinary) {
   EXPECT_EQ(*ParseSize("500GB"), Bytes(500'000'000'000));
   EXPECT_EQ(*ParseSize("500G"), Bytes(500'000'000'000));
-  EXPECT_EQ(*ParseSize("500000000000"), Bytes(500'000'000'000));
+  EXPECT_EQ(*ParseSize("500000000000B"), Bytes(500'000'000'000));
   EXPECT_EQ(*ParseSize("500Gi"), Bytes(500LL << 30));
   EXPECT_EQ(*ParseSize("1.5Ti"), Bytes(3LL << 39));
   EXPECT_EQ(*ParseSize("62.5GB"), Bytes(62'500'000'000));
@@ -39,7 +39,7 @@ TEST(AmountsTest, SizesAreDecimalOrBinary) {
 }
 
 TEST(AmountsTest, OtherSizesAreRejectedWithTheCure) {
-  for (const char* text : {"", "GB", "-1GB", "5 GB", "5gb", "5GiB", "inf", "1e19", "1e300TB"}) {
+  for (const char* text : {"", "GB", "-1GB", "5 GB", "5gb", "5GiB", "inf", "1e19B", "1e300TB"}) {
     const auto size = ParseSize(text);
     EXPECT_FALSE(size) << text;
     if (size) continue;

@@ -10,7 +10,9 @@
 namespace synergy::testing {
 namespace {
 
+using cli::ExtrapolatedModels;
 using cli::LoadModelFacts;
+using cli::PaperModelFacts;
 using cli::ParseModelFacts;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -64,9 +66,72 @@ TEST(ModelFactsFileTest, TheServersShapeChoosesTheFacts) {
   ASSERT_TRUE(facts) << facts.error().message;
   EXPECT_NE(facts->Find("b", Gpus(1)), nullptr);
   EXPECT_EQ(facts->Find("a", Gpus(1)), nullptr);
-  EXPECT_EQ(ErrorOf(text, {Gpus(8), Cores(28), GB(500)}),
-            "facts.json:1:1: no data for servers with 3.5 CPUs per GPU: measure them, or use "
-            "servers with one of 3, 4");
+}
+
+TEST(ModelFactsFileTest, ServersOfAnotherShapeHaveWhatFollowsFromTheMatrix) {
+  const auto facts =
+      ParseModelFacts(WithModel(kModel), "facts.json", {Gpus(8), Cores(16), GB(500)});
+  ASSERT_TRUE(facts) << facts.error().message;
+  const ModelFact* const fact = facts->Find("m5", Gpus(1));
+  ASSERT_NE(fact, nullptr);
+  // With 2 CPUs and 62.5 GB the throughput is halfway between 0.2 and 1.
+  EXPECT_NEAR(fact->iteration_time.count(), 0.6 / 0.6, 1e-9);
+  EXPECT_NEAR(fact->speedup, 1 / 0.6, 1e-9);
+  EXPECT_EQ(fact->cpu, Cores(3));
+  EXPECT_EQ(ExtrapolatedModels(*facts, {Gpus(8), Cores(16), GB(500)}), "");
+}
+
+TEST(ModelFactsFileTest, AboveTheLastMeasuredPointModelsAreAsFastAsThereAndItIsSaid) {
+  const ResourceVector large{Gpus(8), Cores(190), GB(500)};
+  const auto facts = ParseModelFacts(WithModel(kModel), "facts.json", large);
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_EQ(facts->Find("m5", Gpus(1))->iteration_time, Seconds(0.6));
+  EXPECT_EQ(ExtrapolatedModels(*facts, large),
+            "no model was measured with more than 3 CPUs per GPU: on servers with 23.75 each is "
+            "as fast as with 3");
+}
+
+TEST(ModelFactsFileTest, BelowTheFirstMeasuredPointItIsSaidWhatToMeasure) {
+  EXPECT_THAT(ErrorOf(WithModel(kModel), {Gpus(8), Cores(4), GB(500)}),
+              EndsWith("servers with 0.5 CPUs per GPU have fewer than the 1 of the first row: "
+                       "measure the models with 0.5 CPUs per GPU, and add that to "
+                       "rows_cpu_per_gpu and to each tput"));
+}
+
+TEST(ModelFactsFileTest, ThePapersModelsAreBuiltIn) {
+  const auto built_in = PaperModelFacts(kServer);
+  const auto file = LoadModelFacts(SYNERGY_TEST_DATA "/synergy/reference/profiles.json", kServer);
+  ASSERT_TRUE(built_in && file);
+  for (const auto& [key, fact] : file->all()) {
+    if (key.second > Gpus(1)) continue;
+    const ModelFact* const same = built_in->Find(key.first, key.second);
+    ASSERT_NE(same, nullptr) << key.first;
+    EXPECT_EQ(same->cpu, fact.cpu);
+    EXPECT_EQ(same->memory, fact.memory);
+    EXPECT_EQ(same->iteration_time, fact.iteration_time);
+    EXPECT_EQ(same->speedup, fact.speedup);
+    EXPECT_EQ(same->cpus, fact.cpus);
+    EXPECT_EQ(same->memories, fact.memories);
+    EXPECT_EQ(same->throughput, fact.throughput);
+  }
+}
+
+TEST(ModelFactsFileTest, OnFasterGpusTheSamePartOfTheBestSpeedTakesMoreCpu) {
+  const auto facts = PaperModelFacts(kServer);
+  ASSERT_TRUE(facts);
+  for (const double speed : {0.25, 0.5, 2.0, 3.0}) {
+    for (const auto& [key, fact] : facts->all()) {
+      const auto before = ProfileOf(fact);
+      const auto after = ProfileOf(OnGpusOfSpeed(fact, speed));
+      ASSERT_TRUE(before && after) << key.first << " " << speed;
+      for (const int64_t cpu : {500, 1000, 3000, 7500, 24000}) {
+        const double slow = before->ThroughputAt(MilliCpu(cpu), GB(250));
+        const double fast = after->ThroughputAt(
+            MilliCpu(static_cast<int64_t>(static_cast<double>(cpu) * speed)), GB(250));
+        EXPECT_NEAR(fast, speed * slow, 1e-9 * speed) << key.first << " " << speed << " " << cpu;
+      }
+    }
+  }
 }
 
 TEST(ModelFactsFileTest, ErrorsNameTheField) {

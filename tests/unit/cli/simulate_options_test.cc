@@ -74,7 +74,12 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
     arguments.*field = value;
     return ErrorOf(arguments);
   };
-  EXPECT_EQ(error_with(&SimulateArguments::profiles, ""), "--profiles: needs a file");
+  EXPECT_EQ(error_with(&SimulateArguments::profiles, ""), "no error") << "the paper's are built in";
+  EXPECT_EQ(error_with(&SimulateArguments::memory, "500"),
+            "--memory: \"500\" has no unit: write 500GB or 500Gi");
+  EXPECT_EQ(
+      error_with(&SimulateArguments::recorded, "cores=8"),
+      "--recorded: \"cores=8\": write gpus=8,cpus=96,memory=1Ti, or some of these, each once");
   EXPECT_EQ(error_with(&SimulateArguments::memory, "much"),
             "--memory: \"much\" is not a size: write it as 500GB or 500Gi");
   EXPECT_EQ(error_with(&SimulateArguments::round, "300"),
@@ -132,11 +137,12 @@ TEST(SimulateOptionsTest, KeepsChangesForTheFilesThatShowThem) {
   EXPECT_TRUE(CheckArguments(arguments)->keeps_changes);
 }
 
-TEST(SimulateOptionsTest, ProfilesMayComeFromElsewhere) {
+TEST(SimulateOptionsTest, TheRecordedServersAreLikeTheSimulatedOnesUnlessSaidOtherwise) {
   SimulateArguments arguments = Good();
-  arguments.profiles.clear();
-  EXPECT_EQ(ErrorOf(arguments), "--profiles: needs a file");
-  EXPECT_TRUE(CheckArguments(arguments, /*profiles_elsewhere=*/true));
+  EXPECT_EQ(CheckArguments(arguments)->recorded, std::nullopt);
+  arguments.recorded = "cpus=96,memory=1Ti";
+  EXPECT_EQ(CheckArguments(arguments)->recorded,
+            (ResourceVector{Gpus(8), Cores(96), Bytes(1LL << 40)}));
 }
 
 TEST(SimulateOptionsTest, AClusterCanBeSavedWithoutASimulation) {

@@ -1,0 +1,73 @@
+#pragma once
+
+// A planner's answers about a trace: what Synergy brings on it, with how many servers fewer jobs
+// wait no longer, and how many CPUs a GPU should have (docs/simulator.md#plan-with-your-own-data).
+//
+// Threading: pure but for the simulations.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy::cli {
+
+struct PlanQuestion {
+  std::string baseline;  // a mechanism
+  std::string with;      // the one that it is compared with
+  int64_t servers = 1;
+  int64_t gpus = 8;                // of a server
+  int64_t cpus = 24;               // of a server
+  int64_t largest_job = 1;         // GPUs
+  double least_cpus_per_gpu = 1;   // fewer are not simulated
+  std::vector<uint64_t> seeds{1};  // of the models that are drawn; the first is the main one
+};
+
+struct PlanPoint {
+  std::string mechanism;
+  int64_t servers = 0;
+  int64_t cpus = 0;  // of a server
+  uint64_t seed = 0;
+  size_t jobs = 0;
+  Seconds mean{};  // completion time, as p95
+  Seconds p95{};
+  Seconds p95_wait{};         // from submission to first start
+  double gpu_hours = 0;       // of jobs, from first start to finish
+  bool extrapolated = false;  // the profiles have no point with as many CPUs
+};
+
+struct Plan {
+  std::string workload;
+  int64_t gpus = 8;  // of a server
+  PlanPoint baseline;
+  PlanPoint with;
+  // The fewest servers with which the 95th percentile of waits is at most the baseline's; none: not
+  // with as many as the baseline has.
+  std::optional<PlanPoint> fewest;
+  std::vector<PlanPoint> ratios;  // by CPUs, with the other mechanism and the same servers
+  // How many times as long the mean is under the baseline, for each seed.
+  std::vector<double> gains;
+
+  int64_t GpusFewer() const { return fewest ? (baseline.servers - fewest->servers) * gpus : 0; }
+};
+
+// Fills `point`, whose mechanism, servers, CPUs and seed are set.
+using SimulatePoint = std::function<Result<>(PlanPoint& point)>;
+
+// Simulates as often as the answers need: about log2(servers) + 6 times, and twice for each further
+// seed. Fails as `simulate` does.
+Result<Plan> MakePlan(const PlanQuestion& question, const SimulatePoint& simulate);
+
+// `price`: of a GPU for an hour; none: no money is shown.
+std::string ToPlanTable(const Plan& plan, std::optional<double> price);
+// Returns an object for one plan, else an array.
+std::string ToPlanJson(std::span<const Plan> plans, std::optional<double> price);
+
+}  // namespace synergy::cli
