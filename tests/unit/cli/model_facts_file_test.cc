@@ -81,7 +81,7 @@ TEST(ModelFactsFileTest, ServersOfAnotherShapeHaveWhatFollowsFromTheMatrix) {
   EXPECT_EQ(ExtrapolatedModels(*facts, {Gpus(8), Cores(16), GB(500)}), "");
 }
 
-TEST(ModelFactsFileTest, AboveTheLastMeasuredPointModelsAreAsFastAsThereAndItIsSaid) {
+TEST(ModelFactsFileTest, ModelsAreFlatAndMarkedAboveTheLastMeasuredPoint) {
   const ResourceVector large{Gpus(8), Cores(190), GB(500)};
   const auto facts = ParseModelFacts(WithModel(kModel), "facts.json", large);
   ASSERT_TRUE(facts) << facts.error().message;
@@ -91,7 +91,7 @@ TEST(ModelFactsFileTest, AboveTheLastMeasuredPointModelsAreAsFastAsThereAndItIsS
             "as fast as with 3");
 }
 
-TEST(ModelFactsFileTest, BelowTheFirstMeasuredPointItIsSaidWhatToMeasure) {
+TEST(ModelFactsFileTest, ErrorBelowTheFirstMeasuredPointNamesWhatToMeasure) {
   EXPECT_THAT(ErrorOf(WithModel(kModel), {Gpus(8), Cores(4), GB(500)}),
               EndsWith("servers with 0.5 CPUs per GPU have fewer than the 1 of the first row: "
                        "measure the models with 0.5 CPUs per GPU, and add that to "

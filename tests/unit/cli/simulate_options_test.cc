@@ -137,7 +137,7 @@ TEST(SimulateOptionsTest, KeepsChangesForTheFilesThatShowThem) {
   EXPECT_TRUE(CheckArguments(arguments)->keeps_changes);
 }
 
-TEST(SimulateOptionsTest, TheRecordedServersAreLikeTheSimulatedOnesUnlessSaidOtherwise) {
+TEST(SimulateOptionsTest, RecordedServersDefaultToTheSimulatedOnes) {
   SimulateArguments arguments = Good();
   EXPECT_EQ(CheckArguments(arguments)->recorded, std::nullopt);
   arguments.recorded = "cpus=96,memory=1Ti";
