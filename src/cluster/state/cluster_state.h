@@ -82,7 +82,7 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_book.h). To be
+  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_catalog.h). To be
   // called once, before the reports of the watches.
   void CountDevices(DeviceRules rules);
   void ReplaceResourceClaims(std::vector<ResourceClaim> claims);
