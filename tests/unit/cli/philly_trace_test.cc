@@ -78,7 +78,8 @@ TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
 
 TEST(PhillyTraceTest, RejectsTextThatIsNoTrace) {
   EXPECT_EQ(ErrorOf(R"({"jobs": []})"),
-            "not a Philly trace: an object instead of an array of jobs");
+            "not a Philly trace: an object instead of an array of jobs (of Slurm: sacct -P, not "
+            "--json)");
   EXPECT_EQ(ErrorOf("[]"), "the trace has no job that ever ran");
   EXPECT_EQ(ErrorOf(R"([7, "x", {}, {"submitted_time": 5}])"),
             "the trace has no job that ever ran");
