@@ -30,7 +30,7 @@ Result<TraceTable> TraceTable::Open(std::string_view text, std::string_view file
                                     const CsvRecords::Form& form,
                                     std::vector<std::string> columns) {
   TraceTable table(text, file, form);
-  table.columns_ = std::move(columns);
+  table.columns_ = table.written_ = std::move(columns);
   if (!table.columns_.empty()) return table;
   const auto read = table.records_.Next();
   if (!read) return Fail(read.error());
@@ -38,10 +38,13 @@ Result<TraceTable> TraceTable::Open(std::string_view text, std::string_view file
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}:1: empty: write a header line with the columns' names", file));
   }
-  for (const std::string_view name : table.records_.fields())
+  for (const std::string_view name : table.records_.fields()) {
     table.columns_.push_back(InLowerCase(Trimmed(name)));
+    table.written_.emplace_back(Trimmed(name));
+  }
   if (table.columns_.size() > 1 && table.columns_.back().empty()) {
     table.columns_.pop_back();
+    table.written_.pop_back();
     table.ends_in_separator_ = true;
   }
   for (size_t at = 0; at < table.columns_.size(); ++at) {
@@ -66,7 +69,7 @@ Result<size_t> TraceTable::Need(std::initializer_list<std::string_view> names,
   if (const auto found = Find(names)) return *found;
   return Fail(ErrorCode::kInvalid,
               fmt::format("{}:1: the header has no column \"{}\": add {}; existing columns: {}",
-                          file_, *names.begin(), what, fmt::join(columns_, ", ")));
+                          file_, *names.begin(), what, fmt::join(written_, ", ")));
 }
 
 Result<bool> TraceTable::Next(std::string_view cure) {
@@ -82,7 +85,7 @@ Result<bool> TraceTable::Next(std::string_view cure) {
 }
 
 CsvTable::Field TraceTable::At(size_t column) const {
-  return {Trimmed(records_.fields()[column]), columns_[column], file_, records_.line(),
+  return {Trimmed(records_.fields()[column]), written_[column], file_, records_.line(),
           records_.ColumnOf(column)};
 }
 

@@ -55,7 +55,8 @@ class TraceTable {
 
   std::string_view file_;
   CsvRecords records_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> columns_;  // in small letters
+  std::vector<std::string> written_;  // as the header spells them, for errors
   bool ends_in_separator_ = false;
 };
 

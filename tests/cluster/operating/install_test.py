@@ -209,7 +209,7 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual(config["architecture"], machine)
                 self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], version)
 
-    def test_1_the_api_server_takes_every_object(self):
+    def test_1_api_server_takes_every_object(self):
         """Creates the objects of all combinations of values by --dry-run=server, as another
         release, so that none exists yet."""
         self.cluster.kubectl("create", "namespace", "elsewhere")

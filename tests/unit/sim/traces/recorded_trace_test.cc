@@ -187,7 +187,7 @@ TEST(SlurmTraceTest, ErrorsNameMissingAndMalformedFields) {
   EXPECT_EQ(ReadingOf("JobID|Submit|ElapsedRaw\n1|100|60\n"),
             "some.csv:1: no column has the jobs' GPUs: add AllocTRES or ReqTRES to sacct --format");
   EXPECT_EQ(ReadingOf("JobID|Submit|ElapsedRaw|AllocTRES\n1|100|60|gres/gpu=x\n"),
-            "some.csv:2:10: alloctres is \"gres/gpu=x\": write it as cpu=8,gres/gpu=2,node=1");
+            "some.csv:2:10: AllocTRES is \"gres/gpu=x\": write it as cpu=8,gres/gpu=2,node=1");
   EXPECT_THAT(
       ReadingOf("JobID|JobName|Submit|ElapsedRaw|AllocTRES\n1|a|b|100|60|gres/gpu=1\n"),
       HasSubstr("some.csv:2: 6 fields, but there are 5 columns: names of jobs may contain"));
