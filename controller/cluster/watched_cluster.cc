@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -48,7 +50,9 @@ WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::Api
 
 void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
                            kube::ObjectStore<wire::AgentPod>& agents) {
-  if (config_.dra_enabled) devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
+  if (config_.dra_enabled) {
+    devices_.Start(watches_, {config_.gpu_resource, config_.device_classes}, &claim_templates_);
+  }
   watches_.Start("nodes", "/api/v1/nodes", nodes);
   watches_.Start("pods", "/api/v1/pods", pods, kube::kLivingPods);
   watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
@@ -64,6 +68,16 @@ void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod
   refreshing_ = std::jthread([this](const std::stop_token& stop) {
     while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();
   });
+}
+
+GpusOfTemplate WatchedCluster::gpus_of_template() const {
+  if (!config_.dra_enabled) return nullptr;
+  const DeviceRules rules{config_.gpu_resource, config_.device_classes};
+  return [this, rules](const std::string& pod_namespace,
+                       const std::string& name) -> std::optional<Gpus> {
+    const auto known = claim_templates_.Find(pod_namespace + "/" + name);
+    return known ? ExactGpus(known->requests, rules) : std::nullopt;
+  };
 }
 
 void WatchedCluster::ShutDown() {
@@ -94,6 +108,7 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
       {"resourceclaims", devices.claims},
       {"resourceslices", devices.slices},
       {"deviceclasses", devices.classes},
+      {"resourceclaimtemplates", claim_templates_.size()},
       {"agents", agents}};
   for (const kube::WatchedResource& resource : watches_.resources()) {
     gauges.caches.push_back(

@@ -13,7 +13,8 @@ import subprocess
 
 import failures
 import helm
-from cluster import GPU, ClusterTest, pod, wait_for
+from cluster import GPU, Cluster, ClusterTest, pod, wait_for
+from fungible import FungibleTest
 from invariants import Invariants
 
 SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
@@ -57,15 +58,19 @@ def by_request(name, count, cpu="2"):
     return pod(name, count, cpu, "1G", nodeSelector={"synergy.test/devices": "slices"})
 
 
-class DeviceClaimsTest(ClusterTest):
+class DevicesTest(ClusterTest):
+    """A test with two nodes of four devices each, and programs that count them."""
+
     settings = "dra: {enabled: true}\n"
+    roles = ("synergy-extender",)
 
     @classmethod
     def setUpClass(cls):
+        cls.cluster = Cluster()
+        for item in helm.template({"dra": {"enabled": True}}):
+            if item["kind"] == "ClusterRole" and item["metadata"]["name"] in cls.roles:
+                cls.grant(item)
         super().setUpClass()
-        rendered = helm.template({"dra": {"enabled": True}})
-        cls.grant(next(item for item in rendered
-                       if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "synergy-extender"))
         cls.enterClassContext(cls.scheduler_that_sends_all_pods())
         cls.addClassCleanup(cls.remove)
         cls.cluster.create(DEVICE_CLASS, *[template(count) for count in (1, 2, 4)], *[cls.node(name) for name in NODES],
@@ -157,6 +162,8 @@ class DeviceClaimsTest(ClusterTest):
                          lambda: set(names) <= set(found := self.cluster.bound()) and found)
         return [bound[name] for name in names]
 
+
+class DeviceClaimsTest(DevicesTest):
     def test_pods_by_template_get_all_devices_and_no_more(self):
         names = [f"train-{number}" for number in range(4)]
         self.cluster.create(*[by_template(name, 2) for name in names])
@@ -167,7 +174,7 @@ class DeviceClaimsTest(ClusterTest):
         self.assertEqual(self.allocated(), {name: DEVICES for name in NODES})
         found = self.explain(names[0])
         self.assertEqual((found["pod"]["gpus"], found["gpusByClaims"], len(found["resourceClaims"])), (2, 2, 1))
-        self.assertIn("by ResourceClaims", " ".join(found["remarks"]))
+        self.assertIn("created as written", " ".join(found["remarks"]))
         self.assertEqual(found["node"]["allocated"]["gpus"], DEVICES)
 
         self.cluster.create(by_template("late", 2))
@@ -254,6 +261,37 @@ class DeviceClaimsTest(ClusterTest):
                 claims = made["spec"].get("resourceClaims")
                 gpus[node] += int(asked or claims[0]["resourceClaimTemplateName"].rsplit("-", 1)[1])
         return gpus
+
+
+class SizedByClaimsTest(DevicesTest, FungibleTest):
+    """Pods whose GPUs come by claims of templates, with the controller."""
+
+    controller = {"dra": "{enabled: true}"}
+    roles = ("synergy-extender", "synergy-controller")
+
+    def test_a_pod_gets_its_demand_and_gives_it_back(self):
+        def train(name):
+            made = by_template(name, 1)
+            made["metadata"]["labels"] = {"synergy.io/profile": "sensitive"}
+            made["spec"]["containers"][0]["resources"].pop("requests")
+            return made
+
+        def cores():
+            return sorted(made["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+                          for made in self.cluster.pods().values())
+
+        # 24 cores for 4 GPUs: a fair share of 6.
+        self.cluster.create(train("first"))
+        node = self.await_bound("first")[0]
+        self.assertEqual(cores(), ["9"], "its demand")
+        wait_for("the ledger to have it", lambda: self.ledger()[node] == (1, DEVICES))
+        found = self.explain("first")
+        self.assertEqual((found["pod"]["fairShare"]["cpu"], found["gpusByClaims"]), ("6", 1))
+        self.assertEqual(found["lastChange"]["kind"], "Allocated")
+        self.cluster.create(*[train(f"peer-{number}") for number in range(7)])
+        self.await_bound(*[f"peer-{number}" for number in range(7)])
+        wait_for("the tuner to have made room for all", lambda: cores() == ["6"] * 8)
+        wait_for("the ledger to have all", lambda: self.ledger() == {name: (DEVICES, DEVICES) for name in NODES})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/devices/claim_templates.h"
 #include "cluster/state/cluster_state.h"
 #include "cluster/state/fit.h"
 #include "support/cluster_vocabulary.h"
@@ -307,6 +308,19 @@ TEST_F(DevicesTest, APodThatIsCountedAgainDuringAListIsStillMissingInIt) {
   state.ReplacePods({MakeClaimPod("b", {"claim"})});
   EXPECT_FALSE(Knows("a"));
   EXPECT_EQ(GpusOf("b"), Gpus(1));
+}
+
+TEST(ExactGpusTest, AreTheRequestsOfGpuClassesUnlessSomeAreOpen) {
+  const DeviceRules rules{"nvidia.com/gpu", {kDriver}};
+  const DeviceRequest two{kDriver, 2};
+  const DeviceRequest nic{"nic", 3};
+  EXPECT_EQ(ExactGpus({two, nic, {kDriver, 1}}, rules), Gpus(3));
+  EXPECT_EQ(ExactGpus({nic, {"nic", 0}}, rules), Gpus(0));
+  EXPECT_EQ(ExactGpus({two, {kDriver, 5, true}}, rules), Gpus(2)) << "with adminAccess";
+  EXPECT_EQ(ExactGpus({two, {kDriver, 0}}, rules), std::nullopt);
+  EXPECT_EQ(ExactGpus({two, {"", 0}}, rules), std::nullopt);
+  const DeviceRequest absurd{kDriver, std::numeric_limits<int64_t>::max()};
+  EXPECT_EQ(ExactGpus({absurd, absurd}, rules), Gpus(DeviceBook::kMostOfPod));
 }
 
 }  // namespace
