@@ -16,6 +16,7 @@
 #include "allocation/surplus.h"
 #include "cluster/device_safety.h"
 #include "engine/tuner/node_shares.h"
+#include "engine/tuner/reclaim.h"
 #include "engine/tuner/resizes.h"
 
 namespace synergy {
@@ -46,19 +47,6 @@ bool StaysIdle(const TunerPass& pass, const std::string& uid) {
   if (known && found->second.idle < pass.settings.idle_after) return false;
   const Instant until = (known ? found->second.heard : pass.memory.started) + kIdleIsFresh;
   return pass.at.now <= until;
-}
-
-// Whether a pod waits for what the node may have for it once its loans are back.
-bool NeedsRoom(const TunerPass& pass, const NodeState& node) {
-  const TunerMemory& memory = pass.memory;
-  const Gpus gpus = node.Free().gpus;
-  return std::any_of(memory.kinds.begin(), memory.kinds.end(),
-                     [&](const auto& kind) { return kind.model->requests.main.gpus <= gpus; }) ||
-         std::any_of(
-             memory.gangs.begin(), memory.gangs.end(),
-             [&](const auto& gang) { return !gang.second.uids.empty() && gpus > Gpus(0); }) ||
-         std::any_of(memory.places.begin(), memory.places.end(),
-                     [&](const auto& place) { return place.second.node == node.detail->name; });
 }
 
 bool IsResting(const TunerPass& pass, const std::string& uid) {
@@ -100,16 +88,18 @@ struct NodeLoans {
   std::map<std::string, Borrower> borrowers;  // by uid
 };
 
+// Whether the loan need not end, as far as its two pods are concerned.
 bool GoesOn(const TunerPass& pass, const Pod& lender, const Borrower& borrower,
             const NodeState& node) {
   const Pod* const pod = borrower.pod.get();
   return !lender.deleting && pod != nullptr && pod->fungible && !pod->deleting &&
          !pod->fungible->ChangedByHand() && !Lends(*pod) && MayResize(*pod, node.detail->labels) &&
          !(IsResting(pass, pod->uid) && pod->fungible->Borrows() == MilliCpu(0)) &&
-         !NeedsRoom(pass, node) && StaysIdle(pass, lender.uid);
+         StaysIdle(pass, lender.uid);
 }
 
-NodeLoans LoansOn(const TunerPass& pass, const NodeState& node) {
+// `all_end`: a pod waits for room on the node.
+NodeLoans LoansOn(const TunerPass& pass, const NodeState& node, bool all_end) {
   NodeLoans found;
   for (const auto& pod : node.detail->pods) {
     if (Lends(*pod)) {
@@ -125,7 +115,7 @@ NodeLoans LoansOn(const TunerPass& pass, const NodeState& node) {
   }
   for (Loan& loan : found.loans) {
     const MilliCpu amount = loan.lender->fungible->Lends();
-    loan.goes_on = GoesOn(pass, *loan.lender, *loan.borrower, node);
+    loan.goes_on = !all_end && GoesOn(pass, *loan.lender, *loan.borrower, node);
     loan.borrower->lent += amount;
     if (!loan.goes_on) continue;
     loan.borrower->goes_on += amount;
@@ -269,11 +259,12 @@ void ReturnLoans(TunerPass& pass) {
   std::set<std::string> nodes;
   for (const auto& [uid, pod] : pass.memory.in_loans) nodes.insert(pod->node);
   if (!nodes.empty()) pass.WakeAt(pass.at.now + kLookForBusy);
+  const std::set<std::string> to_place_on = NodesToPlaceOn(pass, nodes);
   for (const std::string& name : nodes) {
     const auto index = pass.cluster.Find(name);
     if (!index || !pass.cluster.node(*index).exists) continue;
     const NodeState& node = pass.cluster.node(*index);
-    const NodeLoans found = LoansOn(pass, node);
+    const NodeLoans found = LoansOn(pass, node, to_place_on.contains(name));
     for (const auto& [uid, borrower] : found.borrowers) Move(pass, borrower, node);
     for (const Loan& loan : found.loans) {
       if (!loan.goes_on) Return(pass, loan, node);
@@ -294,11 +285,12 @@ void MakeLoans(TunerPass& pass) {
   for (const auto& [uid, idle] : memory.idle) {
     if (IsIdle(pass, uid)) nodes.insert(idle.node);
   }
+  for (const std::string& name : NodesToPlaceOn(pass, nodes)) nodes.erase(name);
   for (const std::string& name : nodes) {
     const auto index = pass.cluster.Find(name);
     if (!index || !pass.cluster.node(*index).exists) continue;
     const NodeState& node = pass.cluster.node(*index);
-    if (NeedsRoom(pass, node) || HasChanges(memory, name)) continue;
+    if (HasChanges(memory, name)) continue;
     Neighbours neighbours = NeighboursOn(pass, node);
     for (const auto& pod : neighbours.shares.pods) {
       const MilliCpu most = MayLend(pass, *pod, node);

@@ -14,8 +14,8 @@
 // from the surplus of its neighbours, or from what becomes free.
 //
 // A loan ends when its lender is busy, is not reported to be idle any more, or when a pod waits
-// that the node has GPUs for; also when the borrower is gone or cannot take it. If the lender is
-// gone, the borrower keeps the CPU, as surplus.
+// that could have a place on the node then (NodesToPlaceOn of reclaim.h); also when the borrower is
+// gone or cannot take it. If the lender is gone, the borrower keeps the CPU, as surplus.
 //
 // Neither lend nor borrow: members of gangs, and pods that may not be resized. Nor do pods lend
 // whose limits are their requests (`strict`), or whose namespace has a quota of CPU, which others

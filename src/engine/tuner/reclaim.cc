@@ -15,6 +15,9 @@
 
 #include <fmt/format.h>
 
+#include "allocation/bind_allocation.h"
+#include "allocation/gangs/gang_plan.h"
+#include "allocation/surplus.h"
 #include "cluster/device_safety.h"
 #include "cluster/gang.h"
 #include "cluster/state/fit.h"
@@ -33,6 +36,18 @@ std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
       LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
   if (least == pod.fungible->requested) return std::nullopt;
   return least;
+}
+
+// Returns the pod as it is once it has been cut to that.
+std::shared_ptr<const Pod> AtLeast(const std::shared_ptr<const Pod>& pod) {
+  const std::optional<ResourceVector> least = LessThanItAsksFor(*pod);
+  return least ? std::make_shared<const Pod>(WithAllocation(*pod, *least)) : pod;
+}
+
+// Returns from when on others may be cut for the pod. No pod is cut for one that waits for
+// something else. But a hint may be wrong, so it expires.
+Instant MayCutFrom(const TunerPass& pass, const WaitingPod& waiting) {
+  return waiting.unnamed_since ? *waiting.unnamed_since + pass.settings.unnamed : Instant{};
 }
 
 bool Refuses(const TunerPass& pass, const NodeState& node, const WaitingPod& waiting) {
@@ -207,9 +222,8 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
     pass.WakeAt(waiting.next_attempt);
     return Attempt::kNotDue;
   }
-  // No pod is cut for one that waits for something else. But a hint may be wrong, so it expires.
-  const bool may_cut =
-      !waiting.unnamed_since || now >= *waiting.unnamed_since + pass.settings.unnamed;
+  const Instant may_cut_from = MayCutFrom(pass, waiting);
+  const bool may_cut = now >= may_cut_from;
   const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
   if (may_cut && least) {
     // kube-scheduler must try the smaller pod before others are cut.
@@ -238,7 +252,7 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
   if (plan->amounts.empty()) return UseRoom(pass, waiting, pass.cluster.node(plan->node));
   if (!may_cut) {
     waiting.next_attempt = now + pass.settings.look_again;
-    pass.WakeAt(*waiting.unnamed_since + pass.settings.unnamed);
+    pass.WakeAt(may_cut_from);
     return Attempt::kNotDue;
   }
   waiting.next_reminder.reset();
@@ -320,10 +334,7 @@ std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) 
 // messages of all members.
 Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
-  for (const WaitingPod* member : members) {
-    if (!member->unnamed_since) return Instant{};
-    from = std::min(from, *member->unnamed_since + pass.settings.unnamed);
-  }
+  for (const WaitingPod* member : members) from = std::min(from, MayCutFrom(pass, *member));
   return from;
 }
 
@@ -432,6 +443,59 @@ bool WaitsForLocality(const Pod& pod) {
   return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
 }
 
+// Nodes as they are once all loans are back and all surplus is cut.
+class NodesWithoutSurplus {
+ public:
+  explicit NodesWithoutSurplus(const TunerPass& pass) : pass_(pass) {}
+
+  const NodeState& Of(NodeIndex index) {
+    const auto found = nodes_.find(index);
+    if (found != nodes_.end()) return found->second;
+    return nodes_.emplace(index, WithoutSurplus(pass_.cluster.node(index), pass_.at.wall))
+        .first->second;
+  }
+
+ private:
+  const TunerPass& pass_;
+  std::map<NodeIndex, NodeState> nodes_;
+};
+
+// `node`: without its surplus.
+bool Takes(const TunerPass& pass, const NodeState& node, const WaitingKind& kind) {
+  if (!MayGoTo(*kind.model, node) || !CheckFit(*AtLeast(kind.model), node).none()) return false;
+  return std::any_of(kind.queue.begin(), kind.queue.end(), [&](const WaitingKind::Rank& next) {
+    const WaitingPod& waiting = pass.memory.waiting.at(next.uid);
+    return pass.at.now >= MayCutFrom(pass, waiting) && !Refuses(pass, node, waiting);
+  });
+}
+
+// Returns the nodes that would take the members of the gang, all of them or none.
+std::set<std::string> NodesToTake(TunerPass& pass, NodesWithoutSurplus& nodes,
+                                  const GangInNeed& gang) {
+  std::set<std::string> taking;
+  if (gang.uids.empty()) return taking;
+  const std::vector<WaitingPod*> waiting = MembersInNeed(pass, gang);
+  if (waiting.empty() || pass.at.now < MayCutFrom(pass, waiting)) return taking;
+  std::vector<std::shared_ptr<const Pod>> members;
+  for (const WaitingPod* member : waiting) members.push_back(AtLeast(member->pod));
+  std::vector<NodeIndex> with_gpus;
+  for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
+    const NodeState& node = pass.cluster.node(index);
+    if (node.exists && node.Free().gpus > Gpus(0)) with_gpus.push_back(index);
+  }
+  ReserveRule reserve;
+  reserve.headroom = pass.settings.headroom;
+  const GangTerms terms([&](size_t member, NodeIndex index) {
+    const NodeState& node = pass.cluster.node(index);
+    return MayGoTo(*members[member], node) && !Refuses(pass, node, *waiting[member]);
+  });
+  const auto as_if = [&nodes](NodeIndex index) { return nodes.Of(index); };
+  const GangPlan plan =
+      PlanGangAsIf(pass.cluster, members, reserve, terms, with_gpus, as_if, OthersAsIf::kStay);
+  for (const NodeIndex place : plan.places) taking.insert(pass.cluster.node(place).detail->name);
+  return taking;
+}
+
 PlacesOfGangs LookAtGangs(const TunerPass& pass) {
   PlacesOfGangs gangs;
   for (const auto& [uid, place] : pass.memory.places) {
@@ -534,6 +598,29 @@ void MakeRoom(TunerPass& pass) {
       MakeRoomForGang(pass, *next.gang, taken);
     }
   }
+}
+
+std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes) {
+  std::set<std::string> found;
+  if (nodes.empty()) return found;
+  for (const auto& [uid, place] : pass.memory.places) {
+    if (nodes.contains(place.node)) found.insert(place.node);
+  }
+  NodesWithoutSurplus without(pass);
+  for (const auto& [name, gang] : pass.memory.gangs) {
+    for (const std::string& node : NodesToTake(pass, without, gang)) {
+      if (nodes.contains(node)) found.insert(node);
+    }
+  }
+  for (const std::string& name : nodes) {
+    const auto index = pass.cluster.Find(name);
+    if (!index || !pass.cluster.node(*index).exists || pass.memory.kinds.empty()) continue;
+    if (pass.cluster.node(*index).Free().gpus <= Gpus(0)) continue;
+    const NodeState& node = without.Of(*index);
+    const auto takes = [&](const WaitingKind& kind) { return Takes(pass, node, kind); };
+    if (std::any_of(pass.memory.kinds.begin(), pass.memory.kinds.end(), takes)) found.insert(name);
+  }
+  return found;
 }
 
 }  // namespace synergy

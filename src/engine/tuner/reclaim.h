@@ -5,6 +5,9 @@
 //
 // Threading: pure.
 
+#include <set>
+#include <string>
+
 #include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
@@ -21,5 +24,10 @@ void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 
 // Makes room for pods that wait without a place.
 void MakeRoom(TunerPass& pass);
+
+// Returns those of `nodes` where a place is kept, or where a pod that waits could have one if all
+// loans (loans.h) ended: it may go there, nothing is known to keep it away, and it fits, if it is
+// of a gang with all other members, once surplus is cut.
+std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes);
 
 }  // namespace synergy

@@ -1,7 +1,9 @@
 #include "engine/tuner/loans.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -13,8 +15,10 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A full node of 12 cores with "idle", which lends up to 2 of its 3 cores, and "busy", which trains
 // faster with up to 9 and has 3.
@@ -140,10 +144,52 @@ TEST_F(LoansTest, WhatABorrowerHasIsSurplusOnceTheLenderIsGone) {
   EXPECT_EQ(Surplus(LastOf("busy"), at.wall).cpu, Cores(2));
 }
 
-TEST_F(LoansTest, APodThatWaitsForGpusOfTheNodeEndsItsLoans) {
+TEST_F(LoansTest, APodThatCouldBePlacedOnTheNodeEndsItsLoans) {
   Lend();
-  Reports(With(ManagedPod("new", "", 3), [](auto&) {}));
-  EXPECT_THAT(Plan(), ::testing::Contains("announce busy"));
+  Reports(ManagedPod("new", "", 3));
+  EXPECT_THAT(Plan(), Contains("announce busy"));
+}
+
+TEST_F(LoansTest, APodThatNeedsMoreThanTheNodeCouldHaveEndsNoLoan) {
+  Lend();
+  Reports(With(ManagedPod("new", "", 4), [](auto& pod) { pod.floor = OneGpu(4); }));
+  EXPECT_THAT(Plan(), Not(Contains("announce busy")));
+}
+
+TEST_F(LoansTest, APodThatMayNotGoToTheNodeEndsNoLoan) {
+  Lend();
+  Pod elsewhere = ManagedPod("new", "", 3);
+  Waiting waiting = *elsewhere.waiting;
+  auto selection = std::make_shared<NodeSelection>();
+  selection->node_selector = {{"zone", "b"}};
+  waiting.selection = std::move(selection);
+  elsewhere.waiting = std::make_shared<const Waiting>(std::move(waiting));
+  Reports(elsewhere);
+  EXPECT_THAT(Plan(), Not(Contains("announce busy")));
+}
+
+TEST_F(LoansTest, APodThatWaitsForPodAffinityEndsNoLoan) {
+  Lend();
+  Pod attached = ManagedPod("new", "", 3);
+  Waiting waiting = *attached.waiting;
+  waiting.message = "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.";
+  attached.waiting = std::make_shared<const Waiting>(std::move(waiting));
+  Reports(attached);
+  EXPECT_THAT(Plan(), Not(Contains("announce busy")));
+}
+
+TEST_F(LoansTest, AGangEndsLoansIfAllItsMembersCouldBePlaced) {
+  Lend();
+  for (const char* name : {"member-1", "member-2"}) {
+    Pod member = ManagedPod(name, "", 3);
+    member.gang = std::make_shared<const Gang>(Gang{"team/g", 2, {}});
+    Reports(member);
+  }
+  EXPECT_THAT(Plan(), Not(Contains("announce busy")));  // the node has one GPU for them
+  state.UpsertNode(MakeNode("n2", {Gpus(1), Cores(3), GiB(16)}));
+  After(seconds(1));
+  IsIdleFor("idle", hours(1));
+  EXPECT_THAT(Plan(), Contains("announce busy"));
 }
 
 TEST_F(LoansTest, ASuccessorKnowsTheLoans) {
