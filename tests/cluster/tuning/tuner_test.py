@@ -4,19 +4,24 @@ control plane."""
 import json
 import os
 import pathlib
+import statistics
+import time
 import unittest
 
 import failures
 import replay
 import tiers
 from api import ApiError
-from cluster import wait_for
+from cluster import Cluster, free_port, wait_for
 from cluster import pod as plain
 from fungible import ALLOCATABLE, NODE, FungibleTest, pod
+from stand_in_agent import StandInAgent, controller_settings
 
 ROUND = 2  # seconds
 # Rounds after which nothing more is expected: the tuner retries after 5 s what it could not do.
 ROUNDS = 10 if tiers.IS_LONG else 3
+# How often an idle pod lends and wakes.
+LOANS = 10 if tiers.IS_LONG else 3
 
 
 def amount(text):
@@ -37,7 +42,10 @@ class TunerTest(FungibleTest):
         cls.controller_recording = folder / "controller.recording"
         for file in (cls.recording, cls.controller_recording):
             file.unlink(missing_ok=True)
-        cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s}}", "recordFile": cls.controller_recording}
+        cls.agent_port = free_port()
+        cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s, idleAfter: 30m}}",
+                          "progress": controller_settings(Cluster(), cls.agent_port),
+                          "recordFile": cls.controller_recording}
         # This runs after the controller has stopped.
         cls.addClassCleanup(cls.check_recordings)
         super().setUpClass()
@@ -139,6 +147,32 @@ class TunerTest(FungibleTest):
         self.run_pods(pod("idle", "insensitive"), pod("busy", "sensitive"))
         given = self.check()
         self.assertEqual(given, {"idle": 1, "busy": 9})
+
+    def in_force(self, name):
+        """Returns the cores that the pod requests and that its kubelet has put in force; none while
+        they differ."""
+        item = self.cluster.pods()[name]
+        status = item["status"]["containerStatuses"][0]["resources"]["requests"]["cpu"]
+        return cores(item) if amount(status) == cores(item) else None
+
+    def test_an_idle_pod_lends_cpu_and_has_it_back_soon_after_it_wakes(self):
+        notebook = pod("notebook", "sensitive")
+        del notebook["metadata"]["labels"]["synergy.io/profile"]
+        self.run_pods(notebook, *(pod(f"p{i}", "sensitive") for i in range(7)))
+        wait_for("all to have their fair shares", lambda: set(self.check().values()) == {3})
+        waits = []
+        with StandInAgent(self.cluster, NODE, self.agent_port).serving() as agent:
+            for _ in range(LOANS):
+                agent.idle["notebook"] = 3600
+                wait_for("it to lend", lambda: self.in_force("notebook") == 1 and max(self.check().values()) == 5)
+                agent.idle["notebook"] = 0
+                woke = time.monotonic()
+                wait_for("it to have its own back", lambda: self.in_force("notebook") == 3)
+                waits.append(time.monotonic() - woke)
+                wait_for("nothing to be lent", lambda: set(self.check().values()) == {3})
+        print(f"from waking to CPU in force, {len(waits)} times: p50 {statistics.median(waits):.2f} s, "
+              f"longest {max(waits):.2f} s")
+        self.assertTrue({"SynergyLent", "SynergyReturned"} <= self.event_reasons("notebook"))
 
     def test_a_pod_that_may_go_anywhere_gets_its_demand(self):
         self.run_pods(pod("free", "sensitive", nodeSelector={}))
