@@ -52,6 +52,13 @@ bool MayGoByWords(const Pod& pod, const NodeState& node) {
   return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
 }
 
+// Returns whether the pod still has room in the place that is held for it. Pods without GPUs, which
+// kube-scheduler places by itself, and growth by the tuner take room whether or not it is held.
+bool HasRoom(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot) {
+  const auto place = snapshot.Find(node);
+  return place && CheckFit(pod, WithoutPod(snapshot.node(*place), pod.uid)).none();
+}
+
 // The cost of spreading the gang, as known from any member: all are of one template or at least of
 // one training.
 SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
@@ -169,6 +176,8 @@ GangVerdict Gangs::PlaceHeld(const Pod& pod, const std::set<std::string_view>& a
     return NotYet(pod.gang->name, "its places were released");
   if (!allowed.contains(node))
     return Refused(pod.gang->name, "a member may not go to its planned node");
+  if (!HasRoom(pod, node, *state_.Snapshot()))
+    return NotYet(pod.gang->name, "another pod has taken its room");
   record.passed.insert(pod.uid);
   return {GangVerdict::Kind::kPlaced, node};
 }
@@ -577,8 +586,18 @@ void Gangs::LetGo(Record& record, const Gang& gang) {
         return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
       });
   if (!all_wait || !membership.IsWhole(gang) || !membership.disagreement.empty()) return;
-  if (!record.allocation)
-    record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
+  // kube-scheduler tries a member again whose bind has failed, and the others wait for it.
+  const auto snapshot = state_.Snapshot();
+  bool all_have_room = true;
+  for (const auto& member : membership.to_place) {
+    if (!record.binds.contains(member->uid)) continue;
+    if (HasRoom(*member, record.places.at(member->uid), *snapshot)) continue;
+    all_have_room = false;
+    record.passed.erase(member->uid);
+    End(record, member->uid, {ErrorCode::kConflict, "another pod has taken its room"});
+  }
+  if (!all_have_room) return;
+  if (!record.allocation) record.allocation = AllocationOfGang(*snapshot, gang.name, reserve_);
   for (const auto& [uid, bind] : std::exchange(record.binds, {})) {
     bind->outcome = GangBindOutcome(*record.allocation);
     record.let_go.insert(uid);

@@ -16,9 +16,9 @@
 //
 // A member that passed the filter is not certain to be bound: when its bind fails, kube-scheduler
 // no longer counts it and may place other pods where it was. If kube-scheduler keeps a member from
-// its place, the member is placed again: beside the members that kube-scheduler counts if possible,
-// otherwise together with all of them (gang_refusals.h keeps what such refusals reveal). None of
-// this extends the hold.
+// its place, or another pod has taken the room there, the member is placed again: beside the
+// members that kube-scheduler counts if possible, otherwise together with all of them
+// (gang_refusals.h keeps what such refusals reveal). None of this extends the hold.
 //
 // A gang with a running member (because another one failed, or the extender was away) need not be
 // whole: the members that exist are placed together around the running ones, first in places that

@@ -305,6 +305,42 @@ TEST_F(GangsTest, AMemberThatMayNotGoToItsPlaceMakesAnotherPlan) {
   EXPECT_THAT(BindAll(members, {"b", "b"}), Each(kBound));
 }
 
+// kube-scheduler places pods without GPUs by itself, and does not count what is held.
+TEST_F(GangsTest, AMemberWhosePlaceAPodWithoutGpusHasTakenIsPlacedElsewhere) {
+  AddNode("a", 4);
+  AddNode("b", 4);
+  const auto members = Create("g");
+  EXPECT_THAT(Filter(members[0], {"a", "b", "c"}), HasSubstr(Passes("a")));
+  AddNode("c", 4);
+  Put(MakePod("cpu", 0, 22, 1, "a"));
+  EXPECT_THAT(Filter(members[0], {"a", "b", "c"}), HasSubstr(Passes("b")));
+  EXPECT_THAT(Filter(members[1], {"a", "b", "c"}), HasSubstr(Passes("c")));
+  EXPECT_THAT(BindAll(members, {"b", "c"}), Each(kBound));
+}
+
+TEST_F(GangsTest, NoMemberIsBoundWhileAPodWithoutGpusHasThePlaceOfAnother) {
+  AddNode("a", 4);
+  AddNode("b", 4);
+  const auto members = Create("g");
+  Filter(members[0], {"a", "b"});
+  Filter(members[1], {"a", "b"});
+  std::string first;
+  std::jthread binding([&] { first = extender.Bind(BindArgs(members[0], "a")); });
+  clock.AwaitSleepers(1);
+  Put(MakePod("cpu", 0, 22, 1, "a"));
+  std::string second;
+  std::jthread waiting([&] { second = extender.Bind(BindArgs(members[1], "b")); });
+  clock.AwaitSleepers(2);
+  clock.Advance(std::chrono::milliseconds(20));
+  binding.join();
+  EXPECT_THAT(first, HasSubstr("another pod has taken its room"));
+  clock.AwaitSleepers(1);
+  clock.Advance(kWait);
+  waiting.join();
+  EXPECT_THAT(second, HasSubstr("1 of 2 members wait to be bound"));
+  for (const char* name : {"g-0", "g-1"}) EXPECT_TRUE(api.pod(name).node.empty()) << name;
+}
+
 TEST_F(GangsTest, NoBindKeepsAnExtenderThatIsStoppedWaiting) {
   AddNode("a");
   const auto members = Create("g");
