@@ -1,7 +1,6 @@
 #include "cli/commands/failure_command.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <deque>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands/log_file.h"
+#include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
 #include "json/writer.h"
 
@@ -20,13 +20,6 @@ namespace {
 // Later figures cannot matter.
 constexpr int64_t kLongestAgo = int64_t{365} * 24 * 3600;  // s
 constexpr int kSignalBase = 128;
-
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
 
 // A word, and how long before the end: "79@30", "79".
 struct Dated {
@@ -38,7 +31,7 @@ Result<Dated> ReadDated(const char* option, const std::string& text) {
   const size_t at = text.find('@');
   Dated dated{.word = std::string_view(text).substr(0, at)};
   if (at == std::string::npos) return dated;
-  const std::optional<int64_t> ago = WholeNumber(std::string_view(text).substr(at + 1));
+  const std::optional<int64_t> ago = ParseWholeNumber(std::string_view(text).substr(at + 1));
   if (!ago || *ago > kLongestAgo) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{} {}: after @ write how many seconds before the end it was, such as "
@@ -52,7 +45,7 @@ Result<Dated> ReadDated(const char* option, const std::string& text) {
 Result<SeenXid> ReadXid(const std::string& text) {
   const Result<Dated> dated = ReadDated("--xid", text);
   if (!dated) return Fail(dated.error());
-  const std::optional<int64_t> xid = WholeNumber(dated->word);
+  const std::optional<int64_t> xid = ParseWholeNumber(dated->word);
   if (!xid || *xid > 100000) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("--xid {}: write an Xid's number, such as 79 or 79@30", text));

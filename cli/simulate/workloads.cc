@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/simulate/philly_trace.h"
+#include "cli/text/amounts.h"
 #include "config/text_file.h"
 #include "core/random.h"
 #include "sim/traces/recorded_trace.h"
@@ -23,6 +23,24 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   const auto options = ParseWorkloadOptions("split=" + arguments.split);
   if (!options) return Fail(ErrorCode::kInvalid, "--split: " + options.error().message);
   return options->split;
+}
+
+// Returns a job that has as much to do as the recorded one, a PhillyJob or RecordedJob, did in its
+// time.
+template <class Recorded>
+Result<TraceJob> JobWithDuration(int64_t id, const Recorded& job, const std::string& model,
+                                 const ModelFacts& facts) {
+  constexpr double kMostIterations = 1e15;
+  const ModelFact* const fact = facts.Find(model, Gpus(1));
+  if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
+  const double iterations = std::clamp(job.duration / fact->iteration_time, 1.0, kMostIterations);
+  return TraceJob{.id = id,
+                  .model = model,
+                  .arrival = job.submitted,
+                  .total_iterations = static_cast<int64_t>(iterations),
+                  .gpus = job.gpus,
+                  .iteration_time = fact->iteration_time,
+                  .duration = job.duration};
 }
 
 // Philly's jobs have no models. They get models in turn, with work for the time for which they ran.
@@ -40,17 +58,10 @@ Result<TraceWorkload> FromPhilly(const std::string& name, std::string_view text,
       ++workload.left_out;
       continue;
     }
-    const std::string model(models.Next());
-    const ModelFact* fact = facts.Find(model, Gpus(1));
-    if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
-    const double iterations = std::max(1.0, job.duration / fact->iteration_time);
-    workload.jobs.push_back({.id = static_cast<int64_t>(workload.jobs.size()),
-                             .model = model,
-                             .arrival = job.submitted,
-                             .total_iterations = static_cast<int64_t>(iterations),
-                             .gpus = job.gpus,
-                             .iteration_time = fact->iteration_time,
-                             .duration = job.duration});
+    auto made = JobWithDuration(static_cast<int64_t>(workload.jobs.size()), job,
+                                std::string(models.Next()), facts);
+    if (!made) return Fail(made.error());
+    workload.jobs.push_back(*std::move(made));
   }
   return workload;
 }
@@ -61,19 +72,11 @@ Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
   return TraceWorkload{.name = name, .jobs = std::move(*jobs)};
 }
 
-// Returns the number that a text is, from 0; nullopt: it is none.
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
-
 // Jobs keep their ids if all are different numbers, else they are numbered by arrival.
 bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
   std::unordered_set<int64_t> numbers;
   return std::all_of(jobs.begin(), jobs.end(), [&numbers](const RecordedJob& job) {
-    const auto number = WholeNumber(job.id);
+    const auto number = ParseWholeNumber(job.id);
     return number && numbers.insert(*number).second;
   });
 }
@@ -93,22 +96,15 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
     // Drawn for each job, so that the others' models do not depend on which are known.
     const std::string drawn(DrawModel(*split, random));
     const bool known = facts.Find(job.model, Gpus(1)) != nullptr;
-    const std::string& model = known ? job.model : drawn;
-    const ModelFact* fact = facts.Find(model, Gpus(1));
-    if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
     if (job.gpus > most) {
       ++workload.left_out;
       continue;
     }
     workload.drawn_models += known ? 0 : 1;
-    const double iterations = std::clamp(job.duration / fact->iteration_time, 1.0, 1e15);
-    workload.jobs.push_back({.id = have_numbers ? *WholeNumber(job.id) : next_id++,
-                             .model = model,
-                             .arrival = job.submitted,
-                             .total_iterations = static_cast<int64_t>(iterations),
-                             .gpus = job.gpus,
-                             .iteration_time = fact->iteration_time,
-                             .duration = job.duration});
+    auto made = JobWithDuration(have_numbers ? *ParseWholeNumber(job.id) : next_id++, job,
+                                known ? job.model : drawn, facts);
+    if (!made) return Fail(made.error());
+    workload.jobs.push_back(*std::move(made));
   }
   if (workload.left_out > 0) {
     workload.reading += fmt::format("; {} ask for more GPUs than the {} of all servers",

@@ -40,6 +40,13 @@ std::optional<double> Factor(const std::array<std::pair<std::string_view, double
 
 }  // namespace
 
+std::optional<int64_t> ParseWholeNumber(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
 Result<Seconds> ParseDuration(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
       {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};

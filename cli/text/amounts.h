@@ -4,6 +4,8 @@
 //
 // Threading: pure. Failures: kInvalid, with the valid forms.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,8 @@
 
 namespace synergy::cli {
 
+// Parses a number of digits alone, such as an id; nullopt for other text and too large numbers.
+std::optional<int64_t> ParseWholeNumber(std::string_view text);
 // Parses "10ms", "300s", "5m", "1.5h", "2d".
 Result<Seconds> ParseDuration(std::string_view text);
 // Parses "500GB", "500G", "500Gi", "500000000000B". A number without a unit is an error: 500 could

@@ -19,30 +19,24 @@ struct Secret {
   re2::StringPiece replacement;
 };
 
-re2::RE2::Options Bytes() {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(re2::RE2::Options::EncodingLatin1);
-  return options;
-}
-
 const std::array<Secret, 7>& Secrets() {
   static const std::array<Secret, 7> secrets = {{
-      {{R"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*)", Bytes()}, "***"},
+      {{R"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*)", re2::RE2::Latin1}, "***"},
       // Credentials in URLs.
-      {{R"((://)[^/\s@'"]+@)", Bytes()}, R"(\1***@)"},
-      {{R"((?i)\b(bearer|basic|token) +[\w.~+/=-]{8,})", Bytes()}, R"(\1 ***)"},
+      {{R"((://)[^/\s@'"]+@)", re2::RE2::Latin1}, R"(\1***@)"},
+      {{R"((?i)\b(bearer|basic|token) +[\w.~+/=-]{8,})", re2::RE2::Latin1}, R"(\1 ***)"},
       // Values of names that say so: key=value, "key": "value", --key value.
       {{R"re((?i)((?:pass(?:word|wd|phrase)?|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig|authorization|cookie)[a-z_]*["']?(?: *(?:=|:) *|%3D| +)["']?)([^\s"'&,;)}\]]{6,}))re",
-        Bytes()},
+        re2::RE2::Latin1},
        R"(\1***)"},
       // Tokens of well-known services.
       {{R"(\b(?:hf_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|pk-|rk-|nvapi-|npm_|pypi-|dckr_pat_|AIza)[\w-]{12,})",
-        Bytes()},
+        re2::RE2::Latin1},
        "***"},
-      {{R"(\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?)", Bytes()}, "***"},
+      {{R"(\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?)", re2::RE2::Latin1},
+       "***"},
       // Long hexadecimal numbers.
-      {{R"(\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b)", Bytes()}, "***"},
+      {{R"(\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b)", re2::RE2::Latin1}, "***"},
   }};
   return secrets;
 }

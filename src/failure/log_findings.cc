@@ -31,9 +31,7 @@ constexpr size_t kStepsOfSeveral = 4;
 constexpr size_t kNear = 80;
 
 re2::RE2::Options RuleOptions() {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  re2::RE2::Options options(re2::RE2::Latin1);
   options.set_max_mem(kRuleMemory);
   return options;
 }

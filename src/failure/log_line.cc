@@ -60,13 +60,6 @@ constexpr std::array kForms = {
     PrefixForm{Prefix::kPlace, R"(\[[\w.]{1,60}\](?:\[[\w.]{1,60}\])* )"},
 };
 
-re2::RE2::Options ByBytes() {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(re2::RE2::Options::EncodingLatin1);
-  return options;
-}
-
 LogLevel LevelNamed(re2::StringPiece name) {
   switch (name.empty() ? 'I' : name[0]) {
     case 'W':
@@ -93,7 +86,7 @@ const std::array<CompiledForm, kForms.size()>& Compiled() {
   static const auto* const compiled = [] {
     return []<size_t... kAt>(std::index_sequence<kAt...>) {
       return new std::array<CompiledForm, kForms.size()>{
-          {{kForms[kAt].kind, {kForms[kAt].expression, ByBytes()}}...}};
+          {{kForms[kAt].kind, {kForms[kAt].expression, re2::RE2::Latin1}}...}};
     }(std::make_index_sequence<kForms.size()>());
   }();
   return *compiled;

@@ -11,13 +11,6 @@ namespace {
 constexpr int kMostMessages = 40;
 constexpr int kMostStrays = 20;
 
-re2::RE2::Options OfBytes() {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(re2::RE2::Options::EncodingLatin1);
-  return options;
-}
-
 re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
 bool IsHeading(std::string_view text) {
@@ -26,7 +19,7 @@ bool IsHeading(std::string_view text) {
 
 // Returns the frame's indentation, or 0 if it is none.
 size_t FrameIndent(std::string_view text) {
-  static const re2::RE2 frame(R"re(^(\s+)File ["'<].*,? line \d+)re", OfBytes());
+  static const re2::RE2 frame(R"re(^(\s+)File ["'<].*,? line \d+)re", re2::RE2::Latin1);
   re2::StringPiece spaces;
   return re2::RE2::PartialMatch(Piece(text), frame, &spaces) ? spaces.size() : 0;
 }
@@ -39,7 +32,7 @@ bool LinksChain(std::string_view text) {
 bool IsAside(std::string_view text) {
   static const re2::RE2 aside(
       R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|Exception in thread |--- Logging error|Exception in callback|Task exception was never retrieved))",
-      OfBytes());
+      re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), aside);
 }
 
@@ -52,14 +45,14 @@ size_t IndentOf(std::string_view text) {
 bool BeginsLikeException(std::string_view text) {
   static const re2::RE2 exception(
       R"(^(?:[A-Za-z_]\w*\.)*(?:[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure|Failed|Fault|Timeout|Abort|Expired|NotFound|Closed|Mismatch|Conflict|Missing|Refused|Denied|BadZipFile|Full|Empty)\w*(?:\[\w+\])?(?:\(\w+\))?|StopIteration|(?:[A-Za-z_]\w*\.)+[A-Z]\w*|zlib\.error|error)(?::|$|\())",
-      OfBytes());
+      re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), exception);
 }
 
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
       R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|^\w*Warning: |\bwarning:|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
-      OfBytes());
+      re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), handling);
 }
 

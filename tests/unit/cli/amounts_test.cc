@@ -1,5 +1,6 @@
 #include "cli/text/amounts.h"
 
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -46,6 +47,13 @@ TEST(AmountsTest, OtherSizesAreRejectedWithTheCure) {
     EXPECT_EQ(size.error().message,
               "\"" + std::string(text) + "\" is not a size: write it as 500GB or 500Gi");
   }
+}
+
+TEST(ParseWholeNumberTest, ReadsDigitsAlone) {
+  EXPECT_EQ(ParseWholeNumber("0"), 0);
+  EXPECT_EQ(ParseWholeNumber("9223372036854775807"), 9223372036854775807);
+  for (const char* other : {"", "-1", "+1", " 1", "1 ", "1.5", "0x1", "9223372036854775808"})
+    EXPECT_EQ(ParseWholeNumber(other), std::nullopt) << other;
 }
 
 }  // namespace
