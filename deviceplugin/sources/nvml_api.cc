@@ -82,6 +82,7 @@ Result<std::unique_ptr<NvmlApi>> NvmlApi::Load(const std::string& library) {
   Find(handle, a.DeviceGetGpuInstanceId, {"nvmlDeviceGetGpuInstanceId"});
   Find(handle, a.DeviceGetComputeInstanceId, {"nvmlDeviceGetComputeInstanceId"});
   Find(handle, a.DeviceGetFieldValues, {"nvmlDeviceGetFieldValues"});
+  Find(handle, a.DeviceGetSamples, {"nvmlDeviceGetSamples"});
   return api;
 }
 

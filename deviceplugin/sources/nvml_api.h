@@ -51,6 +51,17 @@ struct Utilization {
   unsigned memory;
 };
 
+struct Sample {
+  unsigned long long timestamp;  // microseconds
+  union {
+    double real;
+    unsigned number;
+    unsigned long long long_number;
+  };
+};
+inline constexpr int kUtilizationSamples = 1;  // nvmlSamplingType_t
+inline constexpr int kUnsigned = 1;            // nvmlValueType_t
+
 struct EventData {
   Device device;
   unsigned long long type;
@@ -81,6 +92,9 @@ inline constexpr unsigned kRecoveryGpuReset = 1;
 inline constexpr unsigned kRecoveryNodeReboot = 2;
 inline constexpr unsigned kRecoveryDrainPeers = 3;
 inline constexpr unsigned kRecoveryDrainAndReset = 4;
+inline constexpr unsigned kRecoveryImexDomain = 5;
+inline constexpr unsigned kRecoveryBusReset = 6;
+inline constexpr unsigned kRecoverySystemReboot = 7;
 
 inline constexpr unsigned long long kEventDoubleBitEcc = 2;
 inline constexpr unsigned long long kEventXid = 8;
@@ -146,6 +160,10 @@ class NvmlApi {
   Return (*DeviceGetGpuInstanceId)(Device, unsigned*);
   Return (*DeviceGetComputeInstanceId)(Device, unsigned*);
   Return (*DeviceGetFieldValues)(Device, int, FieldValue*);
+  // Writes the samples after a timestamp, oldest first. With a null array it writes only how many
+  // the driver keeps.
+  Return (*DeviceGetSamples)(Device, int type, unsigned long long after, int* value_type,
+                             unsigned* count, Sample*);
 
  private:
   explicit NvmlApi(void* library) : library_(library) {}

@@ -27,6 +27,9 @@ constexpr milliseconds kSlice{200};
 // Pause after an event set that fails at once, or without one.
 constexpr milliseconds kWithoutEvents{1000};
 constexpr size_t kMostEventsAtOnce = 64;
+// A driver keeps some 100 samples.
+constexpr unsigned kMostSamples = 4096;
+constexpr unsigned long long kMicrosecondsOfMean = 1'000'000;
 // Pause between sessions that are opened because a GPU is not well.
 constexpr Duration kFirstPause = std::chrono::seconds(5);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
@@ -66,6 +69,12 @@ std::string ToText(unsigned recovery_action) {
       return "an end of the traffic between it and other GPUs";
     case nvml::kRecoveryDrainAndReset:
       return "its draining and a reset of the GPU";
+    case nvml::kRecoveryImexDomain:
+      return "a recovery of its IMEX domain";
+    case nvml::kRecoveryBusReset:
+      return "a reset of its bus";
+    case nvml::kRecoverySystemReboot:
+      return "a reboot of the machine";
     default:
       return fmt::format("recovery action {} of NVML", recovery_action);
   }
@@ -138,9 +147,7 @@ class NvmlSource::Session {
     std::map<std::string, DeviceUse> uses;
     for (size_t i = 0; i < handles_.size(); ++i) {
       DeviceUse& use = uses[inventory_.gpus()[i].uuid];
-      nvml::Utilization utilization{};
-      if (api_->DeviceGetUtilizationRates(handles_[i], &utilization) == nvml::kSuccess)
-        use.utilization = utilization.gpu / 100.0;
+      use.utilization = ReadUtilization(handles_[i]);
       nvml::Memory memory{};
       if (api_->DeviceGetMemoryInfo(handles_[i], &memory) == nvml::kSuccess)
         use.memory_used = Bytes(static_cast<int64_t>(memory.used));
@@ -177,6 +184,45 @@ class NvmlSource::Session {
   }
 
  private:
+  // Returns the mean over the last second, 0 to 1. The rates, which older drivers have alone, cover
+  // one of the driver's sample periods (200 ms on an H100), and so much less or more than the mean
+  // if the program's own period is near it.
+  std::optional<double> ReadUtilization(nvml::Device gpu) const {
+    if (const std::optional<double> mean = MeanOfSamples(gpu)) return mean;
+    nvml::Utilization rates{};
+    if (api_->DeviceGetUtilizationRates(gpu, &rates) != nvml::kSuccess) return std::nullopt;
+    return rates.gpu / 100.0;
+  }
+
+  std::optional<double> MeanOfSamples(nvml::Device gpu) const {
+    unsigned count = 0;
+    int type = 0;
+    if (api_->DeviceGetSamples == nullptr ||
+        api_->DeviceGetSamples(gpu, nvml::kUtilizationSamples, 0, &type, &count, nullptr) !=
+            nvml::kSuccess) {
+      return std::nullopt;
+    }
+    std::vector<nvml::Sample> samples(std::min(count, kMostSamples));
+    count = static_cast<unsigned>(samples.size());
+    if (count == 0 ||
+        api_->DeviceGetSamples(gpu, nvml::kUtilizationSamples, 0, &type, &count, samples.data()) !=
+            nvml::kSuccess ||
+        type != nvml::kUnsigned) {
+      return std::nullopt;
+    }
+    samples.resize(std::min<size_t>(count, samples.size()));
+    unsigned long long newest = 0;
+    for (const nvml::Sample& sample : samples) newest = std::max(newest, sample.timestamp);
+    double sum = 0;
+    int summed = 0;
+    for (const nvml::Sample& sample : samples) {
+      if (newest - sample.timestamp >= kMicrosecondsOfMean || sample.number > 100) continue;
+      sum += sample.number / 100.0;
+      ++summed;
+    }
+    return summed == 0 ? std::nullopt : std::optional(sum / summed);
+  }
+
   std::string UuidOf(nvml::Device device) const {
     return Text([&](char* out, unsigned size) { return api_->DeviceGetUuid(device, out, size); });
   }

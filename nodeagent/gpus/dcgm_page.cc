@@ -90,7 +90,7 @@ Result<std::vector<DcgmDevice>> ReadDcgmPage(std::string_view page) {
   if (found.empty()) return Fail(ErrorCode::kInvalid, "no figures of DCGM's (DCGM_FI_...)");
   std::vector<DcgmDevice> devices;
   for (auto& [key, one] : found) {
-    if (one.device.IsInstance() || !one.device.utilization) one.device.utilization = one.engine;
+    if (one.device.IsInstance() || one.engine) one.device.utilization = one.engine;
     devices.push_back(std::move(one.device));
   }
   return devices;

@@ -4,8 +4,8 @@
 // of each GPU and of each MIG instance.
 //
 //   metric                          of                unit
+//   DCGM_FI_PROF_GR_ENGINE_ACTIVE   both              ratio over the exporter's interval
 //   DCGM_FI_DEV_GPU_UTIL            GPUs              percent of the last moments
-//   DCGM_FI_PROF_GR_ENGINE_ACTIVE   both              ratio; the only one of MIG instances
 //   DCGM_FI_DEV_FB_USED, _FB_FREE   both              MiB
 //   DCGM_FI_DEV_POWER_USAGE         GPUs              watts
 //   DCGM_FI_DEV_GPU_TEMP            GPUs              degrees Celsius

@@ -19,7 +19,7 @@ using synergy::testing::FakeNvmlGpu;
 
 // The binary interface in NVIDIA's documentation.
 static_assert(sizeof(PciInfo) == 68 && sizeof(Memory) == 24 && sizeof(Utilization) == 8 &&
-              sizeof(EventData) == 32 && sizeof(FieldValue) == 40);
+              sizeof(EventData) == 32 && sizeof(FieldValue) == 40 && sizeof(Sample) == 16);
 
 constexpr int kInvalidArgument = 2;
 constexpr int kNotFoundCode = 6;
@@ -223,6 +223,26 @@ Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
   return Ask(device, [&](FakeNvmlGpu& gpu) {
     *utilization = {gpu.utilization, 0};
     return kSuccess;
+  });
+}
+Return nvmlDeviceGetSamples(Device device, int type, unsigned long long after, int* value_type,
+                            unsigned* count, Sample* samples) {
+  return Ask(device, [&](FakeNvmlGpu& gpu) -> Return {
+    if (type != kUtilizationSamples || gpu.samples.empty()) return kNotSupported;
+    *value_type = kUnsigned;
+    if (samples == nullptr) {
+      *count = static_cast<unsigned>(gpu.samples.size());
+      return kSuccess;
+    }
+    unsigned written = 0;
+    for (const auto& sample : gpu.samples) {
+      if (sample.timestamp <= after) continue;
+      if (written == *count) return kInsufficientSize;
+      samples[written] = {.timestamp = sample.timestamp, .long_number = 0};
+      samples[written++].number = sample.utilization;
+    }
+    *count = written;
+    return written == 0 ? kNotFoundCode : kSuccess;
   });
 }
 Return nvmlDeviceGetTemperature(Device device, int /*sensor*/, unsigned* temperature) {

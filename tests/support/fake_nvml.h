@@ -44,6 +44,11 @@ struct FakeNvmlGpu {
   bool remap_failed = false;
   bool pages_pending = false;
   unsigned utilization = 0;
+  struct Sample {
+    unsigned long long timestamp = 0;  // microseconds
+    unsigned utilization = 0;
+  };
+  std::vector<Sample> samples;  // empty: not supported
   unsigned temperature = 0;
   unsigned milliwatts = 0;
   std::vector<FakeNvLink> links;

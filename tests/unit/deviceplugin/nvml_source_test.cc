@@ -25,8 +25,10 @@ using deviceplugin::NvmlSource;
 using deviceplugin::Reading;
 using deviceplugin::XidEvent;
 using std::chrono::milliseconds;
+using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Optional;
 using ::testing::Pair;
 
 std::string Uuid(size_t gpu) {
@@ -348,6 +350,25 @@ TEST_F(NvmlSourceTest, UseIsReadInBaseUnits) {
   EXPECT_EQ(use[Uuid(0)].temperature, 61);
   EXPECT_EQ(use[Uuid(0)].power, 312.5);
   EXPECT_FALSE(use[Uuid(1)].temperature);
+}
+
+TEST_F(NvmlSourceTest, UtilizationIsTheMeanOfTheLastSecondsSamples) {
+  Read();
+  constexpr unsigned long long kNow = 1'795'783'875'013'720;
+  nvml_.Set([&](FakeNvml& nvml) {
+    nvml.gpus[0].utilization = 46;
+    nvml.gpus[1].utilization = 46;
+    for (const unsigned value : {100U, 100U, 27U, 29U, 24U, 27U, 28U}) {
+      const unsigned long long before = 6 - nvml.gpus[0].samples.size();
+      nvml.gpus[0].samples.push_back({kNow - before * 200'000, value});
+    }
+    nvml.gpus[2].samples = {{kNow, 1000}};
+    nvml.gpus[2].utilization = 12;
+  });
+  auto use = source_.ReadUse();
+  EXPECT_THAT(use[Uuid(0)].utilization, Optional(DoubleEq(0.27)));
+  EXPECT_THAT(use[Uuid(1)].utilization, Optional(DoubleEq(0.46))) << "the driver has no samples";
+  EXPECT_THAT(use[Uuid(2)].utilization, Optional(DoubleEq(0.12))) << "a sample out of range";
 }
 
 // The whole loop: an event of the driver, the verdict, and its end.

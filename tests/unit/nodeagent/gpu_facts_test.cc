@@ -69,10 +69,14 @@ TEST(DcgmPageTest, ParsesGpusAndTheirParts) {
   EXPECT_EQ(part.pod, "a");
 }
 
-TEST(DcgmPageTest, ByTheEngineWhereUtilizationIsNotExported) {
-  const auto devices = ReadDcgmPage("DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID=\"GPU-0\"} 0.25\n");
+TEST(DcgmPageTest, EnginesTimeCountsBeforeUtilization) {
+  const auto devices = ReadDcgmPage(
+      "DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID=\"GPU-0\"} 0.25\n"
+      "DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-0\"} 46\n"
+      "DCGM_FI_DEV_GPU_UTIL{UUID=\"GPU-1\"} 46\n");
   ASSERT_TRUE(devices);
   EXPECT_THAT(devices->front().utilization, Optional(0.25));
+  EXPECT_THAT(devices->back().utilization, Optional(0.46)) << "where the engine's is not exported";
 }
 
 TEST(DcgmPageTest, SkipsInvalidSamples) {
