@@ -191,6 +191,8 @@ class RunningDaemon final : public Daemon {
     const ProgressStore::Extent progress = progress_.store().extent(clock_.Now());
     gauges.progress_pods = progress.pods;
     gauges.oldest_progress = progress.oldest;
+    gauges.idle_gpus =
+        ReadIdleGpus(*cluster_.state().Snapshot(), progress_.store().Read({}, clock_.Now()));
     return gauges;
   }
 

@@ -13,6 +13,7 @@
 #include "cli/text/tree.h"
 #include "cli/views/pod_view.h"
 #include "core/clock.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::cli {
 
@@ -52,7 +53,6 @@ NodeView View(const NodeState& node, const Profiles& profiles, WallTime now);
 std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now);
 std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now);
 // Returns the pods that have been idle for at least that long, those with most GPU hours first.
-inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 std::vector<IdleView> ViewIdle(const ClusterFacts& facts, Duration least = kIdleToShow);
 
 Tree ToTree(const NodeView& view);

@@ -52,6 +52,26 @@ std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
   return gauges;
 }
 
+std::map<std::string, Gpus> ReadIdleGpus(const ClusterSnapshot& snapshot,
+                                         const ClusterProgress& progress) {
+  std::map<std::string, Duration> idle;
+  for (const KnownProgress& known : progress.pods) {
+    if (known.pod.idle) idle[known.pod.uid] = known.pod.idle->idle;
+  }
+  std::map<std::string, Gpus> gauges;
+  for (NodeIndex index = 0; index < snapshot.size() && !idle.empty(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.exists) continue;
+    for (const auto& pod : node.detail->pods) {
+      const auto found = idle.find(pod->uid);
+      if (!pod->fungible || pod->terminal || found == idle.end()) continue;
+      Gpus& of_namespace = gauges[pod->pod_namespace];
+      if (found->second >= kIdleToShow) of_namespace += pod->fungible->requested.gpus;
+    }
+  }
+  return gauges;
+}
+
 std::string_view WaitingReason(const Pod& pod, const std::string& gpu_resource) {
   if (!pod.waiting || !pod.waiting->unschedulable) return "not_tried";
   const auto lacks = [&pod](const std::string& resource) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads the gauges of GPU pods for a scrape: each pod's allocation, demand, fair share and
-// speed-up, and why pods wait.
+// speed-up, which are idle, and why pods wait.
 //
 // Threading: from any thread.
 
@@ -16,6 +16,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "engine/profile_catalog.h"
 #include "metrics/controller_metrics.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
 
@@ -27,6 +28,10 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
 // Returns the devices as in metrics::ControllerGauges::devices.
 std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
     const ClusterSnapshot& snapshot);
+
+// Returns the GPUs as in metrics::ControllerGauges::idle_gpus. `progress`: of all pods.
+std::map<std::string, Gpus> ReadIdleGpus(const ClusterSnapshot& snapshot,
+                                         const ClusterProgress& progress);
 
 // Maps kube-scheduler's reason for a waiting GPU pod to one of metrics::kWaitingReasons; the
 // scarcest resource first, so that each pod counts once.

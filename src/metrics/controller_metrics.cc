@@ -35,6 +35,10 @@ void AddPods(Families& out, const ControllerGauges& gauges, const std::string& g
   for (const auto& [names, count] : gauges.devices)
     devices.Add({{"node", names.first}, {"devices", names.second}}, count);
 
+  ScrapedFamily idle(out, "synergy_idle_gpus",
+                     "GPUs of managed pods whose GPUs and CPU have been idle for five minutes.");
+  for (const auto& [name, gpus] : gauges.idle_gpus) idle.Add({{"namespace", name}}, gpus.count());
+
   ScrapedFamily waiting(
       out, "synergy_waiting_gpu_pods",
       "GPU pods without a node, by the resource that kube-scheduler reports as insufficient.");

@@ -5,6 +5,7 @@
 //
 // Threading: values.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,6 +74,8 @@ struct IdleReading {
 
   bool operator==(const IdleReading&) const = default;
 };
+// The least idle time with which the command line and the metrics show a pod as idle.
+inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 
 struct PodProgress {
   std::string uid;

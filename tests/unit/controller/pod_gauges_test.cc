@@ -1,7 +1,10 @@
 #include "controller/cluster/pod_gauges.h"
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -111,6 +114,33 @@ TEST(PodGaugesTest, RunningPodsAreCountedByWhetherAResizeCostsThemTheirGpus) {
   const std::map<std::pair<std::string, std::string>, uint64_t> expected = {
       {{"n1", "safe"}, 1}, {{"n1", "unsafe"}, 1}, {{"n1", "unknown"}, 2}};
   EXPECT_EQ(ReadDeviceGauges(*state.Snapshot()), expected);
+}
+
+TEST(IdleGpusTest, AreThoseOfPodsThatHaveBeenIdleForAWhile) {
+  ClusterState state;
+  Node node;
+  node.name = "n1";
+  node.allocatable.main = {Gpus(8), Cores(24), GiB(64)};
+  node.pods_allowed = 110;
+  state.UpsertNode(std::move(node));
+  ClusterProgress progress;
+  const auto add = [&](const std::string& name, const std::string& in, bool managed,
+                       std::optional<Duration> idle) {
+    Pod pod = RunningPod(name, managed, "");
+    pod.pod_namespace = in;
+    state.UpsertPod(std::move(pod));
+    KnownProgress known;
+    known.pod.uid = name;
+    if (idle) known.pod.idle = IdleReading{.idle = *idle};
+    progress.pods.push_back(std::move(known));
+  };
+  add("idle", "team", true, std::chrono::minutes(5));
+  add("busy", "team", true, std::chrono::minutes(4));
+  add("opted-out", "team", false, std::chrono::hours(1));
+  add("works", "other", true, Duration::zero());
+  add("unknown", "third", true, std::nullopt);
+  EXPECT_EQ(ReadIdleGpus(*state.Snapshot(), progress),
+            (std::map<std::string, Gpus>{{"other", Gpus(0)}, {"team", Gpus(2)}}));
 }
 
 }  // namespace

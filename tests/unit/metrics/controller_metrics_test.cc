@@ -42,6 +42,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_progress_pods",
     "synergy_controller_progress_pulls_total",
     "synergy_controller_ready",
+    "synergy_idle_gpus",
     "synergy_node_managed_pods",
     "synergy_pod_allocated",
     "synergy_pod_demand",
@@ -96,6 +97,11 @@ TEST_F(ControllerMetricsTest, ProgressIsCountedByWhatBecameOfIt) {
   ExpectLine("synergy_controller_progress_dropped_total{reason=\"not_here\"} 2");
   ExpectLine("synergy_controller_progress_pods 7");
   ExpectLine("synergy_controller_progress_oldest_seconds 1.5");
+}
+
+TEST_F(ControllerMetricsTest, IdleGpusAreShownByNamespace) {
+  RecordSamples(metrics_);
+  ExpectLine("synergy_idle_gpus{namespace=\"team\"} 2");
 }
 
 TEST_F(ControllerMetricsTest, PodsShowWhatTheyHaveWantAndAreDue) {

@@ -74,6 +74,7 @@ inline void RecordSamples(metrics::ControllerMetrics& metrics) {
                            {Gpus(1), Cores(3), GiB(4)},
                            2.5});
     gauges.pods.push_back({"team", "plain", "n1", {Gpus(2), Cores(6), GiB(8)}, {}, {}, {}});
+    gauges.idle_gpus["team"] = Gpus(2);
     gauges.waiting_pods["cpu"] = 4;
     gauges.valid_profiles = 3;
     gauges.invalid_profiles = 1;
