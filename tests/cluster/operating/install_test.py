@@ -72,9 +72,9 @@ CONTAINERS = {
 NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
            "synergy_gpu_xid_errors_total"}
 # Metrics that only a driver or an exporter has; here a file has the GPUs.
-OF_A_DRIVER = {"synergy_idle_gpus", "synergy_gpu_last_xid", "synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts",
+OF_A_DRIVER = {"synergy_gpu_last_xid", "synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts",
                "synergy_gpu_temperature_celsius", "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total",
-               "synergy_pod_gpu_memory_used_bytes", "synergy_pod_gpu_utilization_ratio"}
+               "synergy_idle_gpus", "synergy_pod_gpu_memory_used_bytes", "synergy_pod_gpu_utilization_ratio"}
 # Metrics that only queues of Kueue have.
 OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_total", "synergy_rounds_workloads"}
 # Alerts that nothing here fires; promtool alone checks them.
