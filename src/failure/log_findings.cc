@@ -5,7 +5,6 @@
 #include <deque>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <set>
 #include <vector>
 
@@ -13,6 +12,7 @@
 
 #include "failure/evidence.h"
 #include "failure/log_line.h"
+#include "failure/rule_matcher.h"
 #include "failure/traceback.h"
 #include "progress/patterns.h"
 
@@ -33,34 +33,8 @@ constexpr size_t kNear = 80;
 re2::RE2::Options RuleOptions() {
   re2::RE2::Options options(re2::RE2::Latin1);
   options.set_max_mem(kRuleMemory);
+  options.set_log_errors(false);  // a log's author could write into ours
   return options;
-}
-
-struct RuleMatch {
-  const LogRule* rule = nullptr;
-  size_t place = 0;  // in the line
-};
-
-// Returns the first rule of the table that matches.
-RuleMatch FindRule(std::string_view text, bool exception) {
-  static const auto* const expressions = [] {
-    auto* compiled = new std::deque<re2::RE2>;
-    for (const LogRule& rule : LogRules()) compiled->emplace_back(rule.expression, RuleOptions());
-    return compiled;
-  }();
-  const re2::StringPiece piece(text.data(), text.size());
-  for (size_t i = 0; i < LogRules().size(); ++i) {
-    const LogRule& rule = LogRules()[i];
-    if (rule.where == Where::kException && !exception) continue;
-    const size_t word = text.find(rule.word);
-    if (word == std::string_view::npos) continue;
-    if (rule.expression[0] == '\0') return {&rule, word};
-    re2::StringPiece found;
-    if ((*expressions)[i].Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1)) {
-      return {&rule, static_cast<size_t>(found.data() - piece.data())};
-    }
-  }
-  return {};
 }
 
 bool Finds(const re2::RE2& expression, std::string_view text) {
@@ -247,7 +221,7 @@ class Reading {
       open_.erase(line.origin);
       return;
     }
-    Candidate raised{.match = FindRule(text, true),
+    Candidate raised{.match = MatchRule(text, true),
                      .entry = at,
                      .end = at,
                      .steps = steps_,
@@ -270,7 +244,7 @@ class Reading {
     raised.end = at;
     several_ |= SpeaksOfSeveral(line.body);
     if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
-    const RuleMatch match = FindRule(line.body, BeginsLikeException(line.body));
+    const RuleMatch match = MatchRule(line.body, BeginsLikeException(line.body));
     if (match.rule != nullptr && StrengthOf(match.rule->category) > Strength::kSignal &&
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
       raised.match = match;
@@ -303,7 +277,7 @@ class Reading {
       several_ = true;
       return;
     }
-    const RuleMatch match = FindRule(trimmed, BeginsLikeException(trimmed));
+    const RuleMatch match = MatchRule(trimmed, BeginsLikeException(trimmed));
     if (match.rule == nullptr || IsQuoted(trimmed, match.place) || ReportsHandling(trimmed)) return;
     candidates_.push_back({.match = match,
                            .entry = at,

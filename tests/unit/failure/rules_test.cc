@@ -3,14 +3,18 @@
 
 #include "failure/rules.h"
 
+#include <deque>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
+#include "failure/rule_matcher.h"
 #include "support/generated_text.h"
+#include "unit/failure/failure_cases.h"
 
 namespace synergy {
 namespace {
@@ -86,6 +90,52 @@ TEST(Rules, EachHasANameOfItsOwnAndAnExpressionThatCompiles) {
       EXPECT_TRUE(re2::RE2(rule.message).ok()) << rule.name;
     }
   }
+}
+
+// Tries every expression on the line.
+const LogRule* FirstRuleOneByOne(std::string_view line, bool exception) {
+  static const auto* const expressions = [] {
+    auto* compiled = new std::deque<re2::RE2>;
+    re2::RE2::Options options(re2::RE2::Latin1);
+    options.set_log_errors(false);
+    for (const LogRule& rule : LogRules()) compiled->emplace_back(rule.expression, options);
+    return compiled;
+  }();
+  for (size_t i = 0; i < LogRules().size(); ++i) {
+    const LogRule& rule = LogRules()[i];
+    if (rule.where == Where::kException && !exception) continue;
+    if (line.find(rule.word) == std::string_view::npos) continue;
+    if (re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), (*expressions)[i]))
+      return &rule;
+  }
+  return nullptr;
+}
+
+TEST(Rules, TheMatcherDropsNoMatch) {
+  std::set<std::string_view> matched;
+  for (const testing::FailureCase& one : testing::ReadFailureCases()) {
+    for (const std::string& log : one.logs) {
+      std::istringstream lines(log);
+      for (std::string line; std::getline(lines, line);) {
+        for (const bool exception : {false, true}) {
+          const LogRule* const expected = FirstRuleOneByOne(line, exception);
+          const RuleMatch found = MatchRule(line, exception);
+          ASSERT_EQ(found.rule, expected) << line;
+          if (found.rule == nullptr) continue;
+          matched.insert(found.rule->name);
+          EXPECT_LE(found.place, line.size());
+        }
+      }
+    }
+  }
+  // Otherwise the cases would prove little.
+  EXPECT_GT(matched.size(), LogRules().size() / 2);
+}
+
+TEST(Rules, ShortAndOrdinaryLinesMatchNothing) {
+  EXPECT_EQ(MatchRule("", true).rule, nullptr);
+  EXPECT_EQ(MatchRule("ab", true).rule, nullptr);
+  EXPECT_EQ(MatchRule("step 10/100 loss 0.3", true).rule, nullptr);
 }
 
 }  // namespace
