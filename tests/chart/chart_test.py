@@ -44,7 +44,8 @@ COMBINATIONS = {
                       "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
                           "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}
                for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
-    "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
+    "labels and secrets": {"commonLabels": {"team": "ml"}, "commonAnnotations": {"cost-center": "7"},
+                           "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {**PLUGIN, "image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
 COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
@@ -74,6 +75,10 @@ REFUSED = [
     ({"extender": {"config": {"reservePerGpu": "some"}}}, "/extender/config/reservePerGpu", "auto"),
     ({"gpuResource": "gpu"}, "/gpuResource", "pattern"),
     ({"image": {"pullPolicy": "Sometimes"}}, "/image/pullPolicy", "IfNotPresent"),
+    ({"controller": {"image": {"digest": "latest"}}}, "/controller/image/digest", "pattern"),
+    ({"global": {"imageRegistry": 1}}, "/global/imageRegistry", "want string"),
+    ({"commonAnnotations": {"a": 1}}, "/commonAnnotations/a", "want string"),
+    ({"extraObjects": {}}, "/extraObjects", "want array"),
     ({"log": {"level": "loud"}}, "/log/level", "'debug'"),
     ({"webhook": {"timeoutSeconds": 31}}, "/webhook/timeoutSeconds", "maximum"),
     ({"webhook": {"failurePolicy": "Fail"}}, "/webhook", "failurePolicy"),
@@ -131,7 +136,8 @@ class SchemaTest(unittest.TestCase):
 
     def test_a_missing_registry_is_refused_with_a_remedy(self):
         message = helm.refusal({"image": {"registry": ""}})
-        for words in ("image.registry", "scripts/images.sh --push", "--set image.registry=REGISTRY"):
+        for words in ("image.registry", "the chart of a release", "scripts/images.sh --push",
+                      "--set image.registry=REGISTRY"):
             self.assertIn(words, message)
 
     def test_missing_or_taken_values_are_refused_with_a_remedy(self):
@@ -203,7 +209,8 @@ class SchemaTest(unittest.TestCase):
             part = schema["$defs"][part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
             if part.get("type") != "object" or "properties" not in part:
                 return
-            self.assertIs(part.get("additionalProperties"), False, path)
+            if path != ".global":  # which a chart shares with others
+                self.assertIs(part.get("additionalProperties"), False, path)
             for key, value in values.items():
                 self.assertIn(key, part["properties"], path)
                 if isinstance(value, dict):
@@ -376,14 +383,14 @@ class RenderTest(unittest.TestCase):
         data = find(objects, "ConfigMap", "synergy-controller")["data"]
         self.assertTrue(yaml.safe_load(data["controller.yaml"])["kueue"]["trainJobProgress"])
 
-    def test_the_controller_may_evict_unless_that_is_switched_off(self):
+    def test_the_controller_may_evict_where_that_is_switched_on(self):
         def may_evict(values):
             role = find(helm.template(values), "ClusterRole", "synergy-controller")
             return any("pods/eviction" in rule["resources"] for rule in role["rules"])
 
-        self.assertTrue(may_evict({}))
-        self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
-        self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"enabled": False}}}}))
+        self.assertFalse(may_evict({}))
+        self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
+        self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"enabled": True}}}}))
 
     def test_shadow_mode_reads_alone(self):
         objects = self.rendered["shadow"]
@@ -474,6 +481,56 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(images, {
             f"registry.example.com/ml/synergy/{name}:2"
             for name in ("extender", "controller", "deviceplugin", "nodeagent")})
+
+    def test_a_mirror_replaces_every_registry(self):
+        objects = helm.template({**EVERYTHING, "global": {"imageRegistry": "mirror.example.com/all"}})
+        images = [container["image"] for item in objects if item["kind"] in ("Pod", "Deployment", "DaemonSet")
+                  for container in containers(item["spec"].get("template", item)["spec"])]
+        self.assertGreater(len(images), 5)
+        for image in images:
+            self.assertTrue(image.startswith("mirror.example.com/all/"), image)
+
+    def test_a_digest_pins_the_image_of_the_charts_own_version_alone(self):
+        def image(tag):
+            objects = helm.template({"image": {"tag": tag}, "controller": {"image": {"digest": digest}}})
+            return find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["containers"][0]["image"]
+
+        digest = "sha256:" + 64 * "a"
+        version = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
+        name = f"{helm.REGISTRY}/synergy/controller"
+        self.assertEqual(image(""), f"{name}:{version}@{digest}")
+        self.assertEqual(image(version), f"{name}:{version}@{digest}")
+        self.assertEqual(image("other"), f"{name}:other")
+
+    def test_common_labels_and_annotations_reach_every_object_beside_its_own(self):
+        plain = self.rendered["everything"]
+        marked = helm.template({**EVERYTHING, "commonLabels": {"team": "ml"}, "commonAnnotations": {"cost-center": "7"}})
+        self.assertEqual(len(marked), len(plain))
+        for before, after in zip(plain, marked):
+            with self.subTest(kind=before["kind"], name=before["metadata"]["name"]):
+                for what, common in (("labels", {"team": "ml"}), ("annotations", {"cost-center": "7"})):
+                    own = before["metadata"].get(what, {})
+                    if before["kind"] == "Secret":  # a certificate that is made again has another end
+                        own = {key: after["metadata"][what][key] for key in own}
+                    self.assertEqual(after["metadata"][what], {**own, **common})
+
+    def test_extra_objects_are_templates(self):
+        plain = helm.template({})
+        added = helm.template({"extraObjects": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ .Release.Name }}-map"}},
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}-text'}\n"]})
+        names = {item["metadata"]["name"] for item in added} - {item["metadata"]["name"] for item in plain}
+        self.assertEqual(names, {"synergy-map", "synergy-text"})
+
+    def test_it_renders_the_same_bytes_twice_unless_it_makes_the_certificate(self):
+        for name, values in COMBINATIONS.items():
+            if "certificate" not in values.get("webhook", {}) and not values.get("extender", {}).get("shadow"):
+                values = {**values, **CERT_MANAGER}
+            with self.subTest(name):
+                texts = {helm.run("template", "synergy", str(helm.CHART), "--namespace", helm.NAMESPACE,
+                                  values=values).stdout for _ in range(2)}
+                self.assertEqual(len(texts), 1)
+                self.assertNotEqual(texts, {""})
 
     def test_kube_scheduler_is_of_the_clusters_version(self):
         def image(cluster, **values):

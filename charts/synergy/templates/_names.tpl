@@ -17,7 +17,7 @@
 
 {{/* The name of a component's objects: (list $ "controller") */}}
 {{- define "synergy.component" -}}
-{{- printf "%s-%s" (include "synergy.fullname" (first .)) (last .) -}}
+{{- printf "%s-%s" (include "synergy.fullname" (first .)) (index . 1) -}}
 {{- end -}}
 
 {{/* "true" for a component that runs: (list $ "controller"). In shadow mode the extender alone does, as "scheduler". */}}
@@ -31,10 +31,10 @@
 {{- define "synergy.selector" -}}
 app.kubernetes.io/name: {{ include "synergy.name" (first .) }}
 app.kubernetes.io/instance: {{ (first .).Release.Name }}
-app.kubernetes.io/component: {{ last . }}
+app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
-{{/* The labels of a component's objects: (list $ "controller") */}}
+{{/* The labels of a component's objects: as synergy.marks */}}
 {{- define "synergy.labels" -}}
 {{- $root := first . -}}
 {{ include "synergy.selector" . }}
@@ -42,24 +42,40 @@ app.kubernetes.io/part-of: synergy
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
+{{- if gt (len .) 3 }}
+{{- with index . 3 }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
 {{- with $root.Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
-{{/* An object's name and labels: (list $ "controller") */}}
+{{/* The labels and annotations of a component's objects: (list $ "controller"), or (list $ "controller" $annotations $labels) where an
+     object has more of its own */}}
+{{- define "synergy.marks" -}}
+labels:
+  {{- include "synergy.labels" . | nindent 2 }}
+{{- $own := dict -}}
+{{- if gt (len .) 2 }}{{ $own = index . 2 | default dict }}{{ end }}
+{{- with merge (dict) $own (first .).Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* An object's name, labels and annotations: as synergy.marks */}}
 {{- define "synergy.metadata" -}}
 name: {{ include "synergy.component" . }}
 namespace: {{ (first .).Release.Namespace }}
-labels:
-  {{- include "synergy.labels" . | nindent 2 }}
+{{ include "synergy.marks" . }}
 {{- end -}}
 
-{{/* Of what has no namespace: (list $ "controller") */}}
+{{/* The same for an object without a namespace */}}
 {{- define "synergy.clusterMetadata" -}}
 name: {{ include "synergy.component" . }}
-labels:
-  {{- include "synergy.labels" . | nindent 2 }}
+{{ include "synergy.marks" . }}
 {{- end -}}
 
 {{/* (list $ "controller" $values.controller) */}}
@@ -83,11 +99,14 @@ labels:
 {{- end -}}
 {{- end -}}
 
-{{/* One of Synergy's own images: (list $ $values.controller) */}}
+{{/* One of Synergy's own images: (list $ $values.controller). A digest is of the chart's own version: with another tag it would lie. */}}
 {{- define "synergy.image" -}}
 {{- $root := first . -}}
-{{- $registry := required "image.registry: missing. There are no published images of Synergy: build and push them with `scripts/images.sh --push REGISTRY`, and pass `--set image.registry=REGISTRY`" $root.Values.image.registry -}}
-{{- printf "%s/%s:%s" $registry (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
+{{- $image := (last .).image -}}
+{{- $registry := required "image.registry: missing. This chart comes from the source tree and names no registry: install the chart of a release, which does, or build and push the images with `scripts/images.sh --push REGISTRY`, and pass `--set image.registry=REGISTRY`" (coalesce (default dict $root.Values.global).imageRegistry $root.Values.image.registry) -}}
+{{- $tag := default $root.Chart.AppVersion $root.Values.image.tag -}}
+{{- printf "%s/%s:%s" $registry $image.repository $tag -}}
+{{- if and $image.digest (eq $tag $root.Chart.AppVersion) }}@{{ $image.digest }}{{ end -}}
 {{- end -}}
 
 {{/* The cluster's own version of kube-scheduler, without what a provider adds (v1.36.5-gke.1080000): it cannot watch kinds that an older
@@ -95,8 +114,9 @@ labels:
 {{- define "synergy.schedulerImage" -}}
 {{- $cluster := semver .Capabilities.KubeVersion.Version -}}
 {{- $tag := printf "v%d.%d.%d" $cluster.Major $cluster.Minor $cluster.Patch -}}
+{{- $registry := coalesce (default dict .Values.global).imageRegistry .Values.scheduler.image.registry -}}
 {{- with .Values.scheduler.image -}}
-{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}:{{ default $tag .tag }}
+{{- with $registry }}{{ . }}/{{ end }}{{ .repository }}:{{ default $tag .tag }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
 

@@ -79,12 +79,7 @@ kind: ServiceAccount
 metadata:
   name: {{ include "synergy.serviceAccountName" . }}
   namespace: {{ (first .).Release.Namespace }}
-  labels:
-    {{- include "synergy.labels" (list (index . 0) (index . 1)) | nindent 4 }}
-  {{- with $account.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+  {{- include "synergy.marks" (list (index . 0) (index . 1) $account.annotations) | nindent 2 }}
 {{- end }}
 {{- end -}}
 

@@ -52,7 +52,7 @@ VALUES = {
     "devicePlugin": {"enabled": True, "inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
-    "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
+    "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s", "gangPreemption": {"enabled": True}}},
     "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
     "metrics": {"authorization": True},
