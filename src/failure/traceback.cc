@@ -36,6 +36,12 @@ bool IsAside(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), aside);
 }
 
+// Returns whether the line is of Python's module warnings, which announces no traceback.
+bool IsPythonWarning(std::string_view text) {
+  static const re2::RE2 warning(R"(:\d+: \w*Warning: )", re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(Piece(text), warning);
+}
+
 size_t IndentOf(std::string_view text) {
   return std::min(text.find_first_not_of(" \t"), text.size());
 }
@@ -60,6 +66,7 @@ TracebackReader::Seen TracebackReader::AddFrame(State& state, size_t indent) {
   if (indent > 0) {
     state.indent = indent;
     state.strays = 0;
+    state.quiet = false;  // that line announced these frames
   }
   state.after = false;
   return {.part = Part::kFrame};
@@ -92,8 +99,8 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     state.indent = 0;
     return AddFrame(state, 0);
   }
-  const bool quiet =
-      ReportsHandling(text) || (line.level == LogLevel::kWarning && text.back() == ':');
+  const bool quiet = (ReportsHandling(text) && !IsPythonWarning(text)) ||
+                     (line.level == LogLevel::kWarning && text.back() == ':');
   if (LinksChain(text)) {
     state.linked = true;
     state.after = false;
