@@ -493,7 +493,8 @@ class RenderTest(unittest.TestCase):
     def test_a_digest_pins_the_image_of_the_charts_own_version_alone(self):
         def image(tag):
             objects = helm.template({"image": {"tag": tag}, "controller": {"image": {"digest": digest}}})
-            return find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["containers"][0]["image"]
+            pod = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]
+            return containers(pod)[0]["image"]
 
         digest = "sha256:" + 64 * "a"
         version = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
@@ -504,7 +505,8 @@ class RenderTest(unittest.TestCase):
 
     def test_common_labels_and_annotations_reach_every_object_beside_its_own(self):
         plain = self.rendered["everything"]
-        marked = helm.template({**EVERYTHING, "commonLabels": {"team": "ml"}, "commonAnnotations": {"cost-center": "7"}})
+        marked = helm.template({**EVERYTHING, "commonLabels": {"team": "ml"},
+                                "commonAnnotations": {"cost-center": "7"}})
         self.assertEqual(len(marked), len(plain))
         for before, after in zip(plain, marked):
             with self.subTest(kind=before["kind"], name=before["metadata"]["name"]):
