@@ -40,6 +40,8 @@ int Report(const std::string& command, const synergy::Result<>& done) {
 int main(int argc, char** argv) {
   CLI::App app("Synergy for Kubernetes: resource-sensitive scheduling of DNN training");
   app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       fmt::format("synergy {} ({})", synergy::Version(), synergy::Commit()));
   std::string output = "text";
   CLI::App* version = app.add_subcommand("version", "Print the version and the commit");
   version->add_option("-o,--output", output, "text or json")
