@@ -30,11 +30,14 @@ RUN if [ "$PROGRAMS" = source ]; then \
 
 # What all programs need to run; Debian's packages, so that scanners and updates know them.
 FROM ${BASE} AS runtime
+# The date that useradd notes: two builds then give the same bytes.
+ARG SOURCE_DATE_EPOCH
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
       libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/* && \
-    groupadd --gid 65532 synergy && useradd --uid 65532 --gid 65532 --no-create-home --home-dir / --shell /usr/sbin/nologin synergy
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/* && \
+    groupadd --gid 65532 synergy && useradd --uid 65532 --gid 65532 --no-create-home --home-dir / --shell /usr/sbin/nologin synergy && \
+    rm -f /etc/*-
 LABEL org.opencontainers.image.vendor="Synergy for Kubernetes" \
       org.opencontainers.image.licenses="Apache-2.0"
 USER 65532:65532
@@ -52,7 +55,7 @@ LABEL org.opencontainers.image.title="synergy-controller" \
 USER 0:0
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends coinor-libcbc3 coinor-libclp1 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 USER 65532:65532
 COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
@@ -64,7 +67,7 @@ LABEL org.opencontainers.image.title="synergy-node-agent" \
 USER 0:0
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
@@ -76,7 +79,7 @@ LABEL org.opencontainers.image.title="synergy-device-plugin" \
 USER 0:0
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 COPY --from=programs /synergy/programs/synergy-device-plugin /usr/local/bin/
 # The kubelet's sockets belong to root; not a single capability is needed.
 HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
@@ -88,7 +91,7 @@ LABEL org.opencontainers.image.title="synergy" \
 USER 0:0
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 USER 65532:65532
 COPY --from=programs /synergy/programs/synergy /usr/local/bin/
 ENTRYPOINT ["synergy"]

@@ -6,6 +6,7 @@ usage() {
 usage: scripts/images.sh [--programs FOLDER | --source] [--output ARCHIVE]
        scripts/images.sh [--programs FOLDER]... [--arch LIST] --push REGISTRY [--plain-http]
        scripts/images.sh --source [--arch LIST] --push REGISTRY [--plain-http]
+       scripts/images.sh [--programs FOLDER]... [--arch LIST] --layouts FOLDER
 
 Builds the images of the Dockerfile without a daemon (buildah), as root. Either into one archive that `scripts/cluster.sh
 load-image` and `ctr images import` take, for this machine's architecture:
@@ -15,7 +16,9 @@ load-image` and `ctr images import` take, for this machine's architecture:
                                            image's name
 
 or to a registry of yours, as manifest lists over the architectures: REGISTRY/synergy/{extender,...}:VERSION. `sudo buildah login
-REGISTRY` comes before, if it asks who you are.
+REGISTRY` comes before, if it asks who you are. Or into OCI layouts FOLDER/{extender,...}, each an index over the architectures.
+
+With SOURCE_DATE_EPOCH, the images have that date, and the same programs and packages make the same bytes.
 
 Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap, once, and kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
@@ -26,6 +29,7 @@ ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
                       hours for another architecture than this machine's, whose compiler is emulated
   --output ARCHIVE    default: build/images.tar
   --push REGISTRY     push the images instead
+  --layouts FOLDER    write the images as layouts instead
   --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Debian's packages of another one are
                       installed emulated; where the kernel has no interpreter for its programs, it has QEMU as long as this
                       runs (scripts/setup.sh --cross)
@@ -51,7 +55,7 @@ TARGETS=(extender controller deviceplugin nodeagent cli)
 ARCHIVE_REGISTRY=synergy.test
 
 given=() source=0 output=$REPOSITORY/build/images.tar
-own=$(image_architecture) other=$(other_architecture) architectures=() registry='' tls=true
+own=$(image_architecture) other=$(other_architecture) architectures=() registry='' layouts='' tls=true
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
@@ -60,6 +64,7 @@ while (($#)); do
     --output) need_value "$1" "${2-}" && output=$2 && shift ;;
     --push) need_value "$1" "${2-}" && registry=$2 && shift ;;
     --arch) need_value "$1" "${2-}" && IFS=, read -ra architectures <<<"$2" && shift ;;
+    --layouts) need_value "$1" "${2-}" && layouts=$2 && shift ;;
     --plain-http) tls=false ;;
     *) die "images.sh has no option $1 (--help lists them)" ;;
   esac
@@ -69,8 +74,8 @@ done
 
 for architecture in "${architectures[@]}"; do
   [[ $architecture == amd64 || $architecture == arm64 ]] || die "--arch takes amd64 and arm64, not '$architecture'"
-  [[ $architecture == "$own" || -n $registry ]] ||
-    die "an archive is for this machine's architecture ($own): --arch $architecture goes with --push"
+  [[ $architecture == "$own" || -n $registry$layouts ]] ||
+    die "an archive is for this machine's architecture ($own): --arch $architecture goes with --push or --layouts"
 done
 
 default_programs() { # ARCHITECTURE
@@ -111,14 +116,14 @@ done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
 # The program that scripts/setup.sh built; without it, nodes pull the official image.
 scheduler=''
-if [[ -z $registry ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
+if [[ -z $registry$layouts ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
   scheduler=$(kube_folder)/kube-scheduler
   [[ -x $scheduler ]] || scheduler=''
 fi
 
 # An existing archive of the same contents is kept.
 recipe=
-if [[ -z $registry ]] && ((!source)); then
+if [[ -z $registry$layouts ]] && ((!source)); then
   recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
   if [[ -e $output && -e $output.recipe && $(<"$output.recipe") == "$recipe" ]]; then
     say "$output is made of these programs already"
@@ -134,6 +139,11 @@ flock --nonblock 7 || { say "another images.sh is running; waiting for it"; floc
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" >"$work/storage.conf"
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
+# Options that give an image its date; the base's is always the same, because it outlives a release.
+date_options=()
+[[ -z ${SOURCE_DATE_EPOCH-} ]] ||
+  date_options=(--timestamp "$SOURCE_DATE_EPOCH" --build-arg "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH")
+
 base_of() { printf 'localhost/debian:bookworm-slim-%s\n' "$1"; }
 
 # make_base ARCHITECTURE: makes the base image like Debian's slim one: the essential packages and
@@ -145,12 +155,15 @@ make_base() {
   say "making $base"
   rm -rf "$system"
   debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
-  rm -rf "$system"/var/{cache/apt,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
+  rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
+  # Files that name the machine, and the day on which accounts got no password, would differ each time.
+  rm -f "$system"/etc/{hostname,resolv.conf,machine-id} "$system"/etc/*-
+  sed -i -E 's/^(([^:]*:){2})[0-9]+:/\10:/' "$system/etc/shadow"
   container=$(buildah from scratch)
-  tar --create --directory "$system" --file "$work/base.tar" .
+  tar --create --sort name --mtime @0 --numeric-owner --directory "$system" --file "$work/base.tar" .
   buildah add --quiet "$container" "$work/base.tar" / >/dev/null
   buildah config --arch "$1" --cmd bash "$container"
-  buildah commit --quiet --rm "$container" "$base" >/dev/null
+  buildah commit --quiet --rm --timestamp 0 "$container" "$base" >/dev/null
   rm -r "$system" "$work/base.tar"
 }
 
@@ -162,7 +175,7 @@ build() {
   shift 2
   for target in "${TARGETS[@]}"; do
     # Docker's format has HEALTHCHECK.
-    buildah bud --quiet --layers --pull-never --format docker --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
+    buildah bud --quiet --layers --pull-never --format docker "${date_options[@]}" --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
       --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
       --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
   done
@@ -199,8 +212,33 @@ write_archive() {
   rm -r "$layout"
 }
 
-# push_lists: pushes each image under its name in the registry, as a list over the architectures.
-push_lists() {
+# settle_layout LAYOUT: makes its index the list itself, not one that names it, so that its digest is
+# the image's; and drops the history's comments, which name images of this machine's store.
+settle_layout() (
+  cd "$1"
+  blob() { printf 'blobs/sha256/%s\n' "${1#sha256:}"; }
+  # replace DIGEST FILTER [ARGUMENT...]: puts another blob in its place; prints what names that one.
+  replace() {
+    jq --compact-output --join-output "${@:3}" "$2" "$(blob "$1")" >new
+    rm "$(blob "$1")"
+    local digest
+    digest=$(sha256sum new | cut -d ' ' -f 1)
+    jq -n --arg digest "sha256:$digest" --argjson size "$(stat --format %s new)" '{digest: $digest, size: $size}'
+    mv new "$(blob "$digest")"
+  }
+  mv "$(blob "$(jq -r '.manifests[0].digest' index.json)")" index.json
+  jq -r '.manifests[].digest' index.json | while read -r manifest; do
+    config=$(replace "$(jq -r '.config.digest' "$(blob "$manifest")")" 'del(.history[].comment)')
+    # shellcheck disable=SC2016 # jq's variable
+    named=$(replace "$manifest" '.config += $config' --argjson config "$config")
+    jq --compact-output --join-output --arg old "$manifest" --argjson named "$named" \
+      '(.manifests[] | select(.digest == $old)) += $named' index.json >new && mv new index.json
+  done
+)
+
+# write_lists: makes each image a list over the architectures, and pushes it under its name in the
+# registry, or writes its layout.
+write_lists() {
   local target list architecture
   for target in "${TARGETS[@]}"; do
     list=localhost/synergy/$target:$version
@@ -209,6 +247,13 @@ push_lists() {
     for architecture in "${architectures[@]}"; do
       buildah manifest add "$list" "containers-storage:$(image_of "$target" "$architecture")" >/dev/null
     done
+    if [[ -n $layouts ]]; then
+      rm -rf "${layouts:?}/$target"
+      buildah manifest push --quiet --all --rm --format oci "$list" "oci:$layouts/$target:$version" >/dev/null
+      settle_layout "$layouts/$target"
+      say "wrote $layouts/$target (${architectures[*]})"
+      continue
+    fi
     # The list has the format of its images.
     buildah manifest push --quiet --all --rm --format v2s2 --tls-verify="$tls" \
       "$list" "docker://$registry/synergy/$target:$version" >/dev/null
@@ -237,8 +282,9 @@ else
   done
   rm -r "$context"
 fi
-if [[ -n $registry ]]; then
-  push_lists
+if [[ -n $registry$layouts ]]; then
+  [[ -z $layouts ]] || mkdir -p "$layouts"
+  write_lists
   exit
 fi
 [[ -z $scheduler ]] || build_scheduler

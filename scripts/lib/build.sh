@@ -97,6 +97,26 @@ set_up_training_operators() {
     "" trainer-controller-manager
 }
 
+# set_up_release_tool NAME TIME PACKAGE_PREFIX: builds one of the programs of a release.
+set_up_release_tool() {
+  local module=$REPOSITORY/scripts/release/tools version folder
+  check_go "$module/go.mod"
+  version=$("$1_version")
+  folder=$("$1_folder")
+  CGO_ENABLED=0 build_programs "$1 $version" "$2" "$folder" "$module" "$3" "" "$1"
+}
+
+set_up_actionlint() { set_up_release_tool actionlint "20 seconds" github.com/rhysd/actionlint/cmd; }
+
+# Syft and cosign share most of their time with nothing else here.
+set_up_release_tools() {
+  set_up_helm
+  set_up_actionlint
+  set_up_release_tool crane "20 seconds" github.com/google/go-containerregistry/cmd
+  set_up_release_tool syft "5 minutes" github.com/anchore/syft/cmd
+  set_up_release_tool cosign "5 minutes" github.com/sigstore/cosign/v3/cmd
+}
+
 # copy_from_module MODULE_FOLDER MODULE PATH FOLDER: copies the folder PATH of a Go module to
 # FOLDER.
 copy_from_module() {

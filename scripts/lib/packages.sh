@@ -24,8 +24,12 @@ CLUSTER_PACKAGES=(
   iptables iproute2 conntrack busybox-static procps
   qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
 )
+RELEASE_PACKAGES=(
+  docker-registry # the registry of a dry run
+  gh # makes the forge's release
+)
 # Packages that would start an unwanted daemon of the machine's own.
-SERVICES=(etcd prometheus prometheus-node-exporter)
+SERVICES=(etcd prometheus prometheus-node-exporter docker-registry)
 
 POLICY=/usr/sbin/policy-rc.d
 

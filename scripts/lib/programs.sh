@@ -30,6 +30,11 @@ helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok; }
 kueue_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/kueue; }
 jobset_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/jobset; }
+# The programs of a release, and the check of workflows, in one module: its go.mod has their versions.
+cosign_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/sigstore/cosign/v3; }
+syft_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/anchore/syft; }
+crane_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/google/go-containerregistry; }
+actionlint_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/rhysd/actionlint; }
 trainer_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/trainer/v2; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
@@ -41,6 +46,10 @@ helm_folder() { program_folder "${SYNERGY_HELM_BIN-}" helm; }
 kueue_folder() { program_folder "" kueue; }
 jobset_folder() { program_folder "" jobset; }
 trainer_folder() { program_folder "" trainer; }
+cosign_folder() { program_folder "" cosign; }
+syft_folder() { program_folder "" syft; }
+crane_folder() { program_folder "" crane; }
+actionlint_folder() { program_folder "" actionlint; }
 
 program_folder() {
   local version

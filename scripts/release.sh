@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/release.sh --dry-run vX.Y.Z [OPTION]...
+       scripts/release.sh vX.Y.Z --registry REGISTRY --source URL [OPTION]...
+
+Makes all of a release, as root: programs, images, the chart, manifests, archives of the command line, a krew manifest, bills of
+materials, notes, provenance, checksums and signatures. The images and the chart are pushed to the registry; the files to
+publish beside them are in FOLDER/assets, the notes in FOLDER/notes.md. Each step is a script in scripts/release, with the same
+arguments. scripts/setup.sh --no-cluster --cross --release installs what they need; RELEASING.md says what comes before and
+after.
+
+With the same commit and the same packages, two runs make the same bytes; signatures differ.
+
+  --dry-run          push to a registry on this machine, which keeps its data in FOLDER/registry, and sign with a key that is
+                     thrown away. `scripts/release/registry.sh FOLDER/registry REGISTRY` serves it again
+  --registry NAME    where the images (NAME/synergy/...) and the chart (NAME/charts/synergy) go. Dry run: 127.0.0.1:5000
+  --source URL       the repository's https:// address; files are expected in URL/releases/download/vX.Y.Z
+  --out FOLDER       default: out/vX.Y.Z
+  --arch LIST        of amd64 and arm64; default: both
+  --programs FOLDER  take the programs of FOLDER instead of building them; once for each architecture
+  -h, --help         this text
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=lib/programs.sh
+source "$here/lib/programs.sh"
+# shellcheck source=lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=lib/release.sh
+source "$here/lib/release.sh"
+
+release_options usage "$@"
+((EUID == 0)) || die "not root: run sudo scripts/release.sh"
+for step in programs archives images sbom chart notes provenance; do
+  say "== $step"
+  "$here/release/$step.sh" "$@"
+done
+if ((dry_run)); then
+  "$here/release/registry.sh" "$out/registry" "$registry" &
+  trap 'kill $!' EXIT
+fi
+for step in push sign; do
+  say "== $step"
+  "$here/release/$step.sh" "$@"
+done
+say "$out/assets holds what goes beside the images and the chart in $registry"

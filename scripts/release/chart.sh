@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=../lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=../lib/programs.sh
+source "$here/lib/programs.sh"
+# shellcheck source=../lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=../lib/release.sh
+source "$here/lib/release.sh"
+
+usage() {
+  release_usage chart "Packs the chart with the registry and the digests of this release, and renders it as manifests.yaml."
+}
+release_options usage "$@"
+
+helm=$(release_tool helm)
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+cp --recursive "$REPOSITORY/charts/synergy" "$work/chart"
+digests=()
+for image in "${RELEASE_IMAGES[@]}"; do digests+=("$image=$(digest_of_layout "$image")"); done
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/lib/released_chart.py" "$work/chart" "$registry" "$source_url" "${digests[@]}"
+"$helm" lint --strict "$work/chart" >"$work/lint" || { cat "$work/lint" >&2 && die "the released chart is not well"; }
+"$helm" package "$work/chart" --destination "$work" >/dev/null
+# Helm's archive has the hour in it.
+tar --extract --touch --directory "$work" --file "$work/synergy-$version.tgz"
+archive "$work" "$assets/synergy-$version.tgz" synergy
+say "wrote $assets/synergy-$version.tgz"
+
+# Without a certificate of its own: a private key in a public file would be none.
+{
+  printf '# Synergy %s. Needs cert-manager, which makes the certificates.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
+  printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: synergy-system}\n'
+  for crd in "$REPOSITORY"/charts/synergy/crds/*.yaml; do printf -- '---\n' && cat "$crd"; done
+  "$helm" template synergy "$assets/synergy-$version.tgz" --namespace synergy-system --skip-tests --kube-version "$(kubernetes_version)" \
+    --set webhook.certificate.mode=certManager | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
+} >"$assets/manifests.yaml"
+say "wrote $assets/manifests.yaml"

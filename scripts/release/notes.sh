@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=../lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=../lib/programs.sh
+source "$here/lib/programs.sh"
+# shellcheck source=../lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=../lib/release.sh
+source "$here/lib/release.sh"
+
+usage() {
+  release_usage notes "Writes FOLDER/notes.md: the version's section of CHANGELOG.md, how to install it, and the images' digests."
+}
+release_options usage "$@"
+
+changes=$(awk -v heading="## $version" '/^## /{ inside = $0 == heading } inside && !/^## /' "$REPOSITORY/CHANGELOG.md")
+[[ $changes == *[![:space:]]* ]] || die "CHANGELOG.md has no section \"## $version\""
+{
+  printf '%s\n' "$changes"
+  printf '\n## Install\n\n```sh\n'
+  printf 'helm install synergy oci://%s/charts/synergy --version %s \\\n  --namespace synergy-system --create-namespace --wait\n```\n' "$registry" "$version"
+  printf '\nAn upgrade from an older version applies the kinds first:\n\n```sh\n'
+  printf 'helm show crds oci://%s/charts/synergy --version %s | kubectl apply --server-side -f -\n```\n' "$registry" "$version"
+  printf '\n## Images\n\n| image | digest |\n| --- | --- |\n'
+  for image in "${RELEASE_IMAGES[@]}"; do printf '| %s:%s | %s |\n' "$(image_name "$image")" "$version" "$(digest_of_layout "$image")"; done
+} >"$out/notes.md"
+say "wrote $out/notes.md"

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=../lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=../lib/programs.sh
+source "$here/lib/programs.sh"
+# shellcheck source=../lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=../lib/release.sh
+source "$here/lib/release.sh"
+
+usage() {
+  release_usage provenance "Writes what the release was made from (a SLSA predicate), and the checksums of all files."
+}
+release_options usage "$@"
+
+jq -n --arg source "$source_url" --arg tag "$tag" --arg revision "$(release_revision)" --arg date "$(release_date)" \
+  --arg builder "${RELEASE_BUILDER:-$source_url/blob/$tag/RELEASING.md}" '
+  {buildDefinition: {
+     buildType: "\($source)/blob/\($tag)/scripts/release.sh",
+     externalParameters: {source: $source, tag: $tag},
+     resolvedDependencies: [{uri: "git+\($source)@refs/tags/\($tag)", digest: {gitCommit: $revision}}]},
+   runDetails: {builder: {id: $builder}, metadata: {startedOn: $date}}}' >"$assets/provenance.json"
+rm -f "$assets"/SHA256SUMS*
+(cd "$assets" && sha256sum -- * >"$out/SHA256SUMS" && mv "$out/SHA256SUMS" .)
+say "wrote $assets/SHA256SUMS"
