@@ -6,7 +6,7 @@ usage() {
 usage: scripts/lint.sh [--fast | --fix]
 
 Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, headers, documentation,
-shell (shellcheck), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
+shell (shellcheck), workflows (actionlint, which is built once), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
 All checks run; exit status 1 when any of them found something.
 
   --fast       leave clang-tidy out
@@ -19,6 +19,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$(dirname "$here")"
 # shellcheck source=scripts/lib/output.sh
 source scripts/lib/output.sh
+# shellcheck source=scripts/lib/programs.sh
+source scripts/lib/programs.sh
+# shellcheck source=scripts/lib/build.sh
+source scripts/lib/build.sh
 export PYTHONDONTWRITEBYTECODE=1
 
 fast=0 fix=0
@@ -36,9 +40,11 @@ files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
 check_shell() { files '*.sh' | xargs -0 shellcheck; }
 
-check_go() {
+check_workflows() (set_up_actionlint && "$(actionlint_folder)/actionlint" -color=false)
+
+check_go_format() {
   local unformatted
-  unformatted=$(gofmt -l tests)
+  unformatted=$(gofmt -l tests scripts)
   [[ -z $unformatted ]] || { printf '%s: not as gofmt writes it\n' "$unformatted" && return 1; }
 }
 
@@ -52,7 +58,7 @@ check_tidy() {
 
 if ((fix)); then
   python3 tests/lint/cpp_format.py --fix .
-  gofmt -w tests
+  gofmt -w tests scripts
   exit
 fi
 
@@ -71,10 +77,12 @@ check layering python3 tests/lint/layering.py .
 check structure python3 tests/lint/structure.py .
 check names python3 tests/lint/names.py .
 check words python3 tests/lint/words.py .
+check places python3 tests/lint/places.py .
 check headers python3 tests/lint/headers.py .
 check documentation python3 tests/lint/docs.py .
 check shell check_shell
-check "Go format" check_go
+check workflows check_workflows
+check "Go format" check_go_format
 ((fast)) || check clang-tidy check_tidy
 
 if ((${#failed[@]})); then die "found something: ${failed[*]}"; fi

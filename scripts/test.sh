@@ -18,7 +18,8 @@ Sets up, builds and runs the gate: what every change has to pass. Its parts:
 
 go, asan and tsan run beside the tests, with what these leave of the processors; their output comes at the end.
 
-  --only PART    just this part; may be given more than once. Also one of the long tier's:
+  --only PART    just this part; may be given more than once. Also forge: the tests without those that need a node on control
+                 groups v1, or a machine in QEMU, which the runners of a forge do not have. Or one of the long tier's:
                  long      the tests that prove more of the same: soak, profiling, speeds on real nodes, all that is marked so, with
                            ten times as many generated inputs
                  tidy      clang-tidy as well (scripts/lint.sh), and go vet; about fifteen minutes
@@ -125,6 +126,7 @@ run_part() {
   case $1 in
     lint) scripts/lint.sh --fast ;;
     tests) build release && run_tests release -j "$JOBS" ;;
+    forge) build release && run_tests release -j "$JOBS" -L 'unit|property|integration|lint|simulated' ;;
     go) go_tests test -vet=off ;;
     asan | tsan) build "$1" unit_tests && run_tests "$1" -j2 ;;
     long) test_long ;;
@@ -209,7 +211,9 @@ tell_failures() {
   done
 }
 
-if ((setup)); then part set-up scripts/setup.sh; fi
+release=()
+[[ " ${parts[*]} " != *" long "* ]] || release=(--release)
+if ((setup)); then part set-up scripts/setup.sh "${release[@]}"; fi
 if ((stress)); then
   run_stressed
 elif ((${#paths[@]})); then
