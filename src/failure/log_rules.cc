@@ -14,6 +14,8 @@ constexpr Outcome kArithmetic = {Cause::kEngine, Behaviour::kDeterministic, Advi
 constexpr Outcome kByTheUser = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
 // Texts that mean one thing come first, types of exceptions last.
+// The formatter lays out the whole table differently when one long expression changes.
+// clang-format off
 constexpr std::array kRules = {
     // --- GPUs ---
     LogRule{"ecc-error", Category::kGpuMemoryFault, kLine, "ECC",
@@ -347,6 +349,7 @@ constexpr std::array kRules = {
         "killed", Category::kKilled, kLine, "",
         R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|exit ?code *:? *-(?:9|15)\b|return code = -(?:9|15)\b|got signal: (?:15|9|2)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
 };
+// clang-format on
 
 }  // namespace
 
