@@ -72,7 +72,8 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
         "and memory stay as they were at creation");
   } else if (pod.devices && pod.devices->gpus > Gpus(0)) {
     remarks.emplace_back(
-        "it has GPUs by ResourceClaims, so its CPU and memory stay as they were at creation");
+        "it was created as written, so its CPU and memory are never changed: it names a "
+        "ResourceClaim itself, its template was not known yet, or it did not opt in to Synergy");
   } else {
     remarks.emplace_back(
         "it was created as written: it did not opt in to Synergy (scheduler, a synergy.io/ label, "

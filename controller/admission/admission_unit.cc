@@ -66,7 +66,8 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
                              metrics::ControllerMetrics& metrics)
     : settings_(ToAdmissionSettings(config)),
       gang_owners_(quick_client, cluster.state(), config.gpu_resource, clock, log, metrics),
-      webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics),
+      webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics,
+               cluster.gpus_of_template()),
       warnings_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),
       deferred_(settings_, config.unplaced.patience, cluster.view(), cluster.state(), pod_api,
                 events, clock, log),

@@ -21,13 +21,14 @@ bool IsJson(std::string_view content_type) {
 
 Webhook::Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
                  GangOwners& gangs, const Clock& clock, Logger& log,
-                 metrics::ControllerMetrics& metrics)
+                 metrics::ControllerMetrics& metrics, GpusOfTemplate gpus_of_template)
     : settings_(std::move(settings)),
       surroundings_(surroundings),
       gangs_(gangs),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      gpus_of_template_(std::move(gpus_of_template)) {}
 
 void Webhook::Report(std::string_view kind, const std::string& problem) {
   metrics_.CountBadInput(kind);
@@ -40,6 +41,7 @@ http::Response Webhook::Refuse(int status, std::string_view kind, const std::str
 }
 
 AdmissionDecision Webhook::Decide(PodToAdmit pod) {
+  if (gpus_of_template_) pod = WithClaimedGpus(std::move(pod), gpus_of_template_);
   AdmissionDecision decision = Admit(pod, surroundings_, settings_);
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
   ResolvedGang resolved = gangs_.SizeFor(pod);

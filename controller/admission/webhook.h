@@ -6,6 +6,7 @@
 // Threading: from any thread; keeps no state between reviews except in GangOwners.
 
 #include "admission/admission.h"
+#include "admission/pod_to_admit.h"
 #include "controller/admission/gang_owners.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -16,9 +17,10 @@ namespace synergy::controller {
 
 class Webhook {
  public:
-  // All outlive this.
+  // All outlive this. `gpus_of_template`: null if GPUs by claims do not count.
   Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings, GangOwners& gangs,
-          const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+          const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
+          GpusOfTemplate gpus_of_template = nullptr);
 
   http::Response ReviewPod(const http::Request& request);
   http::Response ReviewJob(const http::Request& request);
@@ -35,6 +37,7 @@ class Webhook {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
+  const GpusOfTemplate gpus_of_template_;
 };
 
 }  // namespace synergy::controller

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -26,6 +28,10 @@ metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorSt
           .unread = status.unread};
 }
 
+DeviceRules DeviceRulesOf(const config::ControllerConfig& config) {
+  return {config.gpu_resource, config.device_classes};
+}
+
 }  // namespace
 
 WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::ApiClient& client,
@@ -48,7 +54,7 @@ WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::Api
 
 void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
                            kube::ObjectStore<wire::AgentPod>& agents) {
-  if (config_.dra_enabled) devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
+  if (config_.dra_enabled) devices_.Start(watches_, DeviceRulesOf(config_), &claim_templates_);
   watches_.Start("nodes", "/api/v1/nodes", nodes);
   watches_.Start("pods", "/api/v1/pods", pods, kube::kLivingPods);
   watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
@@ -64,6 +70,17 @@ void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod
   refreshing_ = std::jthread([this](const std::stop_token& stop) {
     while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();
   });
+}
+
+GpusOfTemplate WatchedCluster::gpus_of_template() const {
+  if (!config_.dra_enabled) return nullptr;
+  return [this, rules = DeviceRulesOf(config_)](const std::string& pod_namespace,
+                                                const std::string& name) -> std::optional<Gpus> {
+    const auto known = claim_templates_.Find(pod_namespace + "/" + name);
+    if (!known) return std::nullopt;
+    const RequestedDevices requested = GpusOf(known->requests, rules);
+    return requested.open ? std::nullopt : std::optional(requested.gpus);
+  };
 }
 
 void WatchedCluster::ShutDown() {
@@ -94,6 +111,7 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
       {"resourceclaims", devices.claims},
       {"resourceslices", devices.slices},
       {"deviceclasses", devices.classes},
+      {"resourceclaimtemplates", claim_templates_.size()},
       {"agents", agents}};
   for (const kube::WatchedResource& resource : watches_.resources()) {
     gauges.caches.push_back(

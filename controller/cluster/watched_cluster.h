@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "admission/pod_to_admit.h"
+#include "cluster/devices/device_objects.h"
 #include "cluster/state/cluster_journal.h"
 #include "cluster/state/cluster_state.h"
 #include "config/controller_config.h"
@@ -43,6 +45,8 @@ class WatchedCluster {
   const ProfileStore& profiles() const { return profiles_; }
   const ClusterView& view() const { return view_; }
   FairShareCache& fair_shares() { return fair_shares_; }
+  // Returns what admission asks about ResourceClaimTemplates; null unless dra.enabled.
+  GpusOfTemplate gpus_of_template() const;
   // Return the stores through which watched objects enter state().
   kube::ObjectStore<Pod>& pods() { return pod_store_; }
   kube::ObjectStore<Node>& nodes() { return node_store_; }
@@ -70,6 +74,7 @@ class WatchedCluster {
   ProfileStore profiles_;
   const StoredProfiles stored_profiles_;
   KeyedStore<Namespace> namespaces_;
+  KeyedStore<ResourceClaimTemplate> claim_templates_;
   FairShareCache fair_shares_;
   kube::PodStore pod_store_;
   kube::NodeStore node_store_;

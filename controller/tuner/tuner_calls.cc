@@ -182,7 +182,7 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
   if (found->fungible->Announced()) {
     changes.emplace_back(annotations::kChange, wire::WriteChange(step.before));
   }
-  if (step.unshrinkable_until && found->fungible->requested == step.change.from) {
+  if (step.unshrinkable_until && AsksFor(*found, step.change.from, step.change)) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
   if (changes.empty()) return true;

@@ -16,6 +16,13 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
+// Whether the pod, as the API server has it, requests these amounts. Its GPUs by ResourceClaims are
+// not among its requests.
+bool Requests(const Pod& pod, const ResourceVector& amounts) {
+  return pod.fungible && pod.fungible->requested.cpu == amounts.cpu &&
+         pod.fungible->requested.memory == amounts.memory;
+}
+
 bool HasDemand(const ManagedContainer& fungible) {
   return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
 }
@@ -56,7 +63,7 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
   // effect late.
   const Result<Pod> resized =
       pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
-  if (resized && resized->fungible && resized->fungible->requested == amounts) {
+  if (resized && Requests(*resized, amounts)) {
     return resized->resource_version;
   }
   Error error =
@@ -82,7 +89,7 @@ void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token
   Result<Pod> undone = pods_.Get(pod.pod_namespace, pod.name, stop);
   if (undone) {
     const bool is_other = undone->uid != pod.uid || !undone->node.empty() || !undone->fungible;
-    if (is_other || undone->fungible->requested == before) return;
+    if (is_other || Requests(*undone, before)) return;
     undone =
         pods_.Resize(*undone, before, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   }

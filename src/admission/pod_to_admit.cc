@@ -1,10 +1,30 @@
 #include "admission/pod_to_admit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/annotations.h"
 
 namespace synergy {
+
+PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template) {
+  for (ClaimingContainer& claiming : std::exchange(pod.claiming_containers, {})) {
+    std::optional<Gpus> gpus = Gpus(0);
+    for (const std::string& name : claiming.templates) {
+      const std::optional<Gpus> more = gpus_of_template(pod.pod_namespace, name);
+      gpus = gpus && more ? std::optional(*gpus + *more) : std::nullopt;
+    }
+    if (!gpus || *gpus <= Gpus(0)) continue;
+    claiming.container.gpus = *gpus;
+    if (pod.gpu_containers.empty()) {
+      pod.beside = claiming.beside;
+      pod.beside_limits = claiming.beside_limits;
+      pod.guaranteed_beside = claiming.guaranteed_beside;
+    }
+    pod.gpu_containers.push_back(std::move(claiming.container));
+  }
+  return pod;
+}
 
 PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   const ManagedContainer& fungible = *pod.fungible;

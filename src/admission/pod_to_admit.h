@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,16 @@ struct GpuContainer {
   std::vector<std::string> args = {};
 };
 
+// A container that requests no GPUs, but uses ResourceClaims made from templates.
+struct ClaimingContainer {
+  GpuContainer container;              // without GPUs
+  std::vector<std::string> templates;  // ResourceClaimTemplates, one for each claim
+  // As those of the pod, besides this container.
+  ResourceVector beside;
+  ResourceVector beside_limits;
+  bool guaranteed_beside = true;
+};
+
 // The pod's controlling owner. All empty if there is none.
 struct PodOwner {
   std::string api_version;  // "batch/v1"
@@ -48,8 +60,9 @@ struct PodToAdmit {
   bool has_subdomain = false;    // spec.subdomain: its peers find it by name
   int32_t gang_size = 1;         // pods of its gang (cluster/gang.h); 1: it trains alone
   std::string why_no_gang = {};  // why it forms no gang with its peers (cluster/gang.h), or empty
-  std::vector<GpuContainer> gpu_containers;  // of spec.containers
-  // Requests besides those containers: sidecars and overhead; no GPUs.
+  std::vector<GpuContainer> gpu_containers;            // of spec.containers
+  std::vector<ClaimingContainer> claiming_containers;  // of spec.containers
+  // Requests besides the GPU containers: sidecars and overhead; no GPUs.
   ResourceVector beside;
   ResourceVector beside_limits;   // limits of the same containers, as far as they have any
   bool guaranteed_beside = true;  // the other containers do not keep it from being Guaranteed
@@ -67,6 +80,15 @@ struct PodToAdmit {
   bool pod_level_resources = false;  // spec.resources
   std::string progress_file = {};    // the annotation's value; empty: none
 };
+
+// Returns the GPUs of a claim that is made from the template of this namespace and name; none if
+// the template is not known, or the number is open until the claim is allocated.
+using GpusOfTemplate =
+    std::function<std::optional<Gpus>(const std::string& pod_namespace, const std::string& name)>;
+
+// Returns the pod with the claiming containers that have GPUs as GPU containers, and without the
+// others.
+PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template);
 
 // Returns the pod as it was created, as far as sizing needs it, so that admission can decide about
 // it again. REQUIRES: `pod.fungible` is not null. `scheduler`: the name of Synergy's scheduler.

@@ -9,7 +9,8 @@ constexpr const char* kResourcePath = "/apis/resource.k8s.io/v1";
 
 }  // namespace
 
-void DeviceWatches::Start(Watches& watches, DeviceRules rules) {
+void DeviceWatches::Start(Watches& watches, DeviceRules rules,
+                          ObjectStore<ResourceClaimTemplate>* templates) {
   const Result<std::string> served = client_.Get(kResourcePath);
   if (!served && served.error().code == ErrorCode::kNotFound) {
     log_.Warn("GPUs by ResourceClaims do not count: the API server has no resource.k8s.io/v1",
@@ -21,6 +22,8 @@ void DeviceWatches::Start(Watches& watches, DeviceRules rules) {
   watches.Start("deviceclasses", path + "/deviceclasses", classes_);
   watches.Start("resourceslices", path + "/resourceslices", slices_);
   watches.Start("resourceclaims", path + "/resourceclaims", claims_);
+  if (templates != nullptr)
+    watches.Start("resourceclaimtemplates", path + "/resourceclaimtemplates", *templates);
 }
 
 }  // namespace synergy::kube

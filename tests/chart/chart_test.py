@@ -436,14 +436,18 @@ class RenderTest(unittest.TestCase):
             controller = find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"]
             roles = [find(objects, "ClusterRole", f"synergy-{name}") for name in ("extender", "controller")]
             rights = [rule for role in roles for rule in role["rules"] if "resource.k8s.io" in rule["apiGroups"]]
+            reviewed = ["resourceClaims" in condition["expression"]
+                        for hook in find(objects, "MutatingWebhookConfiguration", "synergy")["webhooks"]
+                        for condition in hook["matchConditions"] if condition["name"] == "has-gpus"]
             return (yaml.safe_load(data["scheduler.yaml"])["extenders"][0].get("managedResources"),
-                    [yaml.safe_load(text)["dra"] for text in (data["extender.yaml"], controller)], rights)
+                    [yaml.safe_load(text)["dra"] for text in (data["extender.yaml"], controller)], rights, reviewed)
 
-        managed, dra, rights = of({})
-        self.assertEqual((managed[0]["name"], rights), ("nvidia.com/gpu", []))
+        managed, dra, rights, reviewed = of({})
+        self.assertEqual((managed[0]["name"], rights, reviewed), ("nvidia.com/gpu", [], [False] * 2))
         self.assertEqual([each["enabled"] for each in dra], [False] * 2)
-        managed, dra, rights = of({"dra": {"enabled": True, "deviceClasses": ["gpu.example.com"]}})
+        managed, dra, rights, reviewed = of({"dra": {"enabled": True, "deviceClasses": ["gpu.example.com"]}})
         self.assertIsNone(managed)
+        self.assertEqual(reviewed, [True] * 2)
         self.assertEqual(dra, [{"enabled": True, "deviceClasses": ["gpu.example.com"]}] * 2)
         self.assertEqual(len(rights), 2)
         for rule in rights:

@@ -33,9 +33,6 @@ void ForEachDevice(const std::map<std::string, ResourceSlice>& slices, auto visi
   }
 }
 
-// Whether its amount is known only once it is allocated.
-bool IsOpen(const DeviceRequest& request) { return request.count == 0 && !request.admin_access; }
-
 void SetGpus(ManagedContainer& container, Gpus gpus) {
   for (ResourceVector* amounts :
        {&container.requested, &container.demand, &container.floor, &container.fair_share,
@@ -144,7 +141,7 @@ void DeviceCatalog::UnlistNodes(const std::string& pool) {
 void DeviceCatalog::ListNodes(const std::string& pool) {
   for (const auto& [name, slice] : pools_[pool]) {
     for (const SliceDevice& device : slice.devices) {
-      if (device.node.empty() || !IsGpuClass(slice.driver)) continue;
+      if (device.node.empty() || !rules_.IsGpuClass(slice.driver)) continue;
       node_pools_[device.node].insert(pool);
       changed_nodes_.insert(device.node);
     }
@@ -185,16 +182,12 @@ void DeviceCatalog::RemoveClass(const std::string& name) {
 
 bool DeviceCatalog::TakesRequests() const {
   return std::any_of(classes_.begin(), classes_.end(), [this](const auto& entry) {
-    return IsGpuClass(entry.first) && entry.second.extended_resource == rules_.gpu_resource;
+    return rules_.IsGpuClass(entry.first) && entry.second.extended_resource == rules_.gpu_resource;
   });
 }
 
-bool DeviceCatalog::IsGpuClass(std::string_view name) const {
-  return std::find(rules_.classes.begin(), rules_.classes.end(), name) != rules_.classes.end();
-}
-
 bool DeviceCatalog::IsGpuOn(const AllocatedDevice& device, const std::string& node) const {
-  if (device.admin_access || !IsGpuClass(device.driver)) return false;
+  if (device.admin_access || !rules_.IsGpuClass(device.driver)) return false;
   const auto pool = pools_.find(PoolOf(device));
   if (pool == pools_.end()) return true;
   std::optional<SliceDevice> listed;
@@ -248,15 +241,11 @@ DeviceCatalog::Units DeviceCatalog::UnitsOf(const Pod& pod) const {
     if (claim->second.allocated) {
       for (const AllocatedDevice& device : claim->second.devices) {
         if (IsGpuOn(device, pod.node))
-          units[fmt::format("{}{}/{}", kDevice, PoolOf(device), device.device)] = 1;
+          units[fmt::format("{}{}/{}", kDevice, PoolOf(device), device.device)] = Gpus(1);
       }
     } else if (pod.node.empty()) {
-      int64_t gpus = 0;
-      for (const DeviceRequest& request : claim->second.requests) {
-        if (request.admin_access || !IsGpuClass(request.device_class)) continue;
-        gpus = std::min(gpus + std::clamp<int64_t>(request.count, 0, kMostOfPod), kMostOfPod);
-      }
-      if (gpus > 0) units[fmt::format("{}{}", kClaim, key)] = gpus;
+      const Gpus gpus = GpusOf(claim->second.requests, rules_).gpus;
+      if (gpus > Gpus(0)) units[fmt::format("{}{}", kClaim, key)] = gpus;
     }
   }
   return units;
@@ -269,14 +258,11 @@ std::string DeviceCatalog::WhyLeftAlone(const Pod& pod, const Units& units) cons
       return name.empty() ? std::string("one of its ResourceClaims does not exist yet")
                           : fmt::format("its ResourceClaim {} is not known", name);
     }
-    for (const DeviceRequest& request : claim->second.requests) {
-      const bool may_be_gpus = request.device_class.empty() || IsGpuClass(request.device_class);
-      if (IsOpen(request) && may_be_gpus) {
-        return fmt::format(
-            "its ResourceClaim {} requests no exact number of devices (allocationMode All, or "
-            "firstAvailable)",
-            name);
-      }
+    if (GpusOf(claim->second.requests, rules_).open) {
+      return fmt::format(
+          "its ResourceClaim {} requests no exact number of devices (allocationMode All, or "
+          "firstAvailable)",
+          name);
     }
   }
   for (const auto& [key, gpus] : units) {
@@ -290,15 +276,15 @@ std::string DeviceCatalog::WhyLeftAlone(const Pod& pod, const Units& units) cons
 }
 
 Pod DeviceCatalog::WithUnits(Pod pod, const Units& units, std::string why) const {
-  int64_t gpus = 0;
+  Gpus gpus;
   const Place user{pod.node.empty(), pod.uid};
   for (const auto& [key, amount] : units) {
     const auto users = units_.find(key);
     if (users == units_.end() || user <= *users->second.begin())
-      gpus = std::min(gpus + amount, kMostOfPod);
+      gpus = std::min(gpus + amount, kMostClaimedGpus);
   }
   PodDevices devices = *pod.devices;
-  devices.gpus = Gpus(gpus);
+  devices.gpus = gpus;
   devices.known =
       std::all_of(devices.claims.begin(), devices.claims.end(), [&](const std::string& name) {
         return !name.empty() && claims_.contains(KeyOf(pod.pod_namespace, name));

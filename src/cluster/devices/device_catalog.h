@@ -16,7 +16,7 @@
 // A pod on another node than a device does not have it.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none;
-// counts are cut to kMostOfPod, users of a claim to kMostUsers.
+// counts are cut to kMostClaimedGpus, users of a claim to kMostUsers.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,7 @@ namespace synergy {
 
 class DeviceCatalog {
  public:
-  // The API server allows 32 devices of a claim, and 256 pods that use it at the same time.
-  static constexpr int64_t kMostOfPod = int64_t{1} << 20;
+  // The API server allows as many pods to use a claim at the same time.
   static constexpr size_t kMostUsers = 256;
 
   // To be called once, before the others. Without it, nothing counts as a GPU.
@@ -79,7 +78,7 @@ class DeviceCatalog {
 
  private:
   // GPUs by the key of a unit. A unit counts as a whole: a device, or the requests of a claim.
-  using Units = std::map<std::string, int64_t>;
+  using Units = std::map<std::string, Gpus>;
   using Place = std::pair<bool, std::string>;  // of a user: whether it has no node, uid
   struct User {
     std::shared_ptr<const Pod> reported;
@@ -87,7 +86,6 @@ class DeviceCatalog {
   };
   using Slices = std::map<std::string, ResourceSlice>;  // by name
 
-  bool IsGpuClass(std::string_view name) const;
   // Whether it is a GPU that a pod on `node` can have; empty: on any node.
   bool IsGpuOn(const AllocatedDevice& device, const std::string& node) const;
   // Whether requests of the GPU resource get devices of a GPU class.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/units.h"
@@ -21,6 +22,7 @@ struct DeviceRules {
   // `gpu.nvidia.com` is, or selects some of the devices of a driver that is named here, too.
   std::vector<std::string> classes;
 
+  bool IsGpuClass(std::string_view name) const;
   bool operator==(const DeviceRules&) const = default;
 };
 
@@ -32,6 +34,19 @@ struct DeviceRequest {
 
   bool operator==(const DeviceRequest&) const = default;
 };
+
+// The most GPUs that a pod is counted with by its claims.
+inline constexpr Gpus kMostClaimedGpus{int64_t{1} << 20};
+
+// The GPUs for which the requests of a claim ask.
+struct RequestedDevices {
+  Gpus gpus;          // by requests with a number; at most kMostClaimedGpus
+  bool open = false;  // others may get GPUs, too; their number is known once they are allocated
+
+  bool operator==(const RequestedDevices&) const = default;
+};
+// Leaves out requests with adminAccess, and those of classes that are not GPUs.
+RequestedDevices GpusOf(const std::vector<DeviceRequest>& requests, const DeviceRules& rules);
 
 // One of status.allocation.devices.results of a claim.
 struct AllocatedDevice {
@@ -52,6 +67,15 @@ struct ResourceClaim {
   std::vector<AllocatedDevice> devices;
 
   bool operator==(const ResourceClaim&) const = default;
+};
+
+// Its claims are made for pods that name the template, with the same requests.
+struct ResourceClaimTemplate {
+  std::string pod_namespace;
+  std::string name;
+  std::vector<DeviceRequest> requests;
+
+  std::string Key() const { return pod_namespace + "/" + name; }
 };
 
 struct SliceDevice {

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +61,36 @@ bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   return none;
 }
 
+// More containers of a pod with claims are not looked at: each takes a look at all the others.
+constexpr size_t kMostClaiming = 8;
+
+// Returns the names of ResourceClaimTemplates by those of the pod's claims.
+std::map<std::string_view, std::string_view> ReadTemplates(FieldReader& fields, Value spec) {
+  std::map<std::string_view, std::string_view> templates;
+  fields.Array(spec["resourceClaims"]).ForEachElement([&](Value claim) {
+    claim = fields.Object(claim);
+    const std::string_view name = fields.Text(claim["resourceClaimTemplateName"]);
+    if (!name.empty()) templates[fields.Text(claim["name"])] = name;
+  });
+  return templates;
+}
+
+// Returns those of the claims that a container uses.
+std::vector<std::string> ReadTemplatesOf(
+    FieldReader& fields, Value resources,
+    const std::map<std::string_view, std::string_view>& templates) {
+  std::set<std::string_view> claims;
+  fields.Array(resources["claims"]).ForEachElement([&](Value claim) {
+    claims.insert(fields.Text(fields.Object(claim)["name"]));
+  });
+  std::vector<std::string> names;
+  for (const std::string_view claim : claims) {
+    const auto name = templates.find(claim);
+    if (name != templates.end()) names.emplace_back(name->second);
+  }
+  return names;
+}
+
 std::vector<std::string> ReadTexts(FieldReader& fields, Value list) {
   std::vector<std::string> texts;
   fields.Array(list).ForEachElement([&](Value text) { texts.push_back(ReadText(fields, text)); });
@@ -103,13 +136,17 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     if (key == "kubernetes.io/config.mirror") to_admit.mirror = true;
     if (key == annotations::kProgressFile) to_admit.progress_file = ReadText(fields, value);
   });
+  const std::map<std::string_view, std::string_view> templates = ReadTemplates(fields, spec);
   size_t index = 0;
   fields.Array(spec["containers"]).ForEachElement([&](Value container) {
     container = fields.Object(container);
     const Value resources = fields.Object(container["resources"]);
     const Gpus gpus = ReadGpus(fields, resources, gpu_resource);
-    if (gpus > Gpus(0)) {
-      GpuContainer& found = to_admit.gpu_containers.emplace_back();
+    std::vector<std::string> of_container;
+    if (gpus <= Gpus(0) && to_admit.claiming_containers.size() < kMostClaiming)
+      of_container = ReadTemplatesOf(fields, resources, templates);
+    if (gpus > Gpus(0) || !of_container.empty()) {
+      GpuContainer found;
       found.index = index;
       found.name = ReadText(fields, container["name"]);
       found.gpus = gpus;
@@ -118,16 +155,26 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
       found.command = ReadTexts(fields, container["command"]);
       found.args = ReadTexts(fields, container["args"]);
       found.written = ReadWrittenAmounts(fields, metadata["annotations"], resources, found.name);
+      if (gpus > Gpus(0)) {
+        to_admit.gpu_containers.push_back(std::move(found));
+      } else {
+        const Beside beside = ReadBeside(fields, spec, found.name);
+        const ResourceVector limits = ReadLimitsBeside(fields, spec, found.name);
+        to_admit.claiming_containers.push_back({std::move(found), std::move(of_container),
+                                                beside.requests, limits, beside.guaranteed});
+      }
     }
     ++index;
   });
   // Only GPU pods need these, and they are the most work.
   if (!to_admit.gpu_containers.empty()) {
-    to_admit.selection = ReadNodeSelection(fields, spec);
     const Beside beside = ReadBeside(fields, spec, to_admit.gpu_containers.front().name);
     to_admit.beside = beside.requests;
     to_admit.beside_limits = ReadLimitsBeside(fields, spec, to_admit.gpu_containers.front().name);
     to_admit.guaranteed_beside = beside.guaranteed;
+  }
+  if (!to_admit.gpu_containers.empty() || !to_admit.claiming_containers.empty()) {
+    to_admit.selection = ReadNodeSelection(fields, spec);
     to_admit.best_effort = ReadIsBestEffort(fields, spec);
   }
   return to_admit;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cluster/devices/device_objects.h"
 #include "inventory/node_labels.h"
@@ -73,6 +74,13 @@ SliceDevice ReadSliceDevice(FieldReader& fields, Value device, const std::string
   return read;
 }
 
+std::vector<DeviceRequest> ReadDeviceRequests(FieldReader& fields, Value spec) {
+  std::vector<DeviceRequest> requests;
+  ForFirst(fields, fields.Object(spec["devices"])["requests"], kMostOfClaim,
+           [&](Value request) { requests.push_back(ReadDeviceRequest(fields, request)); });
+  return requests;
+}
+
 }  // namespace
 
 std::shared_ptr<const PodDevices> ReadPodDevices(FieldReader& fields, Value spec, Value status) {
@@ -110,8 +118,7 @@ struct Kind<ResourceClaim> {
     claim.uid = ReadText(fields, metadata["uid"]);
     claim.pod_namespace = ReadText(fields, metadata["namespace"]);
     claim.name = ReadText(fields, metadata["name"]);
-    ForFirst(fields, fields.Object(spec["devices"])["requests"], kMostOfClaim,
-             [&](Value request) { claim.requests.push_back(ReadDeviceRequest(fields, request)); });
+    claim.requests = ReadDeviceRequests(fields, spec);
     claim.allocated = !allocation.missing();
     ForFirst(fields, fields.Object(allocation["devices"])["results"], kMostOfClaim,
              [&](Value result) {
@@ -124,6 +131,19 @@ struct Kind<ResourceClaim> {
 };
 
 template struct KindReader<ResourceClaim>;
+
+template <>
+struct Kind<ResourceClaimTemplate> {
+  static constexpr std::string_view kName = "resource claim template";
+  static ResourceClaimTemplate Read(FieldReader& fields, Value object, const PodRules&) {
+    const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(fields.Object(object["spec"])["spec"]);
+    return {ReadText(fields, metadata["namespace"]), ReadText(fields, metadata["name"]),
+            ReadDeviceRequests(fields, spec)};
+  }
+};
+
+template struct KindReader<ResourceClaimTemplate>;
 
 template <>
 struct Kind<ResourceSlice> {

@@ -13,7 +13,8 @@ import subprocess
 
 import failures
 import helm
-from cluster import GPU, ClusterTest, pod, wait_for
+from cluster import GPU, Cluster, ClusterTest, pod, wait_for
+from fungible import FungibleTest
 from invariants import Invariants
 
 SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
@@ -57,15 +58,20 @@ def by_request(name, count, cpu="2"):
     return pod(name, count, cpu, "1G", nodeSelector={"synergy.test/devices": "slices"})
 
 
-class DeviceClaimsTest(ClusterTest):
+class DevicesTest(ClusterTest):
+    """A test with two nodes of four devices each, and programs that count them."""
+
     settings = "dra: {enabled: true}\n"
 
     @classmethod
     def setUpClass(cls):
+        cls.cluster = Cluster()
+        for item in helm.template({"dra": {"enabled": True}}):
+            if item["kind"] == "ClusterRole" and item["metadata"]["name"] in ("synergy-extender", "synergy-controller"):
+                cls.change(item, {"rules": item["rules"]})
+            if item["kind"] == "MutatingWebhookConfiguration":
+                cls.change(item, {"webhooks": cls.reviewing(item)})
         super().setUpClass()
-        rendered = helm.template({"dra": {"enabled": True}})
-        cls.grant(next(item for item in rendered
-                       if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "synergy-extender"))
         cls.enterClassContext(cls.scheduler_that_sends_all_pods())
         cls.addClassCleanup(cls.remove)
         cls.cluster.create(DEVICE_CLASS, *[template(count) for count in (1, 2, 4)], *[cls.node(name) for name in NODES],
@@ -80,11 +86,22 @@ class DeviceClaimsTest(ClusterTest):
         cls.cluster.delete("deviceclasses", DRIVER)
 
     @classmethod
-    def grant(cls, role):
-        name = role["metadata"]["name"]
-        cls.addClassCleanup(cls.cluster.patch, "clusterrole", name,
-                            {"rules": cls.cluster.get("clusterrole", name)["rules"]})
-        cls.cluster.patch("clusterrole", name, {"rules": role["rules"]})
+    def change(cls, item, change):
+        """Changes an object of the chart until the class ends."""
+        kind, name = item["kind"], item["metadata"]["name"]
+        usual = cls.cluster.get(kind, name)
+        cls.addClassCleanup(cls.cluster.patch, kind, name, {key: usual[key] for key in change})
+        cls.cluster.patch(kind, name, change)
+
+    @classmethod
+    def reviewing(cls, shipped):
+        """Returns the cluster's webhooks with the shipped condition that a pod has GPUs."""
+        has_gpus = shipped["webhooks"][0]["matchConditions"][0]
+        webhooks = cls.cluster.get(shipped["kind"], shipped["metadata"]["name"])["webhooks"]
+        hook = next(hook for hook in webhooks if hook["name"] == "pods.synergy.io")
+        hook["matchConditions"] = [has_gpus if condition["name"] == has_gpus["name"] else condition
+                                   for condition in hook["matchConditions"]]
+        return webhooks
 
     @classmethod
     @contextlib.contextmanager
@@ -157,6 +174,8 @@ class DeviceClaimsTest(ClusterTest):
                          lambda: set(names) <= set(found := self.cluster.bound()) and found)
         return [bound[name] for name in names]
 
+
+class DeviceClaimsTest(DevicesTest):
     def test_pods_by_template_get_all_devices_and_no_more(self):
         names = [f"train-{number}" for number in range(4)]
         self.cluster.create(*[by_template(name, 2) for name in names])
@@ -167,7 +186,7 @@ class DeviceClaimsTest(ClusterTest):
         self.assertEqual(self.allocated(), {name: DEVICES for name in NODES})
         found = self.explain(names[0])
         self.assertEqual((found["pod"]["gpus"], found["gpusByClaims"], len(found["resourceClaims"])), (2, 2, 1))
-        self.assertIn("by ResourceClaims", " ".join(found["remarks"]))
+        self.assertIn("created as written", " ".join(found["remarks"]))
         self.assertEqual(found["node"]["allocated"]["gpus"], DEVICES)
 
         self.cluster.create(by_template("late", 2))
@@ -254,6 +273,53 @@ class DeviceClaimsTest(ClusterTest):
                 claims = made["spec"].get("resourceClaims")
                 gpus[node] += int(asked or claims[0]["resourceClaimTemplateName"].rsplit("-", 1)[1])
         return gpus
+
+
+class SizedByClaimsTest(DevicesTest, FungibleTest):
+    """Pods whose GPUs come by claims of templates, with the controller."""
+
+    controller = {"dra": "{enabled: true}"}
+
+    def cores(self):
+        """Returns what the pods request, sorted."""
+        return sorted(made["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+                      for made in self.cluster.pods().values())
+
+    def test_a_pod_gets_its_demand_and_gives_it_back(self):
+        def train(name):
+            made = by_template(name, 1)
+            made["metadata"]["labels"] = {"synergy.io/profile": "sensitive"}
+            made["spec"]["containers"][0]["resources"].pop("requests")
+            return made
+
+        # 24 cores for 4 GPUs: a fair share of 6.
+        self.cluster.create(train("first"))
+        node = self.await_bound("first")[0]
+        self.assertEqual(self.cores(), ["9"], "its demand")
+        wait_for("the ledger to have it", lambda: self.ledger()[node] == (1, DEVICES))
+        found = self.explain("first")
+        self.assertEqual((found["pod"]["fairShare"]["cpu"], found["gpusByClaims"]), ("6", 1))
+        self.assertEqual(found["lastChange"]["kind"], "Allocated")
+
+        self.cluster.create(*[train(f"peer-{number}") for number in range(7)])
+        self.await_bound(*[f"peer-{number}" for number in range(7)])
+        wait_for("the tuner to have made room for all", lambda: self.cores() == ["6"] * 8)
+        wait_for("the ledger to have all", lambda: self.ledger() == {name: (DEVICES, DEVICES) for name in NODES})
+        self.assertEqual(self.explain("first")["lastChange"]["kind"], "Reclaimed")
+
+        self.cluster.delete("pod", *[f"peer-{number}" for number in range(7)], wait=True)
+        wait_for("the tuner to have given it back", lambda: self.cores() == ["9"])
+
+    def test_a_pod_that_names_its_claim_stays_as_written(self):
+        self.cluster.create({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                             "metadata": {"name": "own"}, "spec": requests_of(1)},
+                            claiming("named", {"resourceClaimName": "own"}))
+        self.await_bound("named")
+        self.assertEqual(self.cores(), ["2"])
+        remarks = " ".join(self.explain("named")["remarks"])
+        self.assertIn("names a ResourceClaim itself", remarks)
+        self.cluster.clear()
+        self.cluster.delete("resourceclaims", "own", wait=True)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,37 @@ class FakeSurroundings final : public AdmissionSurroundings {
   }
 };
 
+TEST(WithClaimedGpusTest, ContainersWhoseTemplatesHaveGpusAreGpuContainers) {
+  const GpusOfTemplate gpus_of = [](const std::string& pod_namespace, const std::string& name) {
+    if (pod_namespace != "team" || name == "unknown") return std::optional<Gpus>();
+    return std::optional(Gpus(name == "nic" ? 0 : 2));
+  };
+  PodToAdmit pod;
+  pod.pod_namespace = "team";
+  const auto add = [&](const std::string& name, std::vector<std::string> templates, int64_t cores) {
+    pod.claiming_containers.push_back({{pod.claiming_containers.size(), name, Gpus(0), {}},
+                                       std::move(templates),
+                                       {Gpus(0), Cores(cores), GiB(1)},
+                                       {},
+                                       false});
+  };
+  add("sidecar", {"nic"}, 1);
+  add("unknown", {"gpus", "unknown"}, 2);
+  EXPECT_TRUE(WithClaimedGpus(pod, gpus_of).gpu_containers.empty());
+  add("train", {"gpus", "nic", "gpus"}, 3);
+  const PodToAdmit found = WithClaimedGpus(pod, gpus_of);
+  EXPECT_TRUE(found.claiming_containers.empty());
+  ASSERT_EQ(found.gpu_containers.size(), 1U);
+  EXPECT_EQ(found.gpu_containers[0].name, "train");
+  EXPECT_EQ(found.gpu_containers[0].index, 2U);
+  EXPECT_EQ(found.gpu_containers[0].gpus, Gpus(4));
+  EXPECT_EQ(found.beside.cpu, Cores(3)) << "what runs beside that container";
+  EXPECT_FALSE(found.guaranteed_beside);
+  pod.gpu_containers.push_back({7, "by-request", Gpus(1), {}});
+  EXPECT_EQ(WithClaimedGpus(pod, gpus_of).gpu_containers.size(), 2U);
+  EXPECT_EQ(WithClaimedGpus(pod, gpus_of).beside, pod.beside);
+}
+
 class AdmissionTest : public testing::Test {
  protected:
   AdmissionTest() {

@@ -339,7 +339,7 @@ TEST(ExplainTest, GpusByResourceClaimsAreNamedWithWhyThePodIsLeftAlone) {
   EXPECT_THAT(ToText(explanation, kNow), HasSubstr("\nGPUs by ResourceClaims a, b: 2\n"));
   EXPECT_THAT(ToJson(ToTree(explanation)),
               AllOf(HasSubstr("\"gpusByClaims\": 2"), HasSubstr("\"resourceClaims\": [")));
-  EXPECT_THAT(explanation.remarks, ElementsAre(HasSubstr("stay as they were at creation")));
+  EXPECT_THAT(explanation.remarks, ElementsAre(HasSubstr("names a ResourceClaim itself")));
   devices.gpus = Gpus(0);
   devices.why_left_alone = "it shares a ResourceClaim with other pods";
   facts.pod = MakePod("shares", Amounts(0, 1, 1));

@@ -265,7 +265,7 @@ TEST_F(DevicesTest, AbsurdCountsAreCut) {
   claim.requests.push_back({.device_class = kDriver, .count = -7});
   state.UpsertResourceClaim(claim);
   state.UpsertPod(MakeClaimPod("p", {"claim", "", "absent"}));
-  EXPECT_EQ(GpusOf("p"), Gpus(DeviceCatalog::kMostOfPod));
+  EXPECT_EQ(GpusOf("p"), kMostClaimedGpus);
 }
 
 TEST_F(DevicesTest, PodsBeyondTheMostUsersOfAClaimCountNoneOfIt) {
@@ -307,6 +307,22 @@ TEST_F(DevicesTest, APodThatIsCountedAgainDuringAListIsStillMissingInIt) {
   state.ReplacePods({MakeClaimPod("b", {"claim"})});
   EXPECT_FALSE(HasPod("a"));
   EXPECT_EQ(GpusOf("b"), Gpus(1));
+}
+
+TEST(GpusOfTest, AreTheRequestsOfGpuClasses) {
+  const DeviceRules rules{"nvidia.com/gpu", {kDriver}};
+  const DeviceRequest two{kDriver, 2};
+  const DeviceRequest nic{"nic", 3};
+  const auto of = [&](const std::vector<DeviceRequest>& requests) {
+    return GpusOf(requests, rules);
+  };
+  EXPECT_EQ(of({two, nic, {kDriver, 1}}), (RequestedDevices{Gpus(3)}));
+  EXPECT_EQ(of({nic, {"nic", 0}}), RequestedDevices());
+  EXPECT_EQ(of({two, {kDriver, 5, true}}), (RequestedDevices{Gpus(2)})) << "with adminAccess";
+  EXPECT_EQ(of({two, {kDriver, 0}}), (RequestedDevices{Gpus(2), true}));
+  EXPECT_EQ(of({two, {"", 0}}), (RequestedDevices{Gpus(2), true}));
+  const DeviceRequest absurd{kDriver, std::numeric_limits<int64_t>::max()};
+  EXPECT_EQ(of({absurd, absurd}), (RequestedDevices{kMostClaimedGpus}));
 }
 
 }  // namespace

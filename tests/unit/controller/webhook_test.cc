@@ -83,6 +83,27 @@ TEST_F(WebhookTest, PatchesAGpuPodAndWarnsItsCreator) {
   ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
 }
 
+TEST_F(WebhookTest, APodIsSizedByTheGpusOfItsClaimsIfTheyCount) {
+  constexpr std::string_view kClaiming =
+      R"({"metadata":{"name":"p"},"spec":{"schedulerName":"synergy-scheduler",
+          "resourceClaims":[{"name":"gpus","resourceClaimTemplateName":"two"}],
+          "containers":[{"name":"t","resources":{"claims":[{"name":"gpus"}]}}]}})";
+  EXPECT_THAT(Pod(Review(kClaiming)).body, Not(HasSubstr("patch")));
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"no_gpus\"} 1");
+  Webhook counting{{},
+                   view,
+                   gangs,
+                   clock,
+                   log,
+                   metrics,
+                   [](const std::string& pod_namespace, const std::string& name) {
+                     EXPECT_EQ(pod_namespace + "/" + name, "team/two");
+                     return std::optional(Gpus(2));
+                   }};
+  counting.ReviewPod({"POST", "/mutate-pod", "", "application/json", Review(kClaiming)});
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
+}
+
 // Returns a pod of a Job whose pods train together.
 std::string MemberPod(std::string_view more, std::string_view scheduler) {
   return fmt::format(

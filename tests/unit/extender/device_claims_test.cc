@@ -36,6 +36,19 @@ class DeviceClaimsTest : public ExtenderTest {
            R"("containers":[{"name":"train","resources":{"requests":{"cpu":"1","memory":"1G"}}}]}},)"
            R"("Nodes":null,"NodeNames":["plugin","dra"]})";
   }
+  // A pod that the webhook has sized. Its demand is 6 cores and 40 GB.
+  void PutManaged() {
+    state.UpsertResourceClaim(Claim(1));
+    Pod pod = MakePod("p", 0, 2, 10);
+    pod.devices = std::make_shared<const PodDevices>(PodDevices{.claims = {"claim"}});
+    auto fungible = std::make_shared<ManagedContainer>();
+    fungible->container = "train";
+    fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
+    fungible->demand = {Gpus(0), Cores(6), GB(40)};
+    pod.fungible = std::move(fungible);
+    api.Put(std::move(pod));
+    state.UpsertPod(api.pod("p"));
+  }
   static constexpr const char* kNamed =
       R"("resourceClaims":[{"name":"gpus","resourceClaimName":"claim"}],)";
 };
@@ -60,6 +73,21 @@ TEST_F(DeviceClaimsTest, LeavePodsWithoutGpusAlone) {
   nic.requests[0].device_class = "nic";
   state.UpsertResourceClaim(nic);
   EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr(R"("NodeNames":["plugin","dra"])"));
+}
+
+TEST_F(DeviceClaimsTest, GetTheirDemandAtBindAlthoughTheirRequestsHaveNoGpus) {
+  PutManaged();
+  EXPECT_EQ(extender.Bind(BindArgs(api.pod("p"), "dra")), kBound);
+  EXPECT_THAT(api.calls(), ::testing::ElementsAre("resize p cpu 6, memory 40G", "bind p dra"));
+  EXPECT_EQ(FreeGpus("dra"), Gpus(1));
+}
+
+TEST_F(DeviceClaimsTest, GetTheirRequestsBackWhenTheBindFails) {
+  PutManaged();
+  api.Refuse("bind", {ErrorCode::kInvalid, "no"});
+  EXPECT_THAT(extender.Bind(BindArgs(api.pod("p"), "dra")), HasSubstr("no"));
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
+  EXPECT_EQ(FreeGpus("dra"), Gpus(2));
 }
 
 }  // namespace

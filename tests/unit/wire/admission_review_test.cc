@@ -43,6 +43,16 @@ std::string PodWith(std::string_view resources, std::string_view more = "",
 constexpr std::string_view kPlain =
     R"({"requests":{"nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"}})";
 
+constexpr std::string_view kClaiming =
+    R"({"metadata":{"name":"p"},"spec":{"resourceClaims":[
+        {"name":"a","resourceClaimTemplateName":"two-gpus"},
+        {"name":"b","resourceClaimTemplateName":"nic"},
+        {"name":"c","resourceClaimName":"shared"}],
+      "containers":[
+        {"name":"log","resources":{"requests":{"cpu":"100m"},"claims":[{"name":"c"}]}},
+        {"name":"train","resources":{"requests":{"cpu":"1"},
+                                     "claims":[{"name":"b"},{"name":"a","request":"gpus"}]}}]}})";
+
 AdmissionDecision Managed(Enforcement enforcement = Enforcement::kShared) {
   AdmissionFigures figures;
   figures.container = 1;
@@ -632,6 +642,18 @@ TEST(JobReviewTest, ProblemsAreNamed) {
       JobReview::Read(ReviewOf(JobWith(kQueued, PodWith(kPlain)), "v1", "UPDATE"), kGpu);
   ASSERT_TRUE(update);
   EXPECT_EQ(update->problem_kind(), "operation");
+}
+
+TEST(AdmissionReviewTest, ContainersHaveTheTemplatesOfTheirClaims) {
+  const PodToAdmit pod = ReadReview(kClaiming).pod();
+  EXPECT_TRUE(pod.gpu_containers.empty());
+  ASSERT_EQ(pod.claiming_containers.size(), 1U);
+  const ClaimingContainer& found = pod.claiming_containers.front();
+  EXPECT_EQ(found.container.index, 1U);
+  EXPECT_EQ(found.container.name, "train");
+  EXPECT_EQ(found.container.asks.cpu_request, Cores(1));
+  EXPECT_EQ(found.templates, (std::vector<std::string>{"two-gpus", "nic"}));
+  EXPECT_EQ(found.beside.cpu, MilliCpu(100));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/devices/device_objects.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::wire {
@@ -44,6 +45,14 @@ TEST(ResourceClaimsTest, HaveTheirRequestsAndDevices) {
   EXPECT_THAT(claim.devices, ElementsAre(AllocatedDevice{"gpu.nvidia.com", "n1", "gpu-0"},
                                          AllocatedDevice{"gpu.nvidia.com", "n1", "gpu-1", true}));
   EXPECT_FALSE(Only<ResourceClaim>(R"("spec":{},"status":{})").allocated);
+}
+
+TEST(ResourceClaimsTest, TemplatesHaveTheRequestsOfTheirClaims) {
+  const auto made = Only<ResourceClaimTemplate>(R"(
+    "spec":{"metadata":{},"spec":{"devices":{"requests":[
+      {"name":"gpus","exactly":{"deviceClassName":"gpu.nvidia.com","count":2}}]}}})");
+  EXPECT_EQ(made.Key(), "team/a");
+  EXPECT_THAT(made.requests, ElementsAre(DeviceRequest{"gpu.nvidia.com", 2}));
 }
 
 TEST(ResourceClaimsTest, AbsurdOnesAreProblemsOfThemselvesAlone) {
