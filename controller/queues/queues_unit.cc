@@ -7,6 +7,7 @@
 
 #include "gavel/policies/policies.h"
 #include "kube/listing.h"
+#include "queues/empty_nodes.h"
 #include "wire/kueue/kueue.h"
 
 namespace synergy::controller {
@@ -30,6 +31,12 @@ ProfileCheckpoints AskCheckpoints(const ProfileStore& profiles) {
   };
 }
 
+PodRoom AskRoom(const ClusterState& state) {
+  return [&state](const Workload& workload, Gpus quota) {
+    return PodsOnEmptyNodes(*state.Snapshot(), workload, quota);
+  };
+}
+
 }  // namespace
 
 QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
@@ -47,7 +54,8 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
                      return shares.Find({}, gpus, product);
                    }),
       types_(type_speeds_, MakeGavelPolicy),
-      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()), types_),
+      planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()),
+               AskRoom(cluster.state()), types_),
       controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       trainer_watches_(*clients.any, reader, config.staleness_limit, clock, log),

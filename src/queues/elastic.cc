@@ -22,6 +22,7 @@ constexpr std::string_view kWhyStarts = "it fits beside the other jobs";
 constexpr std::string_view kWhyGrows = "more workers save more time here than in other jobs";
 constexpr std::string_view kWhyShrinks = "its workers save more time in other jobs";
 constexpr std::string_view kWhyOneSize = "it has a fixed number of workers";
+constexpr std::string_view kWhyCapped = "the nodes have no room for more of its pods";
 constexpr std::string_view kWhyNoRoom = "the least workers of earlier jobs leave no room";
 
 // Number of workers of each task: one way to divide the GPUs.
@@ -150,6 +151,7 @@ class WorkerDivider {
 std::string_view WhyWorkers(const ElasticTask& task, int workers) {
   if (workers == 0) return kWhyNoRoom;
   if (task.now > 0 && (task.stays || task.to_its_end)) return kWhyStays;
+  if (task.capped && workers == task.most && task.asks > workers) return kWhyCapped;
   if (task.least == task.most) return kWhyOneSize;
   if (task.now == 0) return kWhyStarts;
   if (workers > task.now) return kWhyGrows;

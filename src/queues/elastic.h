@@ -36,11 +36,13 @@ struct ElasticTask {
   std::string name;  // breaks ties
   int least = 1;     // workers
   int most = 1;
-  int now = 0;                 // 0: it waits
-  int asks = 0;                // as its author wrote; used if it waits and its speed is not known
+  int now = 0;  // 0: it waits
+  // As its author wrote, or what it has; used if it waits and its speed is not known.
+  int asks = 0;
   Gpus worker{1};              // GPUs of each
   bool stays = false;          // runs, and is not to be changed now
   bool to_its_end = false;     // runs, and cannot be suspended: it goes before all others
+  bool capped = false;         // `most` is what the nodes have room for
   std::optional<double> work;  // left to do, in the unit of which `speed` is the rate
   std::optional<SpeedCurve> speed;
   int64_t priority = 0;  // of its class

@@ -37,6 +37,7 @@ ElasticTask ElasticRounds::ToTask(const RoundSettings& settings, const RoundWork
   task.least = elastic.least;
   task.most = elastic.most;
   task.asks = elastic.workers;
+  task.capped = elastic.capped;
   task.priority = workload.own_priority;
   task.created = workload.created;
   if (workload.state == RoundState::kRuns) {

@@ -41,6 +41,8 @@ struct ElasticWorkload {
   int most = 1;
   // It runs, but must not be changed, for example because some of its workers are done.
   bool stays = false;
+  bool all_run = false;  // all of its pods do
+  bool capped = false;   // `most` is what the nodes have room for
   std::optional<double> target_loss;
 };
 

@@ -1,6 +1,7 @@
 #include "record/replayed_queues.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -32,6 +33,10 @@ ReplayedQueues::ReplayedQueues()
           },
           [this](const std::string& profile_namespace, const std::string& name) {
             return checkpoints_.contains(profile_namespace + "/" + name);
+          },
+          [this](const Workload& workload, Gpus /*quota*/) {
+            const auto found = room_.find(workload.uid);
+            return found == room_.end() ? std::numeric_limits<int64_t>::max() : found->second;
           },
           types_) {
   planner_.SetJournal(last_);
@@ -70,6 +75,10 @@ void ReplayedQueues::Take(const QueueChanges& changes) {
   for (const std::string& uid : changes.progress.removed) progress_.erase(uid);
   if (changes.checkpoints)
     checkpoints_ = {changes.checkpoints->begin(), changes.checkpoints->end()};
+  if (changes.room) {
+    room_.clear();
+    for (const RoomForPods& each : *changes.room) room_.emplace(each.workload, each.pods);
+  }
   if (changes.types) types_.Record(*changes.types);
 }
 

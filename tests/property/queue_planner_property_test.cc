@@ -208,7 +208,8 @@ class Cluster {
   Recording recording_;
   NoTypeChooser types_;
   QueuePlanner planner_{[this](const std::string& uid) { return ProgressOfPod(uid); },
-                        [](const std::string&, const std::string&) { return false; }, types_};
+                        [](const std::string&, const std::string&) { return false; },
+                        [](const Workload&, Gpus) { return int64_t{0}; }, types_};
   Writer writer_{*this};
 };
 

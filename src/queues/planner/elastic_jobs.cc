@@ -35,6 +35,16 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
       kCheckpointAnnotation);
 }
 
+// Lowers the most workers to those for which the nodes have room. It does not take any from a job
+// whose pods all run: they have their nodes, also if no other pod may go there any more.
+void Cap(ElasticWorkload& elastic, const auto& room) {
+  if (elastic.least >= elastic.most) return;
+  const int64_t least = std::max(elastic.least, elastic.all_run ? elastic.workers : 0);
+  const int64_t most = std::max(least, room());
+  elastic.capped = most < elastic.most;
+  if (elastic.capped) elastic.most = static_cast<int>(most);
+}
+
 }  // namespace
 
 void ElasticJobs::StartOver() { *this = {}; }
@@ -63,17 +73,21 @@ void ElasticJobs::Observe(const QueueObjects& objects, const ProfileCheckpoints&
   elastic.workers = static_cast<int>(object.pods);
   elastic.least = static_cast<int>(job->least);
   elastic.most = static_cast<int>(job->most);
+  elastic.all_run = runs_since.has_value();
   elastic.stays = job->succeeded > 0 || job->workers != object.pods;
   elastic.target_loss = job->target_loss;
   const Duration settling = std::min(kLongestSettling, settings.round / 2);
   if (runs_since && now - *runs_since >= settling) rounds_.See(elastic.job, elastic.workers, sight);
 }
 
-RoundDecision ElasticJobs::Decide(const RoundSettings& settings, Gpus quota,
+RoundDecision ElasticJobs::Decide(const RoundSettings& settings, Gpus quota, const PodRoom& room,
                                   const QueuedWorkloads& queue, bool begins, WallTime now) {
   std::vector<ElasticWorkload> elastic;
   elastic.reserve(queue.size());
-  for (const QueuedWorkload& workload : queue) elastic.push_back(workload.elastic);
+  for (const QueuedWorkload& workload : queue) {
+    elastic.push_back(workload.elastic);
+    if (begins) Cap(elastic.back(), [&] { return room(*workload.object, quota); });
+  }
   return rounds_.Decide(settings, quota, RoundsOf(queue), elastic, begins, now);
 }
 

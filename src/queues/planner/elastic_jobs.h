@@ -8,10 +8,14 @@
 // A waiting job is resized before it gets its place in the queue. Jobs of other kinds keep their
 // size.
 //
+// No job gets more workers than the empty nodes have room for, unless all of them run already.
+//
 // Threading: one owner. Pure.
 // Failures: a change that was not written is due again for a minute; a change that the API server
 // refused is not tried again before the next round. Records are lost with the process.
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +30,10 @@
 #include "queues/rounds.h"
 
 namespace synergy {
+
+// Returns how many pods of the workload the nodes have room for, as PodsOnEmptyNodes() does
+// (queues/empty_nodes.h). `quota`: of its ClusterQueue.
+using PodRoom = std::function<int64_t(const Workload& workload, Gpus quota)>;
 
 // A change of the number of workers of a Job.
 struct WorkersWrite {
@@ -47,8 +55,8 @@ class ElasticJobs {
                const RoundSettings& settings, std::optional<WallTime> runs_since,
                const ElasticSight& sight, WallTime now, QueuedWorkload& workload,
                std::vector<JobNotice>& notices);
-  RoundDecision Decide(const RoundSettings& settings, Gpus quota, const QueuedWorkloads& queue,
-                       bool begins, WallTime now);
+  RoundDecision Decide(const RoundSettings& settings, Gpus quota, const PodRoom& room,
+                       const QueuedWorkloads& queue, bool begins, WallTime now);
   // Returns the changes that are due for workloads in `state`, jobs that shrink before jobs that
   // grow.
   std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,

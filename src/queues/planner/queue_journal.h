@@ -61,6 +61,14 @@ struct TypeDecision {
   bool operator==(const TypeDecision&) const = default;
 };
 
+// For how many pods of a workload the nodes have room.
+struct RoomForPods {
+  std::string workload;  // UID
+  int64_t pods = 0;
+
+  bool operator==(const RoomForPods&) const = default;
+};
+
 struct QueueChanges : QueueKinds<ObjectChanges> {
   bool watches_train_jobs = false;
   bool elastic = false;
@@ -68,6 +76,7 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   // The profiles with checkpoints, of those that were asked for; nullopt: the same as before.
   std::optional<std::vector<std::string>> checkpoints;
   std::optional<std::vector<TypeDecision>> types;  // nullopt: the same as before
+  std::optional<std::vector<RoomForPods>> room;    // nullopt: the same as before, or not asked for
 };
 
 namespace queue_step {

@@ -85,13 +85,18 @@ struct QueuePlanner::Pass {
   std::set<std::string> elastic_jobs;  // UIDs
 };
 
-QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types)
-    : progress_(std::move(progress)), checkpoints_(std::move(checkpoints)), types_(types) {}
+QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, PodRoom room,
+                           TypeChooser& types)
+    : progress_(std::move(progress)),
+      checkpoints_(std::move(checkpoints)),
+      room_(std::move(room)),
+      types_(types) {}
 
 void QueuePlanner::SetJournal(QueueJournal& journal) {
   recording_ = std::make_unique<QueueRecording>(journal);
   progress_ = recording_->Noting(std::move(progress_));
   checkpoints_ = recording_->Noting(std::move(checkpoints_));
+  room_ = recording_->Noting(std::move(room_));
 }
 
 void QueuePlanner::StartOver() {
@@ -252,7 +257,8 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
   const WallTime now = pass.at.wall;
   const RoundDecision decision =
       policy.rounds->IsElastic()
-          ? elastic_.Decide(policy.rounds->settings(), cluster_queue.quota, queue, begins, now)
+          ? elastic_.Decide(policy.rounds->settings(), cluster_queue.quota, room_, queue, begins,
+                            now)
           : policy.rounds->Decide(cluster_queue.quota, RoundsOf(queue), begins, now);
   for (const size_t index : decision.order) {
     const bool waits = queue[index].round.state == RoundState::kWaits;

@@ -39,7 +39,8 @@ namespace synergy {
 class QueuePlanner {
  public:
   // References outlive this.
-  QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, TypeChooser& types);
+  QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, PodRoom room,
+               TypeChooser& types);
 
   // Reports every call below to `journal`, which outlives this. To be called once, before the
   // others.
@@ -81,6 +82,7 @@ class QueuePlanner {
 
   ProgressOf progress_;
   ProfileCheckpoints checkpoints_;
+  PodRoom room_;
   TypeChooser& types_;
   ElasticJobs elastic_;
   WorkloadLedger ledger_;

@@ -38,6 +38,14 @@ ProfileCheckpoints QueueRecording::Noting(ProfileCheckpoints checkpoints) {
   };
 }
 
+PodRoom QueueRecording::Noting(PodRoom room) {
+  return [this, room = std::move(room)](const Workload& workload, Gpus quota) {
+    const int64_t answer = room(workload, quota);
+    room_.push_back({workload.uid, answer});
+    return answer;
+  };
+}
+
 void QueueRecording::Chose(const std::string& policy, const Result<>& decided,
                            std::span<const TypedWorkload> workloads, const TypeChooser& types) {
   TypeDecision& decision = types_.emplace_back();
@@ -76,6 +84,8 @@ void QueueRecording::Planned(const QueueObjects& objects, Moment at, QueuePlan p
   known_checkpoints_ = std::exchange(checkpoints_, {});
   if (types_ != known_types_) changes.types = types_;
   known_types_ = std::exchange(types_, {});
+  if (!room_.empty() && room_ != known_room_) changes.room = known_room_ = room_;
+  room_.clear();
 
   std::map<std::string, RoundPolicyStatus> statuses;
   for (const PolicyStatusWrite& write : step.plan.statuses)

@@ -13,6 +13,7 @@
 
 #include "core/clock.h"
 #include "core/result.h"
+#include "queues/planner/elastic_jobs.h"
 #include "queues/planner/queue_journal.h"
 #include "queues/planner/queue_plan.h"
 #include "queues/planner/type_chooser.h"
@@ -31,6 +32,7 @@ class QueueRecording {
   // Return the same source, whose answers are noted. They must not outlive this.
   ProgressOf Noting(ProgressOf progress);
   ProfileCheckpoints Noting(ProfileCheckpoints checkpoints);
+  PodRoom Noting(PodRoom room);
   // Notes the decision of `types` about the workloads of a policy.
   void Chose(const std::string& policy, const Result<>& decided,
              std::span<const TypedWorkload> workloads, const TypeChooser& types);
@@ -57,11 +59,13 @@ class QueueRecording {
   std::map<std::string, ProgressReport> reports_;  // by UID
   std::set<std::string> checkpoints_;              // "team/resnet50"
   std::vector<TypeDecision> types_;
+  std::vector<RoomForPods> room_;
   // As of the last plan.
   QueueKinds<Known> known_;
   Known<ProgressReport> progress_;
   std::set<std::string> known_checkpoints_;
   std::vector<TypeDecision> known_types_;
+  std::vector<RoomForPods> known_room_;
   std::map<std::string, RoundPolicyStatus> statuses_;  // by the policy's UID
 };
 

@@ -17,6 +17,7 @@
 
 #include "allocation/fair_share.h"
 #include "gavel/policies/job_order.h"
+#include "queues/empty_nodes.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
 #include "sim/cluster/job_pods.h"
@@ -223,8 +224,11 @@ class ProductSimulation {
       if (ChoosesTypes()) SetUpTypes();
       queue_.emplace(
           *options_.queue, options_.pod_namespace, quota,
-          [this](const std::string& uid) { return LogOf(uid); }, types_ ? &*types_ : nullptr,
-          present());
+          [this](const std::string& uid) { return LogOf(uid); },
+          [this](const Workload& workload, Gpus of_queue) {
+            return PodsOnEmptyNodes(*state_.Snapshot(), workload, of_queue);
+          },
+          types_ ? &*types_ : nullptr, present());
       queue_->SetFaults(faults_);
     }
     if (!options_.baseline) {
@@ -287,15 +291,6 @@ class ProductSimulation {
 
   // Returns the job's number of pods in the trace.
   int64_t PodCountOf(size_t job) const { return PodCount(trace_[job].gpus, MostPodGpus()); }
-
-  // Returns how many of the job's pods the nodes have room for when they are empty. Kueue counts
-  // GPUs, and would grant a job with pods of 3 GPUs a quota that nodes with 4 cannot fill.
-  int64_t MostPodsOf(size_t job) const {
-    const int64_t pod_gpus = trace_[job].gpus.count() / PodCountOf(job);
-    int64_t most = 0;
-    for (const auto& [name, node] : nodes_) most += node.allocatable.main.gpus.count() / pod_gpus;
-    return most;
-  }
 
   // Returns how much faster the job is with `workers` pods than with its own number.
   double FactorOf(size_t job, int64_t workers) const {
@@ -444,7 +439,7 @@ class ProductSimulation {
                         .model = trace_[job].model};
         if (IsElastic(job)) {
           queued.least = std::min(options_.elastic->least, queued.pods);
-          queued.most = std::max(std::min(options_.elastic->most, MostPodsOf(job)), queued.pods);
+          queued.most = std::max(options_.elastic->most, queued.pods);
         }
         queue_->Add(queued, present());
       } else if (auto made = MakePods(job); !made) {

@@ -104,7 +104,7 @@ struct ProductOptions {
   GpuSpeeds gpu_speeds;
   FaultRates faults;
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
-  // bounds, and what the empty nodes have room for narrows them. REQUIRES: queue->rounds.elastic.
+  // bounds. REQUIRES: queue->rounds.elastic.
   std::optional<ElasticWorkers> elastic;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.

@@ -113,14 +113,14 @@ Result<> ReadPolicy(std::string_view text, RoundSettings& settings) {
 }
 
 QueueDriver::QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
-                         ProgressOf progress, TypeChooser* types, Moment at)
+                         ProgressOf progress, PodRoom room, TypeChooser* types, Moment at)
     : job_namespace_(job_namespace),
       rounds_(*Rounds::Make(setup.rounds)),
       kueue_(setup.delays),
       types_(types == nullptr ? no_types_ : *types),
       planner_(
           std::move(progress), [](const std::string&, const std::string&) { return false; },
-          types_),
+          std::move(room), types_),
       began_(at),
       stepped_(at.now - kStepInterval) {
   kueue_.AddQueue(QueueOf(setup, job_namespace, quota));

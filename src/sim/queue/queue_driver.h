@@ -62,9 +62,10 @@ struct QueueJob {
 class QueueDriver {
  public:
   // REQUIRES: CheckQueue(setup). All jobs are of `job_namespace`. `progress` returns what the
-  // training of a pod logs. `types` outlives this; it may be null if the policy chooses no types.
+  // training of a pod logs, `room` the room for elastic jobs. `types` outlives this; it may be null
+  // if the policy chooses no types.
   QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
-              ProgressOf progress, TypeChooser* types, Moment at);
+              ProgressOf progress, PodRoom room, TypeChooser* types, Moment at);
   QueueDriver(const QueueDriver&) = delete;
   QueueDriver& operator=(const QueueDriver&) = delete;
 

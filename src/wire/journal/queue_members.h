@@ -208,6 +208,12 @@ void Members(auto& each, Like<TypeDecision> auto& decision) {
   each("turns", turns);
 }
 
+void Members(auto& each, Like<RoomForPods> auto& room) {
+  auto& [workload, pods] = room;
+  each("workload", workload);
+  each("pods", pods);
+}
+
 void Members(auto& each, auto& changes)
   requires requires {
     changes.put;
@@ -234,6 +240,7 @@ void Members(auto& each, Like<QueueChanges> auto& changes) {
   each("progress", changes.progress);
   each("checkpoints", changes.checkpoints);
   each("types", changes.types);
+  each("room", changes.room);
 }
 
 void Members(auto& each, Like<QueueOutcome> auto& outcome) {

@@ -8,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "queues/planner/queue_journal.h"
+#include "record/replay.h"
 #include "unit/controller/rounds_fixture.h"
+#include "wire/journal/queue_steps.h"
 
 namespace synergy::controller {
 namespace {
@@ -200,6 +203,72 @@ TEST_F(ElasticJobsTest, ASizeBeyondItsBoundsIsItsUsers) {
   StepFor(seconds(1));
   StartAll("a", 2);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+// Two nodes of 8 GPUs and a quota of all of them, for jobs whose pods have 3.
+class ElasticRoomTest : public ElasticJobsTest {
+ protected:
+  ElasticRoomTest() {
+    ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(16); });
+    for (const char* name : {"n1", "n2"})
+      state.UpsertNode(synergy::testing::MakeNode(name, {Gpus(8), Cores(32), GB(320)}));
+  }
+
+  void AddWide(const std::string& workload, int64_t workers) {
+    AddElastic(workload, workers);
+    Workload changed = Now(workload);
+    changed.gpus = Gpus(3 * workers);
+    changed.pod_gpus = Gpus(3);
+    Add(changed);
+    QueuedJob job = *objects.jobs.Find("team/" + changed.owner.name);
+    job.most = 10;
+    objects.jobs.Upsert(job);
+  }
+};
+
+TEST_F(ElasticRoomTest, AJobGetsNoMoreWorkersThanTheNodesHold) {
+  AddWide("a", 2);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  EXPECT_THAT(StepUntilRound(), Contains("job-a 2 -> 4 workers"));
+}
+
+TEST_F(ElasticRoomTest, AJobWithMoreWorkersThanTheNodesHoldGivesThemUp) {
+  AddWide("a", 5);
+  StepFor(seconds(1));
+  Start("a");
+  EXPECT_THAT(StepUntilRound(), Contains("job-a 5 -> 4 workers"));
+  EXPECT_THAT(events.lines(), Contains(HasSubstr("from 5 to 4 workers: the nodes have no room")));
+}
+
+TEST_F(ElasticRoomTest, AJobThatRunsKeepsItsWorkersWhenANodeIsCordoned) {
+  AddWide("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  Node cordoned = synergy::testing::MakeNode("n1", {Gpus(8), Cores(32), GB(320)});
+  cordoned.unschedulable = true;
+  state.UpsertNode(cordoned);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+TEST_F(ElasticRoomTest, ARecordingHasTheRoom) {
+  class Recording final : public QueueJournal {
+   public:
+    void Wrote(const QueueStep& step) override { text += wire::WriteQueueLine(step) + "\n"; }
+    std::string text = "{\"recording\":\"test\"}\n";
+  };
+  Recording recording;
+  planner.SetJournal(recording);
+  driver.StartOver();
+  AddWide("a", 5);
+  StepFor(seconds(1));
+  Start("a");
+  EXPECT_THAT(StepUntilRound(), Contains("job-a 5 -> 4 workers"));
+  StepUntilRound();
+  const auto report = record::Replay(recording.text);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(report->counts.at("QueuesPlanned").same, 600U);
+  EXPECT_TRUE(report->differences.empty()) << report->differences.front().replayed;
 }
 
 }  // namespace

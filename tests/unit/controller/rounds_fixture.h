@@ -18,6 +18,7 @@
 #include "controller/cluster/profile_store.h"
 #include "controller/queues/queue_controller.h"
 #include "gavel/policies/policies.h"
+#include "queues/empty_nodes.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
 #include "support/cluster_vocabulary.h"
@@ -151,6 +152,9 @@ class RoundsFixture : public ::testing::Test {
                        },
                        [this](const std::string& profile_namespace, const std::string& name) {
                          return checkpointing.contains(profile_namespace + "/" + name);
+                       },
+                       [this](const Workload& workload, Gpus quota) {
+                         return PodsOnEmptyNodes(*state.Snapshot(), workload, quota);
                        },
                        types};
   QueueController driver{objects, planner, kueue,  events, QueueController::kPatience,

@@ -1,0 +1,22 @@
+#pragma once
+
+// How many pods of a job the cluster's nodes hold. Kueue counts GPUs, and would grant a job with
+// pods of 3 GPUs a quota that nodes with 8 cannot fill.
+//
+// Apart because the planner gets the answers alone: a recording has no nodes. Threading: pure.
+
+#include <cstdint>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "core/units.h"
+#include "queues/kueue.h"
+
+namespace synergy {
+
+// Returns how many of the workload's pods fit on the nodes that it may use, if these are empty. It
+// may use schedulable nodes that its node selectors, affinities and GPU products allow; taints do
+// not count. `quota`: of its ClusterQueue. GPUs of the quota that no node has are those of nodes
+// that an autoscaler has yet to make. Their size is not known, so they count as one node.
+int64_t PodsOnEmptyNodes(const ClusterSnapshot& cluster, const Workload& workload, Gpus quota);
+
+}  // namespace synergy
