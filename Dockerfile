@@ -30,9 +30,10 @@ RUN if [ "$PROGRAMS" = source ]; then \
 
 # What all programs need to run; Debian's packages, so that scanners and updates know them.
 FROM ${BASE} AS runtime
-# The date that useradd notes: two builds then give the same bytes.
-ARG SOURCE_DATE_EPOCH
-RUN apt-get -qq update && \
+# The date that useradd notes: two builds then give the same bytes. Empty: today.
+ARG SOURCE_DATE_EPOCH=
+RUN [ -n "$SOURCE_DATE_EPOCH" ] || unset SOURCE_DATE_EPOCH; \
+    apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
       libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/* && \

@@ -155,6 +155,11 @@ make_base() {
   say "making $base"
   rm -rf "$system"
   debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
+  # With the fixes since the last point release, as Debian's own image.
+  printf 'deb http://deb.debian.org/%s main\n' 'debian bookworm' 'debian bookworm-updates' 'debian-security bookworm-security' \
+    >"$system/etc/apt/sources.list"
+  chroot "$system" sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq upgrade --yes' \
+    >>"$work/debootstrap.log" 2>&1 || die "the base's update failed: $work/debootstrap.log"
   rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
   # Files that name the machine, and the day on which accounts got no password, would differ each time.
   rm -f "$system"/etc/{hostname,resolv.conf,machine-id} "$system"/etc/*-

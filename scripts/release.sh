@@ -43,7 +43,12 @@ for step in programs archives images sbom chart notes provenance; do
 done
 if ((dry_run)); then
   "$here/release/registry.sh" "$out/registry" "$registry" &
-  trap 'kill $!' EXIT
+  serving=$!
+  trap 'kill $serving && wait $serving || true' EXIT
+  until curl --silent --fail --output /dev/null "http://$registry/v2/"; do
+    kill -0 $serving 2>/dev/null || die "the registry did not start: $(tail -1 "$out/registry.log")"
+    sleep 0.1
+  done
 fi
 for step in push sign; do
   say "== $step"

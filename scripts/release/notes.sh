@@ -16,6 +16,15 @@ usage() {
 }
 release_options usage "$@"
 
+# sizes IMAGE: prints how large the compressed layers of each architecture are.
+sizes() {
+  local folder=$layouts/$1
+  jq -r '.manifests[] | "\(.platform.architecture) \(.digest | sub(":"; "/"))"' "$folder/index.json" |
+    while read -r architecture manifest; do
+      jq -r --arg name "$architecture" '"\($name) \([.layers[].size] | add / 1e6 | ceil) MB"' "$folder/blobs/$manifest"
+    done | paste --serial --delimiters ';' | sed 's/;/, /g'
+}
+
 changes=$(awk -v heading="## $version" '/^## /{ inside = $0 == heading } inside && !/^## /' "$REPOSITORY/CHANGELOG.md")
 [[ $changes == *[![:space:]]* ]] || die "CHANGELOG.md has no section \"## $version\""
 {
@@ -24,7 +33,9 @@ changes=$(awk -v heading="## $version" '/^## /{ inside = $0 == heading } inside 
   printf 'helm install synergy oci://%s/charts/synergy --version %s \\\n  --namespace synergy-system --create-namespace --wait\n```\n' "$registry" "$version"
   printf '\nAn upgrade from an older version applies the kinds first:\n\n```sh\n'
   printf 'helm show crds oci://%s/charts/synergy --version %s | kubectl apply --server-side -f -\n```\n' "$registry" "$version"
-  printf '\n## Images\n\n| image | digest |\n| --- | --- |\n'
-  for image in "${RELEASE_IMAGES[@]}"; do printf '| %s:%s | %s |\n' "$(image_name "$image")" "$version" "$(digest_of_layout "$image")"; done
+  printf '\n## Images\n\n| image | digest | compressed |\n| --- | --- | --- |\n'
+  for image in "${RELEASE_IMAGES[@]}"; do
+    printf '| %s:%s | %s | %s |\n' "$(image_name "$image")" "$version" "$(digest_of_layout "$image")" "$(sizes "$image")"
+  done
 } >"$out/notes.md"
 say "wrote $out/notes.md"

@@ -16,13 +16,13 @@ usage() {
 }
 release_options usage "$@"
 
-jq -n --arg source "$source_url" --arg tag "$tag" --arg revision "$(release_revision)" --arg date "$(release_date)" \
+jq -n --arg source "$source_url" --arg tag "$tag" --arg revision "$(release_revision)" \
   --arg builder "${RELEASE_BUILDER:-$source_url/blob/$tag/RELEASING.md}" '
   {buildDefinition: {
      buildType: "\($source)/blob/\($tag)/scripts/release.sh",
      externalParameters: {source: $source, tag: $tag},
      resolvedDependencies: [{uri: "git+\($source)@refs/tags/\($tag)", digest: {gitCommit: $revision}}]},
-   runDetails: {builder: {id: $builder}, metadata: {startedOn: $date}}}' >"$assets/provenance.json"
+   runDetails: {builder: {id: $builder}}}' >"$assets/provenance.json"
 rm -f "$assets"/SHA256SUMS*
 (cd "$assets" && sha256sum -- * >"$out/SHA256SUMS" && mv "$out/SHA256SUMS" .)
 say "wrote $assets/SHA256SUMS"

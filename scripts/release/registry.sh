@@ -3,7 +3,7 @@ set -euo pipefail
 
 # usage: scripts/release/registry.sh FOLDER HOST:PORT
 #
-# Serves the registry of a dry run over HTTP, from its data in FOLDER, until it is ended.
+# Serves the registry of a dry run over HTTP, from its data in FOLDER, until it is ended. Its log is FOLDER.log.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/output.sh
@@ -15,10 +15,10 @@ mkdir -p "$1"
 # Its configuration is a file; the folder has it beside the data.
 cat >"$1/config.yml" <<YAML
 version: 0.1
-log: {level: fatal, accesslog: {disabled: true}}
+log: {level: error, accesslog: {disabled: true}}
 storage:
   filesystem: {rootdirectory: "$(realpath -- "$1")"}
   delete: {enabled: true}
 http: {addr: "$2"}
 YAML
-exec docker-registry serve "$1/config.yml"
+exec docker-registry serve "$1/config.yml" >"$1.log" 2>&1

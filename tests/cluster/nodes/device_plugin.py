@@ -65,14 +65,10 @@ class DevicePlugin:
         new.write_text(inventory(**what), encoding="utf-8")
         new.rename(self.file)
 
-    def pid_of(self, component):
-        status = json.loads(self.cluster.script("status", "--output", "json"))
-        return next(c["pid"] for c in status["components"] if c["component"] == component)
-
     def in_node(self, *command):
         """Runs the command in the node's mount namespace. Without nsenter's --pid the process is
         the command itself."""
-        return ["nsenter", "--target", str(self.pid_of("containerd-1")), "--mount", *command]
+        return ["nsenter", "--target", str(self.cluster.pid_of("containerd-1")), "--mount", *command]
 
     def start(self, ready=True, source=(), **environment):
         """Starts the plugin with the inventory file, or with `source`."""

@@ -101,6 +101,11 @@ class Cluster:
     def script(self, *arguments):
         return script(self.state, *arguments)
 
+    def pid_of(self, component):
+        """Returns the process of one of the cluster's components, such as containerd-1."""
+        status = json.loads(self.script("status", "--output", "json"))
+        return next(c["pid"] for c in status["components"] if c["component"] == component)
+
     @contextlib.contextmanager
     def controller(self, **sections):
         """Runs synergy-controller meanwhile, with other sections of its configuration than usual,
