@@ -31,7 +31,7 @@ CLUSTER_PROGRAMS = {
     "faults": {"synergy-extender"},
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},
-    **dict.fromkeys(("install", "v2_node"), PROGRAMS),
+    **dict.fromkeys(("install", "published", "v2_node"), PROGRAMS),
     **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"),
                     USUAL | {"synergy-node-agent"}),
 }
