@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/settings.h"
+#include "cli/text/amounts.h"
 #include "cluster/gang.h"
 #include "config/text_file.h"
 #include "core/rounding.h"
@@ -33,6 +34,29 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"call-fails", ReadNumber(rates.call_fails, 0, kMost)},
                        {"call-late", ReadDuration(rates.call_late)},
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
+}
+
+Result<> ReadCpuPods(std::string_view text, CpuPodLoad& load) {
+  constexpr std::string_view kUsage = "per-hour:60,cpu:4,memory:16GB,lasts:30m";
+  double cores = 0;
+  auto read = ReadSettings(text, ':', kUsage,
+                           {{"per-hour", ReadNumber(load.per_hour, 1e-3, 1e6)},
+                            {"cpu", ReadNumber(cores, 0.001, 1e6)},
+                            {"memory",
+                             [&load](std::string_view size) -> Result<> {
+                               const auto bytes = ParseSize(size);
+                               if (!bytes) return Fail(bytes.error());
+                               load.requests.memory = *bytes;
+                               return {};
+                             }},
+                            {"lasts", ReadDuration(load.lasts)}});
+  if (!read) return read;
+  load.requests.cpu = MilliCpu(std::llround(cores * 1000));
+  if (load.per_hour > 0 && cores > 0 && load.requests.memory > Bytes(0) &&
+      load.lasts > Duration::zero())
+    return {};
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("cpu-pods: write all of {}, each more than 0", kUsage));
 }
 
 Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
@@ -101,7 +125,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 4> kFeatures = {
+constexpr std::array<Feature, 5> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -113,6 +137,12 @@ constexpr std::array<Feature, 4> kFeatures = {
       "are at most; nodes lost, per node and day",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadFaults(settings, options.faults);
+      }},
+     {"cpu-pods", "per-hour:N,cpu:N,memory:SIZE,lasts:T",
+      "pods without GPUs that come and go: how many an hour, what each requests, and how long they "
+      "run on average",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadCpuPods(settings, options.cpu_pods);
       }},
      {"elastic", "least:N,most:N,serial:P",
       "the least and most pods of jobs under --policy fifo:Elastic, and the part of their work "
@@ -212,7 +242,7 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.add_option("--price", arguments.price, "price of a GPU for an hour, in a plan")
       ->check(CLI::Range(0.0, 1e6));
   command.option_defaults()->group("Scheduling");
-  command.add_option("--seed", arguments.seed, "of the faults, and of models drawn by --split")
+  command.add_option("--seed", arguments.seed, "of the faults, of cpu-pods, and of models drawn by --split")
       ->capture_default_str();
 }
 
@@ -237,7 +267,7 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     }
   }
   options.queue = *std::move(setup);
-  options.faults.seed = arguments.seed;
+  options.faults.seed = options.cpu_pods.seed = arguments.seed;
   for (const std::string& feature : arguments.with) {
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());

@@ -45,7 +45,7 @@ struct SimulateArguments {
   bool kueue = false;
   std::string queue_rounds;
   std::vector<std::string> with;  // "faults=call-fails:0.1"
-  uint64_t seed = 1;              // of the faults
+  uint64_t seed = 1;              // of the faults and the pods without GPUs
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
   std::string window;
@@ -91,6 +91,7 @@ struct SimulateOptions {
   std::optional<QueueSetup> queue;
   bool always_queues = false;
   FaultRates faults;
+  CpuPodLoad cpu_pods;
   std::optional<ElasticWorkers> elastic;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {

@@ -142,6 +142,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
       rounds.sizes.push_back(job.ideal.count() * static_cast<double>(job.gpus.count()));
   }
   product.faults = options.faults;
+  product.cpu_pods = options.cpu_pods;
   if (in_queue && product.queue->rounds.elastic) product.elastic = options.elastic;
   product.gpu_speeds = options.gpu_speeds;
   product.latencies = options.latencies;

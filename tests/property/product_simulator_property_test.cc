@@ -1,5 +1,6 @@
-// The simulated product under generated loads, with queues, faults and baselines: no node has more
-// allocated than it has, every job ends, and the same seed gives the same run.
+// The simulated product under generated loads, with queues, faults, pods without GPUs and
+// baselines: no node has more allocated than it has, every job ends, and the same seed gives the
+// same run.
 
 #include <chrono>
 #include <memory>
@@ -87,6 +88,14 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
   if (random.Below(2) == 0) options.faults.call_fails = 0.3 * random.Uniform();
   if (random.Below(2) == 0) options.faults.call_late = milliseconds(random.Below(5000));
   if (random.Below(2) == 0) options.faults.node_lost = 4;
+  if (random.Below(2) == 0) {
+    // They take no more than a quarter of the cluster, so that no job waits for ever.
+    const auto cores = static_cast<int64_t>(1 + random.Below(4));
+    options.cpu_pods = {.per_hour = static_cast<double>(1 + random.Below(20)),
+                        .requests = {Gpus(0), Cores(cores), GiB(2 * cores)},
+                        .lasts = seconds(60 + random.Below(300)),
+                        .seed = seed};
+  }
   options.limit = Seconds(60.0 * 24 * 3600);
   return options;
 }

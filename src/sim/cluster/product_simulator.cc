@@ -70,6 +70,8 @@ enum class EventKind : uint8_t {
   kNodeLost,
   kPodsDeleted,  // those of a lost node
   kNodeBack,
+  kCpuPodComes,
+  kCpuPodEnds,
 };
 
 struct Event {
@@ -214,6 +216,10 @@ class ProductSimulation {
       } else {
         GoOn(*pods_.Find(pod.uid));
       }
+    }
+    if (options_.cpu_pods.per_hour > 0) {
+      cpu_pods_.emplace(options_.cpu_pods);
+      Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
     }
     if (options_.live_profiles) {
       profiling_.emplace(published_, state_, pods_, running_, profiles_);
@@ -537,6 +543,31 @@ class ProductSimulation {
       Interrupt(index);
       again_.push_back(index);
     }
+    if (!cpu_pods_) return;
+    const std::set<std::string> uids = cpu_pods_->uids();
+    for (const std::string& uid : uids) {
+      if (pods_.Find(uid)->node != node) continue;
+      RemoveCpuPod(uid);
+      CreateCpuPod();
+    }
+  }
+
+  bool IsCpuPod(const std::string& uid) const {
+    return cpu_pods_ && cpu_pods_->uids().contains(uid);
+  }
+
+  void CreateCpuPod() {
+    const Pod pod = cpu_pods_->Come(options_.pod_namespace, present().wall);
+    pods_.Create(pod);
+    scheduler_.Add(pod, now_);
+  }
+
+  // REQUIRES: it has a node.
+  void RemoveCpuPod(const std::string& uid) {
+    running_.Stop(pods_.Find(uid)->node, uid, now_);
+    pods_.Remove(uid);
+    cpu_pods_->Go(uid);
+    Draw();
   }
 
   void ReturnNode(const std::string& name) {
@@ -626,6 +657,13 @@ class ProductSimulation {
         return DeletePodsOf(event.uid);
       case EventKind::kNodeBack:
         return ReturnNode(event.uid);
+      case EventKind::kCpuPodComes:
+        Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
+        return CreateCpuPod();
+      case EventKind::kCpuPodEnds:
+        if (IsCpuPod(event.uid) && !lost_.contains(pods_.Find(event.uid)->node))
+          RemoveCpuPod(event.uid);
+        return;
       case EventKind::kStarted:
         if (const SimulatedPod* pod = pods_.Find(event.uid); pod && lost_.contains(pod->node))
           return;
@@ -787,7 +825,11 @@ class ProductSimulation {
         }
       }
     }
-    progressed_ = now_;
+    if (IsCpuPod(pod.uid())) {
+      Plan(cpu_pods_->Lasts(), EventKind::kCpuPodEnds, pod.uid());
+    } else {
+      progressed_ = now_;
+    }
     if (queue_) queue_->RunPod(pod.uid(), present());
     running_.Start(pod.node, std::move(running), now_);
     if (profiling_) profiling_->OnReport(now_);
@@ -871,7 +913,7 @@ class ProductSimulation {
   }
 
   void Note(PlaceChange::Kind kind, const SimulatedPod& pod, const ResourceVector& amounts) {
-    if (!options_.keep_changes) return;
+    if (!options_.keep_changes || IsCpuPod(pod.uid())) return;
     std::optional<uint64_t> job;
     if (IsMeasured(pod.uid())) job = trace_[owners_.at(pod.uid()).job].id;
     run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
@@ -928,6 +970,7 @@ class ProductSimulation {
   const WallTime clocks_;  // wall time at the beginning
   AdmissionSettings admission_;
   Faults faults_;
+  std::optional<CpuPods> cpu_pods_;
   SimulatedScheduler scheduler_;
   SimulatedPods pods_;
   SimulatedKubelet kubelet_;

@@ -21,6 +21,7 @@
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/cpu_pods.h"
 #include "sim/faults.h"
 #include "sim/node_order.h"
 #include "sim/queue/gpu_speeds.h"
@@ -103,6 +104,7 @@ struct ProductOptions {
   // How fast the models are on the GPU products of the nodes. The product knows it by profiles.
   GpuSpeeds gpu_speeds;
   FaultRates faults;
+  CpuPodLoad cpu_pods;
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
   // bounds. REQUIRES: queue->rounds.elastic.
   std::optional<ElasticWorkers> elastic;

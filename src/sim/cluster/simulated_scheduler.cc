@@ -1,6 +1,7 @@
 #include "sim/cluster/simulated_scheduler.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,10 +27,13 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
 // The nodes that kube-scheduler's own filters leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
  public:
-  SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot) {
+  // `fits`: whether the pod has room there by kube-scheduler's count.
+  SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot,
+                const std::function<bool(const NodeState&)>& fits) {
     for (NodeIndex index = 0; index < snapshot.size(); ++index) {
       const NodeState& node = snapshot.node(index);
-      if (node.exists && Selects(pod, *node.detail)) names_.emplace_back(node.detail->name);
+      if (node.exists && Selects(pod, *node.detail) && fits(node))
+        names_.emplace_back(node.detail->name);
     }
   }
   size_t size() const override { return names_.size(); }
@@ -73,6 +77,7 @@ SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locali
       gangs_(state, ReserveRule{}, {}, GangTimes{}, std::move(locality), clock_, log_) {}
 
 void SimulatedScheduler::Add(const Pod& pod, Instant now) {
+  binding_.erase(pod.uid);
   if (pod.IsOfGang()) {
     GangState& gang = waiting_gangs_[pod.gang->name];
     gang.gpus += pod.requests.main.gpus;
@@ -83,6 +88,7 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
 }
 
 void SimulatedScheduler::Forget(const Pod& pod) {
+  binding_.erase(pod.uid);
   if (!pod.IsOfGang()) return queue_.Remove(pod.uid);
   const auto gang = waiting_gangs_.find(pod.gang->name);
   if (gang == waiting_gangs_.end()) return;
@@ -122,6 +128,7 @@ Gpus SimulatedScheduler::kept_waiting() const {
 }
 
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
+  if (!pod.waits()) binding_.erase(pod.uid());
   // New annotations do not bring back a pod that NodeResourcesFit has rejected.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
   const auto gang = pod.gang() ? waiting_gangs_.find(pod.gang()->name) : waiting_gangs_.end();
@@ -135,13 +142,16 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   const std::optional<SchedulingQueue::Candidate> candidate = queue_.Next(now);
   if (!candidate) return std::nullopt;
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
-  if (pod.IsOfGang()) return TryGang(*candidate, pod, now);
+  if (pod.IsOfGang()) return TryGang(*candidate, pod, pods, now);
   const auto snapshot = state_.Snapshot();
-  const Choice choice = Choose(pod, *snapshot, candidate->kind->looked_at);
+  const uint64_t looked_at = candidate->kind->looked_at;
+  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at)
+                                       : ChooseByRequests(pod, *snapshot, pods, looked_at);
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
   std::optional<Pod> planned;
-  if (choice.node) planned = Assume(pod, *snapshot, *choice.node, now);
+  if (choice.node) planned = Assume(pod, *snapshot, *choice.node, pods, now);
   if (planned) {
+    binding_.insert_or_assign(planned->uid, *planned);
     attempt.planned.push_back(*std::move(planned));
     queue_.Remove(candidate->uid);
     return attempt;
@@ -152,7 +162,8 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
 }
 
 SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::Candidate& candidate,
-                                                        const Pod& leader, Instant now) {
+                                                        const Pod& leader,
+                                                        const SimulatedPods& pods, Instant now) {
   const auto entry = waiting_gangs_.find(leader.gang->name);
   GangState& gang = entry->second;
   clock_.GoOnTo(now);
@@ -168,12 +179,13 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   attempt.known = candidate.kind->looked_at == snapshot->version() && !wait_is_over;
   if (!attempt.known) {
     std::optional<Duration> waits_for;
-    const std::vector<std::string> nodes = FilterGang(members, *snapshot, waits_for);
+    const std::vector<std::string> nodes = FilterGang(members, *snapshot, pods, waits_for);
     gang.waits_until.reset();
     if (waits_for) gang.waits_until = now + *waits_for;
-    attempt.planned = AssumeGang(members, nodes, now);
+    attempt.planned = AssumeGang(members, nodes, pods, now);
   }
   if (!attempt.planned.empty()) {
+    for (const Pod& pod : attempt.planned) binding_.insert_or_assign(pod.uid, pod);
     queue_.Remove(candidate.uid);
     waiting_gangs_.erase(entry);
     return attempt;
@@ -186,10 +198,13 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
 
 std::vector<std::string> SimulatedScheduler::FilterGang(
     const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
-    std::optional<Duration>& waits_for) {
+    const SimulatedPods& pods, std::optional<Duration>& waits_for) {
   std::vector<std::string> nodes;
   for (const auto& member : members) {
-    GangVerdict verdict = gangs_.Place(*member, SelectedNodes(*member, snapshot));
+    const SelectedNodes nodes_left(*member, snapshot, [&](const NodeState& node) {
+      return FitsByRequests(*member, node, pods);
+    });
+    GangVerdict verdict = gangs_.Place(*member, nodes_left);
     waits_for = verdict.waits_for;
     if (verdict.kind != GangVerdict::Kind::kPlaced) return {};
     nodes.push_back(std::move(verdict.text));
@@ -199,21 +214,29 @@ std::vector<std::string> SimulatedScheduler::FilterGang(
 
 std::vector<Pod> SimulatedScheduler::AssumeGang(
     const std::vector<std::shared_ptr<const Pod>>& members, const std::vector<std::string>& nodes,
-    Instant now) {
+    const SimulatedPods& pods, Instant now) {
   std::vector<std::shared_ptr<GangBind>> binds;
   for (size_t member = 0; member < nodes.size(); ++member) {
     binds.push_back(gangs_.BeginBind(members[member]->uid, nodes[member]));
   }
+  // The last member's bind releases all of them, unless a later member's place has moved an earlier
+  // one. Then kube-scheduler tries them again.
+  std::vector<std::optional<ResourceVector>> amounts;
+  for (const auto& bind : binds) {
+    const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*bind);
+    if (!outcome || !*outcome) return {};
+    amounts.push_back(**outcome);
+  }
   std::vector<Pod> planned;
   for (size_t member = 0; member < binds.size(); ++member) {
-    // The last member's bind releases all of them.
-    const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*binds[member]);
-    SYNERGY_CHECK(outcome && *outcome, "all binds of a gang that is held wait at one moment");
     const std::string& node = nodes[member];
-    Pod pod = PlanAtBind(*members[member], node, *state_.Snapshot(), ReserveRule{}, **outcome);
-    if (!state_.Assume(pod, node, now + kAssumeTimeout).assumed) {
+    const auto snapshot = state_.Snapshot();
+    Pod pod = PlanAtBind(*members[member], node, *snapshot, ReserveRule{}, amounts[member]);
+    if (!FitsByRequests(pod, snapshot->node(*snapshot->Find(node)), pods) ||
+        !state_.Assume(pod, node, now + kAssumeTimeout).assumed) {
       pod = *members[member];
-      state_.Assume(pod, node, now + kAssumeTimeout);  // its place is held
+      const bool assumed = state_.Assume(pod, node, now + kAssumeTimeout).assumed;
+      SYNERGY_CHECK(assumed, "a member of a gang that is let go has room in its place");
     }
     pod.node = node;
     planned.push_back(std::move(pod));
@@ -225,6 +248,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
 
 SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
+                                                      const SimulatedPods& pods,
                                                       uint64_t looked_at) const {
   Choice choice;
   using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
@@ -247,8 +271,9 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
     if (hold && hold->node == index) {
-      // The pod's own earlier share must not count against it.
-      consider(index, WithoutPod(node, pod.uid));
+      // The pod's own earlier share must not count against it. A pod without GPUs may have taken
+      // it.
+      if (FitsByRequests(pod, node, pods)) consider(index, WithoutPod(node, pod.uid));
     } else if (node.changed > looked_at) {
       consider(index, node);
     }
@@ -256,14 +281,57 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   return choice;
 }
 
+ResourceVector SimulatedScheduler::Counted(const std::string& node,
+                                           const SimulatedPods& pods) const {
+  ResourceVector counted = pods.CountedOn(node);
+  for (const auto& [uid, pod] : binding_) {
+    if (pod.node == node) counted += pod.requests.main;
+  }
+  return counted;
+}
+
+bool SimulatedScheduler::FitsByRequests(const Pod& pod, const NodeState& node,
+                                        const SimulatedPods& pods) const {
+  NodeState counted = node;
+  counted.requested = Counted(node.detail->name, pods);
+  return CheckFit(pod, counted).none();
+}
+
+SimulatedScheduler::Choice SimulatedScheduler::ChooseByRequests(const Pod& pod,
+                                                                const ClusterSnapshot& snapshot,
+                                                                const SimulatedPods& pods,
+                                                                uint64_t looked_at) const {
+  Choice choice;
+  using Score = std::pair<double, std::string_view>;  // the node's name
+  std::optional<Score> best;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    if (snapshot.node(index).changed <= looked_at) continue;
+    choice.looked = true;
+    NodeState node = snapshot.node(index);
+    if (!node.Schedulable() || !Selects(pod, *node.detail)) continue;
+    node.requested = Counted(node.detail->name, pods);
+    if (!CheckFit(pod, node).none()) continue;
+    const Score score{ScoreOf(node, order_.value_or(NodeOrder::kLeastAllocated)),
+                      snapshot.node(index).detail->name};
+    if (best && *best < score) continue;
+    best = score;
+    choice.node = index;
+  }
+  return choice;
+}
+
 std::optional<Pod> SimulatedScheduler::Assume(const Pod& pod, const ClusterSnapshot& snapshot,
-                                              NodeIndex node, Instant now) {
+                                              NodeIndex node, const SimulatedPods& pods,
+                                              Instant now) {
   const std::string& name = snapshot.node(node).detail->name;
   const Instant deadline = now + kAssumeTimeout;
   Pod planned = PlanAtBind(pod, name, snapshot, ReserveRule{});
-  if (!state_.Assume(planned, name, deadline).assumed) {
+  if (!FitsByRequests(planned, snapshot.node(node), pods) ||
+      !state_.Assume(planned, name, deadline).assumed) {
     planned = pod;
-    if (!state_.Assume(planned, name, deadline).assumed) return std::nullopt;
+    const bool assumed = state_.Assume(planned, name, deadline).assumed;
+    // kube-scheduler binds a pod without GPUs whatever the extender has reserved there.
+    if (!assumed && pod.UsesGpus()) return std::nullopt;
   }
   planned.node = name;
   return planned;

@@ -5,7 +5,9 @@
 // kube-scheduler checks requests first; if some node suits it, the extender's filter, ranking and
 // bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), by the same functions on
 // the same ClusterState. The members of a gang are filtered and bound one after the other by the
-// extender's own Gangs, all at the moment of the first.
+// extender's own Gangs, all at the moment of the first. The extender is not asked about pods
+// without GPUs: kube-scheduler places them by its own count of requests, which ignores reserved
+// places.
 //
 // Threading: one owner.
 
@@ -14,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,23 +77,33 @@ class SimulatedScheduler final : public PodWatcher {
     std::optional<NodeIndex> node;
     bool looked = false;  // some node had to be searched
   };
-  Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, uint64_t looked_at) const;
+  Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, const SimulatedPods& pods,
+                uint64_t looked_at) const;
+  // The choice for a pod without GPUs.
+  Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
+                          const SimulatedPods& pods, uint64_t looked_at) const;
+  // Returns whether the pod has room there by kube-scheduler's count, which has the pods whose
+  // binds are under way.
+  bool FitsByRequests(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
+  ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;
   struct GangState {
     std::string leader;                  // the pod that is in the queue
     Gpus gpus;                           // of all members
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };
-  Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader, Instant now);
+  Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader,
+                  const SimulatedPods& pods, Instant now);
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
   // gang waits before it may be spread further.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
-                                      const ClusterSnapshot& snapshot,
+                                      const ClusterSnapshot& snapshot, const SimulatedPods& pods,
                                       std::optional<Duration>& waits_for);
-  // Returns all of the gang's pods as they are to be bound.
+  // Returns all of the gang's pods as they are to be bound; empty if it has to be tried again.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
-                              const std::vector<std::string>& nodes, Instant now);
+                              const std::vector<std::string>& nodes, const SimulatedPods& pods,
+                              Instant now);
   std::optional<Pod> Assume(const Pod& pod, const ClusterSnapshot& snapshot, NodeIndex node,
-                            Instant now);
+                            const SimulatedPods& pods, Instant now);
 
   // The simulation has no log.
   class NoSink final : public LogSink {
@@ -105,6 +118,7 @@ class SimulatedScheduler final : public PodWatcher {
   Logger log_;
   Gangs gangs_;
   std::map<std::string, GangState> waiting_gangs_;  // by name
+  std::unordered_map<std::string, Pod> binding_;    // by UID, with their nodes
   SchedulingQueue queue_;
 };
 

@@ -48,6 +48,23 @@ TEST(ProductOptionsTest, RoundsAreThoseAskedFor) {
   EXPECT_TRUE(setup.strict);
 }
 
+TEST(ProductOptionsTest, PodsWithoutGpusAreDescribedWhole) {
+  EXPECT_EQ(Checked({}).cpu_pods.per_hour, 0);
+  SimulateArguments arguments;
+  arguments.with = {"cpu-pods=per-hour:60,cpu:0.5,memory:16GB,lasts:30m"};
+  arguments.seed = 9;
+  const CpuPodLoad load = Checked(arguments).cpu_pods;
+  EXPECT_EQ(load.per_hour, 60);
+  EXPECT_EQ(load.requests, (ResourceVector{Gpus(0), MilliCpu(500), Bytes(16'000'000'000)}));
+  EXPECT_EQ(load.lasts, minutes(30));
+  EXPECT_EQ(load.seed, 9U);
+  for (const char* wrong : {"cpu-pods=per-hour:60,cpu:4,memory:16GB", "cpu-pods=cpu:0",
+                            "cpu-pods=per-hour:60,cpu:4,memory:0GB,lasts:1m", "cpu-pods=often"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+}
+
 TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
   SimulateArguments arguments;
   arguments.with = {"elastic=most:8,serial:0.05"};

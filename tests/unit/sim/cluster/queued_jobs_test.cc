@@ -1,4 +1,5 @@
-// The product simulator with a queue, with faults, and with the baselines in place of Synergy.
+// The product simulator with a queue, with faults and pods without GPUs, and with the baselines in
+// place of Synergy.
 
 #include <algorithm>
 #include <chrono>
@@ -271,6 +272,51 @@ TEST_F(ElasticJobsTest, TheyNeedAQueueWithWorkersElastic) {
   EXPECT_FALSE(SimulateProduct(NodesOf(1, 2), jobs, profiles, options));
   options.queue.reset();
   EXPECT_FALSE(SimulateProduct(NodesOf(1, 2), jobs, profiles, options));
+}
+
+// A node with two GPUs, whose pods without GPUs want more CPU than it has.
+class CpuPodsTest : public ::testing::Test {
+ protected:
+  static SimulationRun RunBeside(const CpuPodLoad& load, const std::string& mechanism) {
+    ProductOptions options;
+    options.restart_cost = Duration::zero();
+    options.cpu_pods = load;
+    EXPECT_TRUE(SetMechanism(mechanism, options));
+    return RunWith(options, {JobOfModel(0, "frugal", 0, 3000), JobOfModel(1, "hungry", 600, 1000)},
+                   NodesOf(1, 2));
+  }
+  static CpuPodLoad Crowd() {
+    return {
+        .per_hour = 360, .requests = {Gpus(0), Cores(1), GiB(1)}, .lasts = std::chrono::minutes(5)};
+  }
+};
+
+TEST_F(CpuPodsTest, TheyTakeCpuThatAJobWouldGet) {
+  for (const char* mechanism : {"synergy", "synergy-strict", "proportional"}) {
+    const SimulationRun alone = RunBeside({}, mechanism);
+    const SimulationRun crowded = RunBeside(Crowd(), mechanism);
+    EXPECT_GT(crowded.jobs[1].finish.count(), alone.jobs[1].finish.count() + 30) << mechanism;
+    EXPECT_GT(crowded.cpu_utilisation, alone.cpu_utilisation) << mechanism;
+    EXPECT_LE(crowded.cpu_utilisation, 1) << mechanism;
+  }
+}
+
+TEST_F(CpuPodsTest, AJobWaitsForThoseThatAreThereAndNotForLaterOnes) {
+  CpuPodLoad load = Crowd();
+  load.requests.cpu = Cores(2);
+  load.per_hour = 20;
+  const SimulationRun run = RunBeside(load, "proportional");
+  EXPECT_GT(run.jobs[1].start.count(), 660);
+  EXPECT_GT(run.jobs[1].finish.count(), 0);
+}
+
+TEST_F(CpuPodsTest, OneThatNeverFitsHarmsNoJob) {
+  CpuPodLoad load = Crowd();
+  load.requests.cpu = Cores(100);
+  const SimulationRun alone = RunBeside({}, "proportional");
+  const SimulationRun run = RunBeside(load, "proportional");
+  for (size_t job = 0; job < run.jobs.size(); ++job)
+    EXPECT_NEAR(run.jobs[job].finish.count(), alone.jobs[job].finish.count(), 1) << job;
 }
 
 TEST(BaselineTest, ProportionalJobsHaveTheirFairShareWhateverElseIsThere) {
