@@ -242,7 +242,9 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.add_option("--price", arguments.price, "price of a GPU for an hour, in a plan")
       ->check(CLI::Range(0.0, 1e6));
   command.option_defaults()->group("Scheduling");
-  command.add_option("--seed", arguments.seed, "of the faults, of cpu-pods, and of models drawn by --split")
+  command
+      .add_option("--seed", arguments.seed,
+                  "of the faults, of cpu-pods, and of models drawn by --split")
       ->capture_default_str();
 }
 

@@ -774,6 +774,7 @@ class ProductSimulation {
       fungible.resized_by_us_alone |= fungible.requested != amounts;
       fungible.requested = fungible.in_force = fungible.set_aside = amounts;
     });
+    if (!AdmitsAll(as_planned.node)) return Refuse(uid);
     if (queue_) queue_->BindPod(uid, as_planned.node, present());
     Plan(options_.latencies.start, EventKind::kStarted, uid);
     Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
@@ -783,6 +784,27 @@ class ProductSimulation {
       place.bound_with += as_planned.requests.main;
     }
     Draw();
+  }
+
+  // Returns whether the node's kubelet has room for all pods that are bound to it.
+  bool AdmitsAll(const std::string& name) const {
+    const auto node = nodes_.find(name);
+    if (!cpu_pods_ || node == nodes_.end()) return true;
+    const ResourceVector free = node->second.allocatable.main - pods_.AllocatedOn(name);
+    return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
+  }
+
+  // The kubelet fails the pod (OutOfcpu, OutOfmemory): pods of two schedulers met, or a pod and a
+  // resize. Its owner creates another one; a job starts again as a whole.
+  void Refuse(const std::string& uid) {
+    if (IsCpuPod(uid)) {
+      RemoveCpuPod(uid);
+      CreateCpuPod();
+      return;
+    }
+    const size_t job = owners_.at(uid).job;
+    Interrupt(job);
+    again_.push_back(job);
   }
 
   void RunPod(const SimulatedPod& pod) {

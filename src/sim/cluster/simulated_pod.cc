@@ -40,4 +40,9 @@ ResourceVector SimulatedPod::CountedByKubeScheduler() const {
   return fungible ? besides_ + Held(*fungible) : besides_;
 }
 
+ResourceVector SimulatedPod::AllocatedByKubelet() const {
+  if (!fungible) return besides_;
+  return besides_ + (fungible->reported ? fungible->set_aside : fungible->requested);
+}
+
 }  // namespace synergy

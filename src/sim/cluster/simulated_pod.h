@@ -31,6 +31,8 @@ class SimulatedPod {
   Pod AsCounted() const;
   // Returns the amounts that kube-scheduler counts; it ignores announcements.
   ResourceVector CountedByKubeScheduler() const;
+  // Returns the amounts that a kubelet has set aside for the pod on its node.
+  ResourceVector AllocatedByKubelet() const;
 
   std::string node;
   // Spec, status and annotations of the container whose CPU and memory may be changed; none: no

@@ -8,7 +8,7 @@ void SimulatedPods::Create(const Pod& pod) {
   SimulatedPod& made = it->second;
   ++made.resource_version;
   ++writes_;
-  if (!made.waits()) Count(made.node, made.CountedByKubeScheduler());
+  if (!made.waits()) Add(made.node, AmountsOf(made));
   state_.UpsertPod(made.AsCounted());
 }
 
@@ -25,16 +25,16 @@ bool SimulatedPods::Update(const std::string& uid, const Change& change, bool of
   if (it == pods_.end()) return false;
   SimulatedPod& pod = it->second;
   const bool waited = pod.waits();
-  const ResourceVector before = pod.CountedByKubeScheduler();
+  const Amounts before = AmountsOf(pod);
   change(pod);
   ++pod.resource_version;
   ++writes_;
-  const ResourceVector now = pod.CountedByKubeScheduler();
-  if (!waited) Count(pod.node, ResourceVector{} - before);
-  if (!pod.waits()) Count(pod.node, now);
+  const Amounts now = AmountsOf(pod);
+  if (!waited) Subtract(pod.node, before);
+  if (!pod.waits()) Add(pod.node, now);
   state_.UpsertPod(pod.AsCounted());
   if (!of_status) watcher_.PodWritten(pod, *this);
-  if (!waited && LargerOf(now, before) != now) watcher_.RoomMade(pod);
+  if (!waited && LargerOf(now.counted, before.counted) != now.counted) watcher_.RoomMade(pod);
   return true;
 }
 
@@ -44,7 +44,7 @@ void SimulatedPods::Remove(const std::string& uid) {
   const SimulatedPod pod = it->second;
   pods_.erase(it);
   ++writes_;
-  if (!pod.waits()) Count(pod.node, ResourceVector{} - pod.CountedByKubeScheduler());
+  if (!pod.waits()) Subtract(pod.node, AmountsOf(pod));
   state_.RemovePod(uid);
   if (!pod.waits()) watcher_.RoomMade(pod);
 }
@@ -55,13 +55,31 @@ const SimulatedPod* SimulatedPods::Find(const std::string& uid) const {
 }
 
 ResourceVector SimulatedPods::CountedOn(const std::string& node) const {
-  const auto it = counted_on_.find(node);
-  return it == counted_on_.end() ? ResourceVector{} : it->second;
+  const auto it = on_nodes_.find(node);
+  return it == on_nodes_.end() ? ResourceVector{} : it->second.counted;
 }
 
-void SimulatedPods::Count(const std::string& node, const ResourceVector& amounts) {
-  counted_on_[node] += amounts;
-  counted_ += amounts;
+ResourceVector SimulatedPods::AllocatedOn(const std::string& node) const {
+  const auto it = on_nodes_.find(node);
+  return it == on_nodes_.end() ? ResourceVector{} : it->second.allocated;
+}
+
+SimulatedPods::Amounts SimulatedPods::AmountsOf(const SimulatedPod& pod) {
+  return {pod.CountedByKubeScheduler(), pod.AllocatedByKubelet()};
+}
+
+void SimulatedPods::Add(const std::string& node, const Amounts& amounts) {
+  Amounts& sum = on_nodes_[node];
+  sum.counted += amounts.counted;
+  sum.allocated += amounts.allocated;
+  counted_ += amounts.counted;
+}
+
+void SimulatedPods::Subtract(const std::string& node, const Amounts& amounts) {
+  Amounts& sum = on_nodes_[node];
+  sum.counted -= amounts.counted;
+  sum.allocated -= amounts.allocated;
+  counted_ -= amounts.counted;
 }
 
 }  // namespace synergy

@@ -46,18 +46,26 @@ class SimulatedPods {
   const SimulatedPod* Find(const std::string& uid) const;
   // The amounts of the bound pods: as kube-scheduler counts them, and with announcements.
   ResourceVector CountedOn(const std::string& node) const;
+  // Returns what the node's kubelet has set aside for them.
+  ResourceVector AllocatedOn(const std::string& node) const;
   const ResourceVector& counted() const { return counted_; }
   // Grows with every write.
   uint64_t writes() const { return writes_; }
 
  private:
   bool Update(const std::string& uid, const Change& change, bool of_status);
-  void Count(const std::string& node, const ResourceVector& amounts);
+  struct Amounts {
+    ResourceVector counted;    // by kube-scheduler
+    ResourceVector allocated;  // by the kubelet
+  };
+  static Amounts AmountsOf(const SimulatedPod& pod);
+  void Add(const std::string& node, const Amounts& amounts);
+  void Subtract(const std::string& node, const Amounts& amounts);
 
   ClusterState& state_;
   PodWatcher& watcher_;
   std::unordered_map<std::string, SimulatedPod> pods_;  // by uid
-  std::unordered_map<std::string, ResourceVector> counted_on_;
+  std::unordered_map<std::string, Amounts> on_nodes_;
   ResourceVector counted_;  // on all nodes
   uint64_t writes_ = 0;
 };
