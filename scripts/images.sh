@@ -153,7 +153,7 @@ update_base() {
   mirror=$(awk '$1 == "deb" { print $2; exit }' "$sources")
   cp "$sources" "$work/sources.list"
   printf 'deb %s main\n' "$mirror bookworm" "$mirror bookworm-updates" "$mirror-security bookworm-security" >"$sources"
-  if chroot "$1" sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq upgrade --yes' >>"$work/debootstrap.log" 2>&1; then return; fi
+  if chroot "$1" sh -c 'apt-get -qq -o APT::Update::Error-Mode=any update && DEBIAN_FRONTEND=noninteractive apt-get -qq upgrade --yes' >>"$work/debootstrap.log" 2>&1; then return; fi
   [[ -z $layouts ]] || die "the base's update failed: $work/debootstrap.log"
   warn "the base has no security fixes: $mirror-security cannot be read ($work/debootstrap.log)"
   cp "$work/sources.list" "$sources"
