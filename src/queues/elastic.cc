@@ -30,6 +30,9 @@ using WorkerCounts = std::vector<int>;
 
 bool IsKnownTask(const ElasticTask& task) { return task.speed && task.work; }
 
+// Returns the workers that a running task may keep: all, unless the nodes have no room for them.
+int KeepsAtMost(const ElasticTask& task) { return std::min(task.now, task.most); }
+
 double TimeLeftWith(const ElasticTask& task, int workers) {
   return *task.work / task.speed->At({.servers = 0, .workers = workers});
 }
@@ -112,8 +115,9 @@ class WorkerDivider {
       job.work_left = task.work.value_or(0);
       if (IsKnownTask(task)) job.speed = task.speed;
       job.worker = {static_cast<double>(task.worker.count())};
-      job.least_workers = holds ? task.now : task.least;
-      job.most_workers = pinned[index] ? task.now : std::max(task.most, job.least_workers);
+      job.least_workers = holds ? KeepsAtMost(task) : task.least;
+      job.most_workers =
+          pinned[index] ? KeepsAtMost(task) : std::max(task.most, job.least_workers);
     }
     const std::array capacity = {static_cast<double>(left.count())};
     const std::vector<Tasks> given = ServeGains(jobs, capacity);
@@ -125,7 +129,7 @@ class WorkerDivider {
     for (const size_t index : served) {
       const ElasticTask& task = tasks_[index];
       if (IsKnownTask(task) || division[index] == 0) continue;
-      const int has = task.now > 0 ? task.now : std::min(task.asks, task.most);
+      const int has = std::min(task.now > 0 ? task.now : task.asks, task.most);
       for (; division[index] < has && task.worker <= left; ++division[index]) left -= task.worker;
     }
     return division;

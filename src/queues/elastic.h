@@ -42,7 +42,7 @@ struct ElasticTask {
   Gpus worker{1};              // GPUs of each
   bool stays = false;          // runs, and is not to be changed now
   bool to_its_end = false;     // runs, and cannot be suspended: it goes before all others
-  bool capped = false;         // `most` is what the nodes have room for
+  bool capped = false;         // `most` is what the nodes have room for; it may be below `now`
   std::optional<double> work;  // left to do, in the unit of which `speed` is the rate
   std::optional<SpeedCurve> speed;
   int64_t priority = 0;  // of its class

@@ -98,6 +98,20 @@ TEST(DivideWorkersTest, MoreWorkersThanHelpAreNotTaken) {
   EXPECT_THAT(Divide({Elastic("a", 1, 1000, 0.25)}, 4), ElementsAre(2));
 }
 
+TEST(DivideWorkersTest, JobGivesUpWorkersForWhichTheNodesHaveNoRoom) {
+  ElasticTask capped = Elastic("a", 4, 1000);
+  capped.asks = 4;
+  capped.most = 3;
+  capped.capped = true;
+  ElasticTask unknown = capped;
+  unknown.speed.reset();
+  for (const ElasticTask& task : {capped, unknown}) {
+    const auto verdicts = DivideWorkers(std::vector{task}, Gpus(8), kRestart);
+    EXPECT_EQ(verdicts[0].workers, 3);
+    EXPECT_EQ(verdicts[0].why, "the nodes have no room for more of its pods");
+  }
+}
+
 TEST(DivideWorkersTest, JobOfUnknownSpeedKeepsUnneededWorkers) {
   ElasticTask unknown = Elastic("a", 3, 0);
   unknown.speed.reset();
