@@ -1,6 +1,7 @@
 // Loans of CPU (engine/tuner/loans.h) with the controller's driver and calls, on an in-memory API
-// server whose calls fail, succeed without an answer, or are the last of a process. Idle pods wake,
-// pods are deleted, others are bound into what the extender counts as free, at any time.
+// server whose calls fail, succeed without an answer, or are the last of a process, and with a
+// kubelet that does not make every growth. Idle pods wake, pods are deleted, others are bound into
+// what the extender counts as free, at any time.
 
 #include <algorithm>
 #include <chrono>
@@ -87,6 +88,9 @@ class World {
       case 9:
         Report();
         break;
+      case 10:
+        RefuseGrowth(number);
+        break;
     }
     IsNotOverAllocated();
   }
@@ -171,6 +175,19 @@ class World {
     if (api_.pod(*name).fungible) api_.SettleOnNode(*name);
     state_.UpsertPod(api_.pod(*name));
   }
+  // Its kubelet does not make a growth, for now or for good.
+  void RefuseGrowth(int number) {
+    const std::string* const name = Name(number);
+    if (name == nullptr) return;
+    const Pod pod = api_.pod(*name);
+    if (!pod.fungible || pod.fungible->requested.cpu <= pod.fungible->in_force.cpu) return;
+    api_.ChangeManaged(*name, [number](ManagedContainer& fungible) {
+      fungible.reported = true;
+      fungible.resize = number % 2 == 0 ? ResizeState::kInfeasible : ResizeState::kDeferred;
+      fungible.resize_message = "the node has no room";
+    });
+    state_.UpsertPod(api_.pod(*name));
+  }
   void KubeletCatchesUp() {
     for (size_t i = 0; i < names_.size(); ++i) Settle(static_cast<int>(i));
   }
@@ -248,7 +265,7 @@ class World {
 
 RC_GTEST_PROP(LoansProperty, NoNodeIsOverAllocatedAndLendersGetTheirOwnBack, ()) {
   const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
-      rc::gen::pair(rc::gen::inRange(0, 10), rc::gen::inRange(0, 20)));
+      rc::gen::pair(rc::gen::inRange(0, 11), rc::gen::inRange(0, 20)));
   World world;
   world.BeginLoans();
   for (const auto& [what, number] : steps) world.Do(what, number);
