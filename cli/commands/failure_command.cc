@@ -1,8 +1,6 @@
 #include "cli/commands/failure_command.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <deque>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +10,8 @@
 #include "cli/commands/log_file.h"
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
+#include "failure/log_findings.h"
+#include "failure/log_tail.h"
 #include "json/writer.h"
 
 namespace synergy::cli {
@@ -65,21 +65,12 @@ Result<OwnAct> ReadAct(const std::string& text) {
                                                text, fmt::join(names, ", ")));
 }
 
-std::optional<Duration> SinceIteration(const LogTail& log) {
-  const std::optional<WallTime> iteration = log.Progress().last_training;
-  if (!iteration) return std::nullopt;
-  for (auto line = log.lines().rbegin(); line != log.lines().rend(); ++line) {
-    if (line->time) return std::max(*line->time - *iteration, Duration::zero());
-  }
-  return std::nullopt;
-}
-
 Result<FailureFacts> ReadFacts(const FailureArguments& arguments) {
   FailureFacts facts{.exit_code = arguments.exit_code,
                      .reason = arguments.reason,
                      .message = arguments.message,
                      .conditions = arguments.conditions,
-                     .iterations = arguments.iterations.value_or(0),
+                     .iterations = arguments.iterations,
                      .shared_gpu = arguments.shared_gpu};
   // A signal's number, as Python and torchrun write it.
   if (facts.exit_code && *facts.exit_code < 0) facts.exit_code = kSignalBase - *facts.exit_code;
@@ -139,19 +130,12 @@ std::string ToJson(const std::optional<JobFailure>& failure) {
 Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments) {
   Result<FailureFacts> facts = ReadFacts(arguments);
   if (!facts) return Fail(facts.error());
-  std::deque<LogTail> logs;  // a deque does not move its elements
   for (const std::string& file : arguments.files) {
-    LogTail& log = logs.emplace_back();
+    LogTail log;
     const Result<> read = ReadLogFile(file, [&](std::string_view piece) { log.Feed(piece); });
     if (!read) return Fail(read.error());
     log.End();
-    facts->logs.push_back(&log);
-    if (!arguments.iterations) {
-      facts->iterations = std::max(facts->iterations, log.Progress().counted);
-    }
-    if (const std::optional<Duration> since = SinceIteration(log)) {
-      facts->since_iteration = std::max(facts->since_iteration.value_or(*since), *since);
-    }
+    facts->logs.push_back(ReadLog(log));
   }
   return Classify(*facts);
 }

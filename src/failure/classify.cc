@@ -7,7 +7,7 @@
 #include <re2/re2.h>
 
 #include "failure/evidence.h"
-#include "failure/log_findings.h"
+#include "failure/log_tail.h"
 #include "failure/rules.h"
 
 namespace synergy {
@@ -52,7 +52,12 @@ bool PrecedesCuda(Category category) {
 
 std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
   Duration window = kLongestXidWindow;
-  if (facts.since_iteration) window = std::min(window, *facts.since_iteration + kBeforeIteration);
+  std::optional<Duration> since_iteration;
+  for (const LogReading& log : facts.logs) {
+    if (log.since_iteration)
+      since_iteration = std::max(since_iteration.value_or(Duration::zero()), *log.since_iteration);
+  }
+  if (since_iteration) window = std::min(window, *since_iteration + kBeforeIteration);
   for (const CodeRule& rule : XidRules()) {
     if (IsHardware(rule.category) != hardware) continue;
     for (const SeenXid& seen : facts.xids) {
@@ -93,24 +98,23 @@ struct LogsVerdict {
 LogsVerdict ByLogs(const FailureFacts& facts) {
   std::optional<LogFinding> best;
   bool finished = !facts.logs.empty();
-  const auto take = [&](const LogTail& log) {
-    LogReading reading = ReadLog(log);
+  const auto take = [&](const LogReading& reading) {
     finished = finished && reading.finished;
     if (!reading.finding) return;
     const auto strength = [](const LogFinding& one) { return StrengthOf(one.rule->category); };
     if (!best || strength(*reading.finding) > strength(*best) ||
         (strength(*reading.finding) == strength(*best) && reading.finding->time && best->time &&
          *reading.finding->time < *best->time)) {
-      best = std::move(reading.finding);
+      best = reading.finding;
     }
   };
-  for (const LogTail* log : facts.logs) take(*log);
+  for (const LogReading& log : facts.logs) take(log);
   if (!best && !facts.message.empty()) {
     // The kubelet may copy the log's end into the message.
     LogTail message(ContainerLog::Form::kPlain);
     message.Feed(facts.message);
     message.End();
-    take(message);
+    take(ReadLog(message));
   }
   if (!best) return {std::nullopt, finished};
   return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
@@ -135,11 +139,17 @@ bool IsRemotePath(std::string_view line) {
   return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), remote);
 }
 
+int64_t IterationsOf(const FailureFacts& facts) {
+  int64_t most = 0;
+  for (const LogReading& log : facts.logs) most = std::max(most, log.iterations);
+  return facts.iterations.value_or(most);
+}
+
 Outcome Judge(const Verdict& verdict, const FailureFacts& facts) {
   Outcome outcome = verdict.outcome.value_or(EntryOf(verdict.category).outcome);
   const Category category = verdict.category;
   if ((category == Category::kProgramming || category == Category::kConfiguration) &&
-      facts.iterations > 0) {
+      IterationsOf(facts) > 0) {
     outcome.behaviour = Behaviour::kUnknown;
     outcome.advice = Advice::kRetry;
   }

@@ -7,7 +7,7 @@
 // of a gang counts before what the others met in consequence. Synergy's own doing changes the cause
 // of a category, never the category.
 //
-// Threading: pure. Time: proportional to the size of the logs' tails.
+// Threading: pure. Time: proportional to the size of the message.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 #include "core/clock.h"
 #include "failure/category.h"
-#include "failure/log_tail.h"
+#include "failure/log_findings.h"
 #include "failure/own_doing.h"
 
 namespace synergy {
@@ -32,13 +32,10 @@ struct FailureFacts {
   std::string message;                  // that goes with it
   std::vector<std::string> conditions;  // "TYPE/REASON" of the pod's or job's conditions
   std::vector<SeenXid> xids;            // of the pod's GPUs
-  int64_t iterations = 0;               // that were seen
-  // From the last iteration to the end; absent if not known.
-  std::optional<Duration> since_iteration;
-  bool shared_gpu = false;  // with another pod
+  std::optional<int64_t> iterations;    // that were seen; by the logs if absent
+  bool shared_gpu = false;              // with another pod
   std::vector<OwnAct> acts;
-  // One for each of the job's processes; they outlive the call.
-  std::vector<const LogTail*> logs;
+  std::vector<LogReading> logs;  // one for each of the job's processes
 };
 
 struct JobFailure {

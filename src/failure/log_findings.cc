@@ -383,6 +383,17 @@ class Reading {
 
 }  // namespace
 
-LogReading ReadLog(const LogTail& log) { return Reading(log).Conclude(); }
+LogReading ReadLog(const LogTail& log) {
+  LogReading reading = Reading(log).Conclude();
+  const TrainingProgress progress = log.Progress();
+  reading.iterations = progress.counted;
+  if (!progress.last_training) return reading;
+  for (auto line = log.lines().rbegin(); line != log.lines().rend(); ++line) {
+    if (!line->time) continue;
+    reading.since_iteration = std::max(*line->time - *progress.last_training, Duration::zero());
+    break;
+  }
+  return reading;
+}
 
 }  // namespace synergy

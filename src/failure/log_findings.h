@@ -4,9 +4,11 @@
 //
 // Threading: pure. Time: proportional to the size of the tail.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "core/clock.h"
 #include "failure/log_tail.h"
 #include "failure/rules.h"
 
@@ -24,6 +26,9 @@ struct LogReading {
   bool unexplained = false;
   // The log's last lines report an end, and nothing reports an error.
   bool finished = false;
+  int64_t iterations = 0;  // that the log shows
+  // From the last of them to the log's end; absent if not known.
+  std::optional<Duration> since_iteration;
 };
 
 // Looks at tracebacks first: of the last one that is no launcher's wrapper, and of a chain, the

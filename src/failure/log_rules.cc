@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "failure/rules.h"
@@ -354,5 +355,11 @@ constexpr std::array kRules = {
 }  // namespace
 
 std::span<const LogRule> LogRules() { return kRules; }
+
+const LogRule* LogRuleNamed(std::string_view name) {
+  const auto* const found = std::find_if(kRules.begin(), kRules.end(),
+                                         [name](const LogRule& rule) { return rule.name == name; });
+  return found == kRules.end() ? nullptr : found;
+}
 
 }  // namespace synergy

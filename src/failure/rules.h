@@ -37,6 +37,8 @@ struct LogRule {
 
 // In order: of the rules that match one exception, the first counts.
 std::span<const LogRule> LogRules();
+// Returns null if there is no such rule.
+const LogRule* LogRuleNamed(std::string_view name);
 
 // A report of Kubernetes: a container's or pod's reason, with its message; a condition.
 struct PlatformRule {

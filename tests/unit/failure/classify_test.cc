@@ -22,7 +22,7 @@ class ClassifyTest : public ::testing::Test {
     LogTail tail;
     tail.Feed(log);
     tail.End();
-    facts.logs.push_back(&tail);
+    facts.logs.push_back(ReadLog(tail));
     const std::optional<JobFailure> failure = Classify(facts);
     EXPECT_TRUE(failure);
     return failure.value_or(JobFailure{});
@@ -43,7 +43,8 @@ TEST_F(ClassifyTest, AHardwareFaultComesFirst) {
 
 TEST_F(ClassifyTest, AnXidCountsFromTwoMinutesBeforeTheLastIteration) {
   const auto at = [](Duration before_end) {
-    return FailureFacts{.exit_code = 1, .xids = {{79, before_end}}, .since_iteration = minutes(10)};
+    return FailureFacts{
+        .exit_code = 1, .xids = {{79, before_end}}, .logs = {{.since_iteration = minutes(10)}}};
   };
   EXPECT_EQ(CategoryOf(at(minutes(12))), Category::kGpuLost);
   EXPECT_EQ(CategoryOf(at(minutes(12) + seconds(1))), Category::kUnknown);
@@ -77,7 +78,8 @@ TEST_F(ClassifyTest, AnyMembersCauseComesBeforeWhatTheOthersMet) {
   LogTail last;
   last.Feed("2026-11-21T07:35:01Z " + std::string(kOutOfMemory));
   last.End();
-  const std::optional<JobFailure> failure = Classify({.exit_code = 1, .logs = {&first, &last}});
+  const std::optional<JobFailure> failure =
+      Classify({.exit_code = 1, .logs = {ReadLog(first), ReadLog(last)}});
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->category, Category::kGpuOom);
 }
@@ -89,7 +91,8 @@ TEST_F(ClassifyTest, EarliestOfEqualMembersCounts) {
   LogTail early;
   early.Feed("2026-11-21T07:05:01Z " + std::string(kImportError));
   early.End();
-  const std::optional<JobFailure> failure = Classify({.exit_code = 1, .logs = {&late, &early}});
+  const std::optional<JobFailure> failure =
+      Classify({.exit_code = 1, .logs = {ReadLog(late), ReadLog(early)}});
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->category, Category::kImport);
 }

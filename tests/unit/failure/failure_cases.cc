@@ -1,7 +1,6 @@
 #include "unit/failure/failure_cases.h"
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -121,13 +120,11 @@ std::vector<FailureCase> ReadFailureCases() {
 std::optional<JobFailure> ClassifyWith(const FailureCase& given,
                                        const std::vector<std::string>& logs) {
   FailureFacts facts = given.facts;
-  std::deque<LogTail> tails;
   for (const std::string& log : logs) {
-    LogTail& tail = tails.emplace_back();
+    LogTail tail;
     tail.Feed(log);
     tail.End();
-    facts.logs.push_back(&tail);
-    facts.iterations = std::max(facts.iterations, tail.Progress().counted);
+    facts.logs.push_back(ReadLog(tail));
   }
   return Classify(facts);
 }
