@@ -8,11 +8,13 @@
 #include "config/text_file.h"
 #include "controller/admission/admission_unit.h"
 #include "controller/cluster/api_clients.h"
+#include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/preemption/preemption_unit.h"
 #include "controller/profiles/profiles_unit.h"
 #include "controller/profiling/profiling_unit.h"
+#include "controller/progress/failures_unit.h"
 #include "controller/progress/progress_unit.h"
 #include "controller/queues/queues_unit.h"
 #include "controller/tuner/tuner_unit.h"
@@ -119,7 +121,20 @@ class RunningDaemon final : public Daemon {
         queues_(config_, opened_.clients, reader_, cluster_, progress_.store(), *events_,
                 leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
-                    clock, log, opened_.metrics->controller) {}
+                    clock, log, opened_.metrics->controller),
+        failures_(
+            config_, *opened_.clients.any, *opened_.clients.acting, reader_, cluster_.state(),
+            progress_.failures(), *events_, [this] { return leadership_.MayAct(); }, clock, log,
+            opened_.metrics->controller),
+        reporting_failures_(
+            {.may_act = [this] { return leadership_.MayAct() && cluster_.Complete(); },
+             .start_over = [this] { failures_.StartOver(); },
+             .step = [this](const std::stop_token& stop) { failures_.Look(true, stop); },
+             .every_look =
+                 [this](bool acts, const std::stop_token& stop) {
+                   if (!acts) failures_.Look(false, stop);
+                 }},
+            FailuresUnit::kLook, clock) {}
 
   ~RunningDaemon() override { Stop(); }
 
@@ -136,6 +151,8 @@ class RunningDaemon final : public Daemon {
     profiling_.Start();
     queues_.Start();
     preemption_.Start();
+    failures_.Start();
+    reporting_failures_.Start();
     // The servers last, and the probes' after the others: a replica that reports ready must already
     // answer reviews.
     if (const Result<> started = opened_.webhook_server->Start(); !started) return started;
@@ -162,6 +179,8 @@ class RunningDaemon final : public Daemon {
     admission_.Stop();
     queues_.Stop();
     preemption_.Stop();
+    reporting_failures_.Stop();
+    failures_.Stop();
     // The watches last: they feed stores of the units.
     cluster_.Stop();
   }
@@ -214,6 +233,8 @@ class RunningDaemon final : public Daemon {
   ProfilingUnit profiling_;
   QueuesUnit queues_;
   PreemptionUnit preemption_;
+  FailuresUnit failures_;
+  LeaderLoop reporting_failures_;
   bool stopped_ = false;
 };
 

@@ -34,6 +34,7 @@
 #include "nodeagent/memory/shrinker.h"
 #include "nodeagent/probes/cpu_quota.h"
 #include "nodeagent/probes/prober.h"
+#include "nodeagent/progress/failure_reader.h"
 #include "nodeagent/progress/metrics_page.h"
 #include "nodeagent/progress/progress_keeper.h"
 #include "nodeagent/progress/progress_server.h"
@@ -125,7 +126,9 @@ class RunningDaemon final : public Daemon {
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
-        stores_(shrinker_, node_pods_),
+        failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
+        pods_and_failures_(node_pods_, failures_),
+        stores_(shrinker_, pods_and_failures_),
         log_(log) {}
 
   ~RunningDaemon() override { Stop(); }
@@ -178,6 +181,10 @@ class RunningDaemon final : public Daemon {
       counting_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
       });
+      reading_failures_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(failures_.Step(), stop)) {
+        }
+      });
       // Probes slow pods down, so run them only if progress is measured.
       probing_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(prober_.Step(), stop)) {
@@ -196,8 +203,9 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    for (std::jthread* const thread : {&shrinking_, &keeping_, &looking_at_devices_,
-                                       &looking_at_gpus_, &following_, &counting_, &probing_}) {
+    for (std::jthread* const thread :
+         {&shrinking_, &keeping_, &looking_at_devices_, &looking_at_gpus_, &following_, &counting_,
+          &reading_failures_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -257,7 +265,9 @@ class RunningDaemon final : public Daemon {
   }
 
   NodeProgress ReadProgress() const {
-    return progress_.Report(config_.node_name, prober_.Readings());
+    NodeProgress progress = progress_.Report(config_.node_name, prober_.Readings());
+    progress.ended = failures_.Report();
+    return progress;
   }
 
   const config::NodeAgentConfig config_;
@@ -281,6 +291,8 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<DeviceGroups> device_groups_;
   DeviceKeeper devices_;
   Prober prober_;
+  FailureReader failures_;
+  BothStores pods_and_failures_;
   BothStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector> pods_;
@@ -291,6 +303,7 @@ class RunningDaemon final : public Daemon {
   std::jthread looking_at_gpus_;
   std::jthread following_;
   std::jthread counting_;
+  std::jthread reading_failures_;
   std::jthread probing_;
   bool stopped_ = false;
 };

@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include "cli/cluster/cluster_facts.h"
+#include "cli/cluster/failures.h"
 #include "cli/cluster/queue_facts.h"
+#include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
 #include "cli/views/explain.h"
 #include "cli/views/explain_job.h"
+#include "cli/views/failure_view.h"
 #include "cli/views/profile_list.h"
 #include "cli/views/queue_view.h"
 #include "cli/views/top.h"
@@ -20,8 +23,9 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kExplainHelp =
-    R"(Show the node and the amounts of a pod, the reasons, and what the pod waits for. For a job in a Kueue
-queue: whether it runs or waits, the reason, its place in the order, and its attained service.
+    R"(Show the node and the amounts of a pod, the reasons, and what the pod waits for. For a job: its failed
+attempts, each with its cause; in a Kueue queue also whether it runs or waits, the reason, its place in
+the order, and its attained service.
 
 examples:
   synergy explain pod train-0
@@ -36,6 +40,15 @@ queues that a RoundPolicy names.
 examples:
   synergy queue
   synergy queue train --output json)";
+
+constexpr const char* kFailuresHelp =
+    R"(Show how often pods failed, by category, queue and user (the label synergy.io/user, else the namespace),
+and the GPU hours of the runs that failed. `synergy explain job NAME` shows those of one job.
+
+examples:
+  synergy failures
+  synergy failures --all-namespaces --since 7d
+  synergy failures --output json)";
 
 constexpr const char* kTopHelp =
     R"(Show GPUs, CPU and memory per node or pod: allocated, wanted (demand) and above the fair share
@@ -75,7 +88,8 @@ ClusterCommands::ClusterCommands(CLI::App& app)
     : explain_(app.add_subcommand("explain", kExplainHelp)),
       top_(app.add_subcommand("top", kTopHelp)),
       profiles_(app.add_subcommand("profiles", kProfilesHelp)),
-      queue_(app.add_subcommand("queue", kQueueHelp)) {
+      queue_(app.add_subcommand("queue", kQueueHelp)),
+      failures_(app.add_subcommand("failures", kFailuresHelp)) {
   explain_->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME")
       ->required()
       ->expected(1, 2);
@@ -87,9 +101,11 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       ->add_option("name", profile_named_, "one of them, or export NAME")
       ->expected(1, 2);
   queue_->add_option("name", queue_named_, "a ClusterQueue");
-  for (CLI::App* command : {explain_, top_, profiles_, queue_}) AddCommon(*command);
-  for (CLI::App* command : {explain_, top_}) AddControllerOptions(*command, controller_);
-  for (CLI::App* command : {top_, profiles_}) {
+  failures_->add_option("--since", since_, "how far back, such as 90m, 24h or 7d")
+      ->capture_default_str();
+  for (CLI::App* command : {explain_, top_, profiles_, queue_, failures_}) AddCommon(*command);
+  for (CLI::App* command : {explain_, top_, failures_}) AddControllerOptions(*command, controller_);
+  for (CLI::App* command : {top_, profiles_, failures_}) {
     command->add_flag("-A,--all-namespaces", all_namespaces_, "from all namespaces");
   }
 }
@@ -104,7 +120,7 @@ void ClusterCommands::AddCommon(CLI::App& command) {
 bool ClusterCommands::Parsed() const { return !Name().empty(); }
 
 std::string ClusterCommands::Name() const {
-  for (const CLI::App* command : {explain_, top_, profiles_, queue_}) {
+  for (const CLI::App* command : {explain_, top_, profiles_, queue_, failures_}) {
     if (command->parsed()) return command->get_name();
   }
   return {};
@@ -113,6 +129,7 @@ std::string ClusterCommands::Name() const {
 Result<> ClusterCommands::Run() const {
   if (explain_->parsed()) return RunExplain();
   if (queue_->parsed()) return RunQueue();
+  if (failures_->parsed()) return RunFailures();
   return top_->parsed() ? RunTop() : RunProfiles();
 }
 
@@ -148,9 +165,9 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   auto facts = ReadQueues(*connection->client, connection->reader, connection->pod_namespace);
-  if (!facts) return Fail(facts.error());
+  if (!facts) return PrintAttempts(*connection, name, facts.error());
   const auto workload = FindJob(*facts, connection->pod_namespace, name);
-  if (!workload) return Fail(workload.error());
+  if (!workload) return PrintAttempts(*connection, name, workload.error());
   FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
   std::vector<wire::EventAboutPod> events;
   for (const std::string& uid : {(*workload)->uid, (*workload)->owner.uid}) {
@@ -170,7 +187,48 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   } else if (*job) {
     explanation.trainer_status = (*job)->trainer_status;
   }
+  const RecordedFailures failures =
+      ReadFailures(*connection->client, connection->reader, controller_.controller_namespace,
+                   connection->pod_namespace);
+  PrintNotes({failures.note});
+  explanation.attempts = AttemptsOf(
+      failures.histories, (*workload)->owner.name.empty() ? name : (*workload)->owner.name);
   Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
+  return {};
+}
+
+Result<> ClusterCommands::PrintAttempts(const Connection& connection, const std::string& name,
+                                        const Error& error) const {
+  // Without Kueue there are no Workloads.
+  if (error.code != ErrorCode::kNotFound) return Fail(error);
+  const RecordedFailures failures =
+      ReadFailures(*connection.client, connection.reader, controller_.controller_namespace,
+                   connection.pod_namespace);
+  const std::vector<FailedAttempt> attempts = AttemptsOf(failures.histories, name);
+  PrintNotes({failures.note});
+  if (attempts.empty()) return Fail(error);
+  Tree::List items;
+  for (const FailedAttempt& attempt : attempts) items.push_back(ToTree(attempt));
+  Print(output_, Tree::Members{{"attempts", std::move(items)}},
+        [&] { return AttemptsText(attempts, SystemClock().WallNow()); });
+  return {};
+}
+
+Result<> ClusterCommands::RunFailures() const {
+  const Result<Seconds> since = ParseDuration(since_);
+  if (!since) return Fail(ErrorCode::kInvalid, "--since: " + since.error().message);
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  const RecordedFailures facts =
+      ReadFailures(*connection->client, connection->reader, controller_.controller_namespace,
+                   all_namespaces_ ? "" : connection->pod_namespace);
+  PrintNotes({facts.note});
+  const WallTime now = SystemClock().WallNow();
+  const std::vector<FailureSum> sums =
+      SumFailures(facts.histories, now - std::chrono::duration_cast<Duration>(*since));
+  Tree::List items;
+  for (const FailureSum& sum : sums) items.push_back(ToTree(sum));
+  Print(output_, items, [&] { return FailureTable(sums, all_namespaces_, now); });
   return {};
 }
 

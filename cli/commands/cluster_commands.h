@@ -1,7 +1,7 @@
 #pragma once
 
-// The commands that query a cluster: explain, top, profiles and queue. Like kubectl's, they use the
-// user's kubeconfig and permissions, and nothing else.
+// The commands that query a cluster: explain, top, profiles, queue and failures. Like kubectl's,
+// they use the user's kubeconfig and permissions, and nothing else.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -32,14 +32,20 @@ class ClusterCommands {
   void AddCommon(CLI::App& command);
   Result<> RunExplain() const;
   Result<> RunExplainJob(const std::string& name) const;
+  // Prints the failed attempts of a job that has no Workload, which `error` says.
+  Result<> PrintAttempts(const Connection& connection, const std::string& name,
+                         const Error& error) const;
   Result<> RunQueue() const;
   Result<> RunTop() const;
   Result<> RunProfiles() const;
+  Result<> RunFailures() const;
 
   CLI::App* explain_;
   CLI::App* top_;
   CLI::App* profiles_;
   CLI::App* queue_;
+  CLI::App* failures_;
+  std::string since_ = "24h";
   std::vector<std::string> explained_;
   std::string top_of_;
   std::string queue_named_;

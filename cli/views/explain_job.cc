@@ -147,6 +147,8 @@ JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
 
 Tree ToTree(const JobExplanation& explanation) {
   const QueueView& queue = explanation.queue;
+  Tree::List attempts;
+  for (const FailedAttempt& attempt : explanation.attempts) attempts.push_back(ToTree(attempt));
   Tree::List remarks;
   for (const std::string& remark : explanation.remarks) remarks.emplace_back(remark);
   return Tree::Members{
@@ -163,6 +165,7 @@ Tree ToTree(const JobExplanation& explanation) {
                               {"gpus", queue.quota ? Tree(queue.quota->count()) : Tree()},
                               {"running", static_cast<int64_t>(queue.running)},
                               {"waiting", static_cast<int64_t>(queue.waiting)}}},
+      {"attempts", std::move(attempts)},
       {"events", ToTree(explanation.events)},
       {"remarks", std::move(remarks)}};
 }
@@ -203,6 +206,7 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
     text += fmt::format("Pods without a node: {} (`explain pod` says why)\n",
                         fmt::join(job.unplaced, ", "));
   }
+  text += AttemptsText(explanation.attempts, now);
   text += EventsText(explanation.events, now);
   for (const std::string& remark : explanation.remarks) text += fmt::format("Note: {}\n", remark);
   return text;

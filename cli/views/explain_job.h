@@ -11,6 +11,7 @@
 
 #include "cli/cluster/queue_facts.h"
 #include "cli/text/tree.h"
+#include "cli/views/failure_view.h"
 #include "cli/views/queue_view.h"
 #include "core/clock.h"
 #include "core/result.h"
@@ -26,6 +27,7 @@ struct JobExplanation {
   std::optional<TrainerStatus> trainer_status;  // unchecked report of a TrainJob
   std::vector<wire::EventAboutPod> events;      // Synergy's and Kueue's, the oldest first
   std::vector<std::string> remarks;             // advice for the user
+  std::vector<FailedAttempt> attempts;          // by time
 };
 
 // Finds the Workload of the job of that name and any kind, or the Workload of that name; an ended

@@ -48,28 +48,27 @@ Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, s
 
 }  // namespace
 
-Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(AgentDirectory& agents,
-                                                               ProgressStore& store,
-                                                               const ClusterState& state,
-                                                               metrics::ControllerMetrics& metrics,
-                                                               const Clock& clock, Logger& log,
-                                                               const PullSettings& settings) {
+Result<std::unique_ptr<ProgressPuller>> ProgressPuller::Create(
+    AgentDirectory& agents, ProgressStore& store, FailureReports& failures,
+    const ClusterState& state, metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
+    const PullSettings& settings) {
   auto keeping = MakeClient(settings, 1);
   if (!keeping) return Fail(keeping.error());
   auto closing = MakeClient(settings, 0);
   if (!closing) return Fail(closing.error());
-  return std::unique_ptr<ProgressPuller>(new ProgressPuller(agents, store, state, metrics, clock,
-                                                            log, settings, *std::move(keeping),
-                                                            *std::move(closing)));
+  return std::unique_ptr<ProgressPuller>(
+      new ProgressPuller(agents, store, failures, state, metrics, clock, log, settings,
+                         *std::move(keeping), *std::move(closing)));
 }
 
 ProgressPuller::ProgressPuller(AgentDirectory& agents, ProgressStore& store,
-                               const ClusterState& state, metrics::ControllerMetrics& metrics,
-                               const Clock& clock, Logger& log, const PullSettings& settings,
-                               std::unique_ptr<http::Client> keeping,
+                               FailureReports& failures, const ClusterState& state,
+                               metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
+                               const PullSettings& settings, std::unique_ptr<http::Client> keeping,
                                std::unique_ptr<http::Client> closing)
     : agents_(agents),
       store_(store),
+      failures_(failures),
       state_(state),
       metrics_(metrics),
       clock_(clock),
@@ -127,6 +126,7 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
       AcceptReports(std::move(reported->pods), agent.node, *state_.Snapshot());
   metrics_.CountProgressDropped("not_here", accepted.not_here);
   metrics_.CountProgressDropped("not_managed", accepted.not_managed);
+  failures_.Observe(agent.node, std::move(reported->ended), clock_.Now());
   store_.Observe(agent.node, reported->since, std::move(accepted.pods), clock_.Present());
   return {};
 }

@@ -18,6 +18,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/agent_directory.h"
+#include "controller/progress/failure_reports.h"
 #include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -53,21 +54,19 @@ struct PullSettings {
 class ProgressPuller {
  public:
   // All references outlive this. kInvalid: the certificates cannot be used.
-  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents,
-                                                        ProgressStore& store,
-                                                        const ClusterState& state,
-                                                        metrics::ControllerMetrics& metrics,
-                                                        const Clock& clock, Logger& log,
-                                                        const PullSettings& settings);
+  static Result<std::unique_ptr<ProgressPuller>> Create(
+      AgentDirectory& agents, ProgressStore& store, FailureReports& failures,
+      const ClusterState& state, metrics::ControllerMetrics& metrics, const Clock& clock,
+      Logger& log, const PullSettings& settings);
 
   void Start();
   // Queries all agents that are due, one after the other.
   void PullDue(const std::stop_token& stop);
 
  private:
-  ProgressPuller(AgentDirectory& agents, ProgressStore& store, const ClusterState& state,
-                 metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
-                 const PullSettings& settings, std::unique_ptr<http::Client> keeping,
+  ProgressPuller(AgentDirectory& agents, ProgressStore& store, FailureReports& failures,
+                 const ClusterState& state, metrics::ControllerMetrics& metrics, const Clock& clock,
+                 Logger& log, const PullSettings& settings, std::unique_ptr<http::Client> keeping,
                  std::unique_ptr<http::Client> closing);
 
   void Pull(Agent agent, const std::stop_token& stop);
@@ -76,6 +75,7 @@ class ProgressPuller {
 
   AgentDirectory& agents_;
   ProgressStore& store_;
+  FailureReports& failures_;
   const ClusterState& state_;
   metrics::ControllerMetrics& metrics_;
   const Clock& clock_;

@@ -48,7 +48,8 @@ Result<> ProgressUnit::Open() {
   if (!config_.progress.enabled) return {};
   const Result<PullSettings> settings = ToPullSettings(config_);
   if (!settings) return Fail(settings.error());
-  auto puller = ProgressPuller::Create(agents_, store_, state_, metrics_, clock_, log_, *settings);
+  auto puller =
+      ProgressPuller::Create(agents_, store_, failures_, state_, metrics_, clock_, log_, *settings);
   if (!puller) return Fail(puller.error());
   puller_ = *std::move(puller);
   return {};

@@ -11,6 +11,7 @@
 #include "cluster/state/cluster_state.h"
 #include "config/controller_config.h"
 #include "controller/progress/agent_directory.h"
+#include "controller/progress/failure_reports.h"
 #include "controller/progress/progress_answer.h"
 #include "controller/progress/progress_puller.h"
 #include "controller/progress/progress_server.h"
@@ -32,6 +33,7 @@ class ProgressUnit {
 
   AgentDirectory& agents() { return agents_; }
   ProgressStore& store() { return store_; }
+  FailureReports& failures() { return failures_; }
 
   // Reads the certificates for node agents if progress.enabled. kInvalid: they cannot be used.
   Result<> Open();
@@ -51,6 +53,7 @@ class ProgressUnit {
   metrics::ControllerMetrics& metrics_;
   AgentDirectory agents_;
   ProgressStore store_;
+  FailureReports failures_;
   ProgressAnswers answers_;
   std::unique_ptr<ProgressPuller> puller_;  // null without progress.enabled
   std::unique_ptr<ProgressServer> server_;  // null without progress.listen

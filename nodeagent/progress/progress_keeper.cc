@@ -478,7 +478,8 @@ void ProgressKeeper::Publish(const std::map<std::string, Kept>& kept,
 
 NodeProgress ProgressKeeper::Report(std::string node,
                                     const std::map<std::string, ProbeReading>& probes) const {
-  NodeProgress report{.node = std::move(node), .since = since_, .at = clock_.WallNow(), .pods = {}};
+  NodeProgress report{
+      .node = std::move(node), .since = since_, .at = clock_.WallNow(), .pods = {}, .ended = {}};
   const std::lock_guard lock(mutex_);
   for (const auto* const known : {&by_logs_, &by_files_, &by_counters_}) {
     for (const auto& [uid, progress] : *known) {

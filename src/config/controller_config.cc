@@ -107,6 +107,7 @@ Fields FieldsOf(ControllerConfig& config) {
       {"tuner", Tuner(config.tuner)},
       {"progress", Progress(config.progress)},
       {"profiling", Profiling(config.profiling)},
+      {"failures", Section({{"enabled", Truth(config.failures_enabled)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
       {"kueue",
        NotInChart(Section(

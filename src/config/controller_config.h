@@ -128,6 +128,9 @@ struct ControllerConfig {
 
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
+  // Whether failures of managed pods are reported: events, records, a metric (docs/failures.md).
+  // Changes no pod.
+  bool failures_enabled = true;
   // Whether pods are evicted for gangs of higher priority, and how long such a gang waits first
   // (docs/gangs.md).
   struct GangPreemption {

@@ -103,6 +103,12 @@ class ControllerMetrics::Impl {
   Counters& progress_dropped =
       MakeCounters(registry, "synergy_controller_progress_dropped_total",
                    "Pods in node agents' answers that were rejected, by reason.");
+  Counters& failures =
+      MakeCounters(registry, "synergy_failures_total", "Failures of managed pods, by category.");
+  prometheus::Counter& failures_dropped =
+      MakeCounters(registry, "synergy_controller_failures_dropped_total",
+                   "Failed pods that were not reported: too many of their namespace waited.")
+          .Add({});
   prometheus::Histogram& duration =
       MakeHistograms(registry, "synergy_controller_pod_review_duration_seconds",
                      "Duration from a complete review of a pod to its answer.")
@@ -155,6 +161,11 @@ void ControllerMetrics::CountProgressDropped(std::string_view reason, size_t pod
   if (pods == 0) return;
   Count(impl_->progress_dropped, "reason", reason, static_cast<double>(pods));
 }
+
+void ControllerMetrics::CountFailure(std::string_view category) {
+  Count(impl_->failures, "category", category);
+}
+void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 
 void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {
   impl_->read_gauges = std::move(read);

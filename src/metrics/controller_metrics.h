@@ -82,6 +82,11 @@ class ControllerMetrics {
   // Counts pods dropped from a node agent's report: "not_here", "not_managed".
   void CountProgressDropped(std::string_view reason, size_t pods);
 
+  // Counts a failed pod by its category (failure/category.h).
+  void CountFailure(std::string_view category);
+  // Counts failed pods that are not reported because too many of their namespace wait.
+  void CountFailureDropped();
+
   // Called at each scrape; set before the first.
   void SetGauges(std::function<ControllerGauges()> read);
 

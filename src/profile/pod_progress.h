@@ -13,6 +13,7 @@
 
 #include "core/clock.h"
 #include "core/units.h"
+#include "profile/log_evidence.h"
 
 namespace synergy {
 
@@ -119,6 +120,7 @@ struct NodeProgress {
   WallTime since{};  // when the agent started; a new agent counts from 0
   WallTime at{};     // when it looked
   std::vector<PodProgress> pods;
+  std::vector<EndedRun> ended;  // of the last minutes, the oldest first
 
   bool operator==(const NodeProgress&) const = default;
 };

@@ -72,12 +72,31 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
   each("idle", idle);
 }
 
+void Members(auto& each, Like<LogEvidence> auto& log) {
+  auto& [rule, evidence, time, finished, iterations, since_iteration] = log;
+  each("rule", rule);
+  each("evidence", evidence);
+  each("time", time);
+  each("finished", finished);
+  each("iterations", iterations);
+  each("sinceIteration", since_iteration);
+}
+
+void Members(auto& each, Like<EndedRun> auto& run) {
+  auto& [uid, container, number, log] = run;
+  each("uid", uid);
+  each("container", container);
+  each("run", number);
+  each("log", log);
+}
+
 void Members(auto& each, Like<NodeProgress> auto& progress) {
-  auto& [node, since, at, pods] = progress;
+  auto& [node, since, at, pods, ended] = progress;
   each("node", node);
   each("since", since);
   each("at", at);
   each("pods", pods);
+  each("ended", ended);
 }
 
 std::string WriteNodeProgress(const NodeProgress& progress) { return WriteMembers(progress); }

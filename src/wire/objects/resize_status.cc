@@ -44,6 +44,17 @@ void ReadSpecs(FieldReader& fields, Value list, bool only_sidecars,
   });
 }
 
+void ReadEnd(FieldReader& fields, Value status, Container& container) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  container.restarts = static_cast<int32_t>(fields.Integer(status["restartCount"], 0, kMost));
+  const Value now = fields.Object(fields.Object(status["state"])["terminated"]);
+  const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
+  if (now.missing() && (before.missing() || container.restarts == 0)) return;
+  container.ended_run = now.missing() ? container.restarts - 1 : container.restarts;
+  container.exit_code = static_cast<int32_t>(
+      fields.Integer((now.missing() ? before : now)["exitCode"], -kMost, kMost));
+}
+
 void ReadStatuses(FieldReader& fields, Value list, std::vector<Container>& containers) {
   std::map<std::string_view, Container*> by_name;
   for (Container& container : containers) by_name[container.name] = &container;
@@ -53,6 +64,7 @@ void ReadStatuses(FieldReader& fields, Value list, std::vector<Container>& conta
     if (container == by_name.end()) return;
     container->second->id = ReadText(fields, status["containerID"]);
     container->second->memory_limit_in_force = ReadMemoryLimit(fields, status["resources"]);
+    ReadEnd(fields, status, *container->second);
   });
 }
 

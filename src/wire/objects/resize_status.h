@@ -24,6 +24,11 @@ struct ResizeStatus {
     std::string id;                     // "containerd://90d9..."; empty: not started yet
     std::optional<Bytes> memory_limit;  // of the spec; none: no limit
     std::optional<Bytes> memory_limit_in_force;
+    int32_t restarts = 0;
+    // The last run that has ended, and its exit code: `restarts`, or the one before if the
+    // container runs again. nullopt: none has ended.
+    std::optional<int32_t> ended_run;
+    int32_t exit_code = 0;
   };
   // Where to read the pod's progress, according to its author.
   struct ProgressSource {

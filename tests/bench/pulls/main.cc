@@ -136,8 +136,8 @@ class Bench {
                     .key_pem = certificates.controller.key_pem,
                     .server_name = "agent.svc"};
     settings.kept_connections = kept;
-    auto puller = controller::ProgressPuller::Create(agents_, store_, state_, metrics_, clock_,
-                                                     log_.log, settings);
+    auto puller = controller::ProgressPuller::Create(agents_, store_, failures_, state_, metrics_,
+                                                     clock_, log_.log, settings);
     SYNERGY_CHECK(puller.has_value(), "the certificates are good");
     puller_ = *std::move(puller);
   }
@@ -166,6 +166,7 @@ class Bench {
   ClusterState state_;
   controller::AgentDirectory agents_{clock_, seconds(10)};
   controller::ProgressStore store_;
+  controller::FailureReports failures_;
   metrics::ControllerMetrics metrics_;
   std::unique_ptr<controller::ProgressPuller> puller_;
 };

@@ -67,8 +67,8 @@ class ProgressPullerTest : public ::testing::Test {
                     .key_pem = own_.key_pem,
                     .server_name = "agent.svc"};
     settings.timeout = std::chrono::milliseconds(500);
-    auto puller =
-        ProgressPuller::Create(agents_, store_, state_, metrics_, clock_, log_.log, settings);
+    auto puller = ProgressPuller::Create(agents_, store_, failures_, state_, metrics_, clock_,
+                                         log_.log, settings);
     EXPECT_TRUE(puller) << puller.error().message;
     return *std::move(puller);
   }
@@ -102,6 +102,7 @@ class ProgressPullerTest : public ::testing::Test {
   ClusterState state_;
   AgentDirectory agents_{clock_, seconds(10)};
   ProgressStore store_;
+  FailureReports failures_;
   metrics::ControllerMetrics metrics_;
   std::map<std::string, std::unique_ptr<http::Server>> servers_;
   uint16_t port_ = 0;

@@ -38,7 +38,18 @@ NodeProgress SampleProgress() {
   silent.uid = "3-4";
   silent.name = "train-1";
   silent.estimate = BusyEstimate{12.5, 0.83, WallTime(seconds(1700000000))};
-  return {"n1", WallTime(seconds(1699999000)), WallTime(seconds(1700000001)), {progress, silent}};
+  EndedRun ended{"5-6", "train", 2, {}};
+  ended.log = {.rule = "cuda-out-of-memory",
+               .evidence = "CUDA out of memory",
+               .time = WallTime(seconds(1700000000)),
+               .finished = true,
+               .iterations = 7,
+               .since_iteration = seconds(3)};
+  return {"n1",
+          WallTime(seconds(1699999000)),
+          WallTime(seconds(1700000001)),
+          {progress, silent},
+          {ended}};
 }
 
 TEST(NodeProgressTest, ProgressIsReadBackUnchanged) {
@@ -48,7 +59,7 @@ TEST(NodeProgressTest, ProgressIsReadBackUnchanged) {
 }
 
 TEST(NodeProgressTest, NoPodsAreAnAnswer) {
-  const auto read = ReadNodeProgress(WriteNodeProgress({"n1", {}, {}, {}}));
+  const auto read = ReadNodeProgress(WriteNodeProgress({"n1", {}, {}, {}, {}}));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_TRUE(read->pods.empty());
 }

@@ -1,0 +1,151 @@
+#include "cli/views/failure_view.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/text/amounts.h"
+#include "cli/text/terminal.h"
+#include "core/wall_time.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+// Pods of an attempt that are shown beside the one that caused it.
+constexpr size_t kMostOthers = 8;
+
+std::string OrNone(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string AgoText(WallTime at, WallTime now) {
+  return ToShortText(std::max<Duration>(now - at, Duration::zero())) + " ago";
+}
+
+std::string PodText(const FailureRecord& record) {
+  std::string text = "pod " + record.pod;
+  if (!record.rank.empty()) text += fmt::format(" (rank {})", record.rank);
+  if (!record.node.empty()) text += " on " + record.node;
+  if (record.exit_code) text += fmt::format(", exit code {}", *record.exit_code);
+  return text;
+}
+
+Tree RecordTree(const FailureRecord& record) {
+  return Tree::Members{{"pod", record.pod},
+                       {"container", record.container},
+                       {"run", static_cast<int64_t>(record.run)},
+                       {"rank", record.rank},
+                       {"node", record.node},
+                       {"at", ToTimeText(record.at)},
+                       {"category", record.category},
+                       {"cause", record.cause},
+                       {"behaviour", record.behaviour},
+                       {"advice", record.advice},
+                       {"rule", record.rule},
+                       {"evidence", record.evidence},
+                       {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
+                       {"reason", record.reason},
+                       {"gpuHours", record.gpu_seconds / kSecondsPerHour}};
+}
+
+}  // namespace
+
+std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since) {
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Key, FailureSum> sums;
+  for (const FailureHistory& history : histories) {
+    for (const FailureRecord& record : history.records) {
+      if (record.at < since) continue;
+      FailureSum& sum = sums[{history.of_namespace, record.category, record.queue, record.user}];
+      sum.of_namespace = history.of_namespace;
+      sum.category = record.category;
+      sum.queue = record.queue;
+      sum.user = record.user;
+      ++sum.failures;
+      sum.gpu_seconds += record.gpu_seconds;
+      sum.last = std::max(sum.last, record.at);
+    }
+  }
+  std::vector<FailureSum> sorted;
+  sorted.reserve(sums.size());
+  for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const FailureSum& a, const FailureSum& b) {
+    return std::tie(b.gpu_seconds, b.failures) < std::tie(a.gpu_seconds, a.failures);
+  });
+  return sorted;
+}
+
+Tree ToTree(const FailureSum& sum) {
+  return Tree::Members{{"namespace", sum.of_namespace},
+                       {"category", sum.category},
+                       {"queue", sum.queue},
+                       {"user", sum.user},
+                       {"failures", sum.failures},
+                       {"gpuHours", sum.gpu_seconds / kSecondsPerHour},
+                       {"last", ToTimeText(sum.last)}};
+}
+
+std::string FailureTable(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now) {
+  if (sums.empty()) return "no failures\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"CATEGORY", "QUEUE", "USER", "FAILURES", "GPU HOURS", "LAST"}};
+  for (const FailureSum& sum : sums) {
+    rows.push_back({sum.category, OrNone(sum.queue), OrNone(sum.user), fmt::to_string(sum.failures),
+                    fmt::format("{:.2f}", sum.gpu_seconds / kSecondsPerHour),
+                    AgoText(sum.last, now)});
+  }
+  if (all_namespaces) {
+    rows.front().insert(rows.front().begin(), "NAMESPACE");
+    for (size_t i = 0; i < sums.size(); ++i)
+      rows[i + 1].insert(rows[i + 1].begin(), sums[i].of_namespace);
+  }
+  return FormatTable(std::move(rows));
+}
+
+std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,
+                                      const std::string& name) {
+  // An owner of the same name that was created later has another UID.
+  std::map<std::pair<WallTime, std::string>, FailedAttempt> attempts;
+  for (const FailureHistory& history : histories) {
+    for (const FailureRecord& record : history.records) {
+      const bool is_it = record.owner.kind.empty() ? record.pod == name : record.owner.name == name;
+      if (is_it) attempts[{record.attempt, record.owner.uid}].pods.push_back(record);
+    }
+  }
+  std::vector<FailedAttempt> sorted;
+  for (auto& [key, attempt] : attempts) {
+    std::stable_sort(attempt.pods.begin(), attempt.pods.end(), [](const auto& a, const auto& b) {
+      return std::tuple(!a.leads, a.at) < std::tuple(!b.leads, b.at);
+    });
+    sorted.push_back(std::move(attempt));
+  }
+  return sorted;
+}
+
+Tree ToTree(const FailedAttempt& attempt) {
+  Tree::List others;
+  for (size_t i = 1; i < attempt.pods.size(); ++i) others.push_back(RecordTree(attempt.pods[i]));
+  return Tree::Members{{"first", RecordTree(attempt.pods.front())}, {"others", std::move(others)}};
+}
+
+std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime now) {
+  if (attempts.empty()) return {};
+  std::string text = "Failed attempts:\n";
+  for (const FailedAttempt& attempt : attempts) {
+    const FailureRecord& first = attempt.pods.front();
+    text += fmt::format("  {}: {} (cause {}, {}, advice {}), {}\n", AgoText(first.at, now),
+                        first.category, first.cause, first.behaviour, first.advice, PodText(first));
+    if (!first.evidence.empty()) text += fmt::format("    {}\n", first.evidence);
+    for (size_t i = 1; i < attempt.pods.size() && i <= kMostOthers; ++i) {
+      text += fmt::format("    then {}: {}\n", PodText(attempt.pods[i]), attempt.pods[i].category);
+    }
+    if (attempt.pods.size() > kMostOthers + 1)
+      text += fmt::format("    and {} more\n", attempt.pods.size() - kMostOthers - 1);
+  }
+  return text;
+}
+
+}  // namespace synergy::cli

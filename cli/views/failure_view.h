@@ -1,0 +1,46 @@
+#pragma once
+
+// `synergy failures`: how often pods failed, by cause, and what it cost; and the failures of one
+// job by attempts.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/text/tree.h"
+#include "cluster/pod_failure.h"
+#include "core/clock.h"
+
+namespace synergy::cli {
+
+// Failures of one category, queue and user.
+struct FailureSum {
+  std::string of_namespace;
+  std::string category;
+  std::string queue;
+  std::string user;
+  int64_t failures = 0;
+  double gpu_seconds = 0;  // of the runs that failed
+  WallTime last{};
+};
+
+// Counts records from `since` on. The dearest come first.
+std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
+Tree ToTree(const FailureSum& sum);
+std::string FailureTable(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);
+
+// The pods of a job that failed together, the one that caused it first.
+struct FailedAttempt {
+  std::vector<FailureRecord> pods;
+};
+
+// Returns the attempts of the job, or of the pod without one, by time.
+std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,
+                                      const std::string& name);
+Tree ToTree(const FailedAttempt& attempt);
+// Empty if there are none.
+std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime now);
+
+}  // namespace synergy::cli

@@ -1,0 +1,150 @@
+#include "controller/progress/failure_judge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "failure/classify.h"
+#include "failure/evidence.h"
+#include "failure/rules.h"
+
+namespace synergy::controller {
+namespace {
+
+LogReading ReadingOf(const LogEvidence& log) {
+  LogReading reading{.finished = log.finished,
+                     .iterations = log.iterations,
+                     .since_iteration = log.since_iteration};
+  // An agent of another version may have other rules. The line is the tenant's, whatever the agent.
+  if (const LogRule* const rule = LogRuleNamed(log.rule))
+    reading.finding = LogFinding{rule, Evidence(log.evidence), log.time};
+  return reading;
+}
+
+void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFacts& facts) {
+  if (at && *at <= end) facts.acts.push_back({act, end - *at});
+}
+
+auto KeyOf(const FailureRecord& record) {
+  return std::tie(record.uid, record.container, record.run);
+}
+
+}  // namespace
+
+const ContainerEnd* EndOf(const EndedPod& pod) {
+  for (const ContainerEnd& end : pod.ends) {
+    if (end.container == pod.container) return &end;
+  }
+  return pod.ends.empty() ? nullptr : &pod.ends.front();
+}
+
+const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int32_t run) {
+  for (const ContainerEnd& end : pod.ends) {
+    if (end.container == container && end.run == run) return &end;
+  }
+  return nullptr;
+}
+
+WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now) {
+  if (end != nullptr && end->finished != WallTime{}) return std::min(end->finished, now);
+  return pod.last_condition != WallTime{} ? std::min(pod.last_condition, now) : now;
+}
+
+std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
+                                          const LogEvidence* log, WallTime now) {
+  const WallTime at = TimeOf(pod, end, now);
+  FailureFacts facts;
+  if (end != nullptr) facts.exit_code = end->exit_code;
+  if (pod.failed) facts.conditions = pod.conditions;
+  // The pod's own reason says more than that its container was ended.
+  if (pod.failed && !pod.reason.empty()) {
+    facts.reason = pod.reason;
+    facts.message = pod.message;
+  } else if (end != nullptr) {
+    facts.reason = end->reason;
+    facts.message = end->message.empty() ? pod.condition_message : end->message;
+  } else {
+    facts.message = pod.condition_message;
+  }
+  AddAct(Act::kCpu, pod.cpu_changed, at, facts);
+  AddAct(Act::kMemory, pod.memory_changed, at, facts);
+  if (log != nullptr) facts.logs.push_back(ReadingOf(*log));
+  const std::optional<JobFailure> failure = Classify(facts);
+  if (!failure) return std::nullopt;
+  // Deleting a pod kills it.
+  const bool explained =
+      failure->category != Category::kUnknown && failure->category != Category::kKilled;
+  if (pod.deleting && !explained) return std::nullopt;
+  FailureRecord record{.at = at,
+                       .pod = pod.name,
+                       .uid = pod.uid,
+                       .container = end == nullptr ? pod.container : end->container,
+                       .run = end == nullptr ? 0 : end->run,
+                       .node = pod.node,
+                       .owner = pod.owner,
+                       .queue = pod.queue,
+                       .user = pod.user.empty() ? pod.pod_namespace : pod.user,
+                       .rank = pod.rank,
+                       .category = std::string(ToString(failure->category)),
+                       .cause = std::string(ToString(failure->outcome.cause)),
+                       .behaviour = std::string(ToString(failure->outcome.behaviour)),
+                       .advice = std::string(ToString(failure->outcome.advice)),
+                       .rule = failure->rule,
+                       .evidence = failure->evidence,
+                       .exit_code = facts.exit_code,
+                       .reason = facts.reason.substr(0, kLongestEvidence),
+                       .attempt = at};
+  if (end != nullptr && end->started != WallTime{} && at > end->started) {
+    record.gpu_seconds = static_cast<double>(pod.gpus.count()) * Seconds(at - end->started).count();
+  }
+  return record;
+}
+
+void JoinAttempt(std::vector<FailureRecord>& records) {
+  const auto strength = [](const FailureRecord& record) {
+    return StrengthOf(CategoryNamed(record.category).value_or(Category::kUnknown));
+  };
+  const auto leads = std::min_element(
+      records.begin(), records.end(), [&](const FailureRecord& a, const FailureRecord& b) {
+        return std::tuple(strength(b), a.at, a.pod) < std::tuple(strength(a), b.at, b.pod);
+      });
+  const auto first = std::min_element(records.begin(), records.end(),
+                                      [](const auto& a, const auto& b) { return a.at < b.at; });
+  const WallTime attempt = first->at;
+  for (FailureRecord& record : records) {
+    record.attempt = attempt;
+    record.leads = &record == &*leads;
+  }
+}
+
+std::string DescribeFailure(const FailureRecord& record) {
+  const Category category = CategoryNamed(record.category).value_or(Category::kUnknown);
+  std::string text =
+      fmt::format("{}: {} (cause {}, {}, advice {})", record.category, EntryOf(category).meaning,
+                  record.cause, record.behaviour, record.advice);
+  if (!record.evidence.empty()) text += ": " + record.evidence;
+  return text;
+}
+
+std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
+                                        const std::vector<FailureRecord>& others) {
+  std::set<std::tuple<std::string, std::string, int32_t>> known;
+  std::vector<FailureRecord> merged;
+  for (const auto* const records : {&some, &others}) {
+    std::copy_if(records->begin(), records->end(), std::back_inserter(merged),
+                 [&](const FailureRecord& record) { return known.insert(KeyOf(record)).second; });
+  }
+  std::stable_sort(merged.begin(), merged.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
+  });
+  if (merged.size() > kMostFailureRecords) {
+    merged.erase(merged.begin(), merged.end() - static_cast<std::ptrdiff_t>(kMostFailureRecords));
+  }
+  return merged;
+}
+
+}  // namespace synergy::controller

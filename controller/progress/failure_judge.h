@@ -1,0 +1,40 @@
+#pragma once
+
+// From a pod's status and its log's evidence to the record of a failure, and the order of records.
+//
+// Threading: pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/pod_failure.h"
+#include "core/clock.h"
+#include "profile/log_evidence.h"
+
+namespace synergy::controller {
+
+// Returns the end of the pod's container with GPUs, else that of another one; null if none failed.
+const ContainerEnd* EndOf(const EndedPod& pod);
+// Returns the container's end in that run; null if the status does not have it.
+const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int32_t run);
+// Returns when the pod ended, by its status; `now` if that does not say.
+WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
+
+// Returns none if the pod did not fail: it completed, or was deleted without a further reason. The
+// owner is the pod's own. `end` and `log` may be null.
+std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
+                                          const LogEvidence* log, WallTime now);
+
+// Marks the records as those of one attempt. The first one with a cause of its own leads it.
+// REQUIRES: there is one.
+void JoinAttempt(std::vector<FailureRecord>& records);
+
+// "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"
+std::string DescribeFailure(const FailureRecord& record);
+
+// Returns the records of both, each once, by time: the newest kMostFailureRecords.
+std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
+                                        const std::vector<FailureRecord>& others);
+
+}  // namespace synergy::controller

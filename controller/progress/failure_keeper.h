@@ -1,0 +1,125 @@
+#pragma once
+
+// Reports failures of managed pods: an event on the pod and on its owner, a metric, and a record in
+// a ConfigMap for each namespace. Reports only; nothing is stopped or retried.
+//
+//   watch of failed pods ----+
+//                            +-> waits for the agent's report -> FailureRecord -> events, history
+//   reports of restarted  ---+   (or judges without)
+//   containers, and GET pod
+//
+// Pods of one owner that fail together are one attempt: one event on the owner, with its cause.
+//
+// Replicas: all watch; the leader reports. A record is written once, however often a pod is seen:
+// by its UID, container and run. A leader that dies between event and record is followed by one
+// that reports again.
+//
+// Bounds: pods that ended more than an hour ago do not count. Per namespace kMostWaiting pods wait,
+// and kMostAttempts attempts are reported a step. A ConfigMap is written at most every
+// kWriteInterval, kMostWrites of them a step.
+//
+// Threading: Replace, Upsert and Remove by the watch's thread; the rest by one other.
+// Failures: a failed call is repeated at a later step. A conflict is merged. An owner that cannot
+// be read is followed no further.
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cluster/pod_failure.h"
+#include "cluster/state/cluster_state.h"
+#include "controller/progress/failure_reports.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/failure_api.h"
+#include "kube/reflector.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class FailureKeeper final : public kube::ObjectStore<EndedPod> {
+ public:
+  static constexpr Duration kOldest = std::chrono::hours(1);
+  static constexpr size_t kMostWaiting = 500;
+  static constexpr size_t kMostAttempts = 4;
+  static constexpr Duration kWriteInterval = std::chrono::seconds(5);
+  static constexpr size_t kMostWrites = 5;
+  // How long to wait for further members of an attempt, and for the last of them.
+  static constexpr Duration kSettle = std::chrono::seconds(3);
+  static constexpr Duration kMostSettle = std::chrono::seconds(60);
+
+  // `patience`: how long to wait for an agent's report. All references outlive this.
+  FailureKeeper(kube::FailureApi& api, FailureReports& reports, const ClusterState& state,
+                kube::EventRecorder& events, std::function<bool()> may_act, Duration patience,
+                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+
+  void Replace(std::vector<EndedPod> all) override;
+  void Upsert(EndedPod pod) override;
+  void Remove(const EndedPod&) override {}  // a deleted pod failed all the same
+
+  // Reads the histories again before the next step.
+  void StartOver();
+  void Step(const std::stop_token& stop);
+  // Drops what is too old; for replicas that do not act.
+  void Forget();
+
+ private:
+  using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
+
+  struct Waiting {
+    EndedPod pod;
+    std::optional<ContainerEnd> end;
+    Instant since{};
+  };
+  using Attempt = std::vector<Waiting>;
+
+  static RunKey KeyOf(const Waiting& one);
+  // REQUIRES: the mutex is held.
+  void Add(EndedPod pod, std::optional<ContainerEnd> end);
+  bool ReadHistories(const std::stop_token& stop);
+  // Finds restarted containers, by the agents' reports.
+  void AddRestarts(const std::stop_token& stop);
+  // Takes the attempts that are complete, as far as can be said.
+  std::vector<Attempt> TakeAttempts();
+  bool IsReady(const Attempt& attempt, Instant now) const;
+  bool IsKnown(const std::string& pod_namespace, const RunKey& key, WallTime at) const;
+  void Report(const Attempt& attempt, const std::stop_token& stop);
+  // Returns the outermost owner; adds the queue if an owner names it.
+  ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
+  void WriteDue(const std::stop_token& stop);
+  // Returns whether it is written.
+  bool Write(FailureHistory& history, const std::stop_token& stop);
+
+  kube::FailureApi& api_;
+  FailureReports& reports_;
+  const ClusterState& state_;
+  kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
+  const Duration patience_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::map<RunKey, Waiting>> waiting_;  // by namespace
+
+  // Used by the thread that steps.
+  bool loaded_ = false;
+  std::map<std::string, FailureHistory> histories_;  // by namespace
+  std::map<std::string, Instant> unwritten_;  // namespaces, and when to write at the earliest
+  std::map<std::string, Instant> written_;    // namespaces, and when they were written last
+  std::map<RunKey, Instant> asked_;           // runs whose pods were read
+  std::string served_;                        // the namespace that was served last
+  bool failed_ = false;                       // the last call for histories failed
+};
+
+}  // namespace synergy::controller

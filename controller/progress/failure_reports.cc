@@ -1,0 +1,36 @@
+#include "controller/progress/failure_reports.h"
+
+#include <utility>
+
+namespace synergy::controller {
+
+void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs, Instant now) {
+  if (runs.size() > kMostOfNode) runs.resize(kMostOfNode);
+  const std::lock_guard lock(mutex_);
+  if (runs.empty()) {
+    answers_.erase(node);
+  } else {
+    answers_[node] = {std::move(runs), now};
+  }
+}
+
+std::optional<LogEvidence> FailureReports::Of(const std::string& node, const std::string& uid,
+                                              const std::string& container, int32_t run) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = answers_.find(node);
+  if (found == answers_.end()) return std::nullopt;
+  for (const EndedRun& one : found->second.runs) {
+    if (one.uid == uid && one.container == container && one.run == run) return one.log;
+  }
+  return std::nullopt;
+}
+
+std::map<std::string, std::vector<EndedRun>> FailureReports::All(Instant now) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(answers_, [now](const auto& entry) { return now - entry.second.at > kKept; });
+  std::map<std::string, std::vector<EndedRun>> all;
+  for (const auto& [node, answer] : answers_) all[node] = answer.runs;
+  return all;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,44 @@
+#pragma once
+
+// Keeps the latest answer of each node agent about runs of containers that have ended.
+//
+// Threading: from any thread.
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "profile/log_evidence.h"
+
+namespace synergy::controller {
+
+class FailureReports {
+ public:
+  static constexpr Duration kKept = std::chrono::minutes(15);
+  // More than an agent reports; the rest of an answer is ignored.
+  static constexpr size_t kMostOfNode = 256;
+
+  // `node`: where the agent runs according to the API server.
+  void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now);
+  // Returns what the agent of that node reports about the run.
+  std::optional<LogEvidence> Of(const std::string& node, const std::string& uid,
+                                const std::string& container, int32_t run) const;
+  // Returns the reports by node, without those that are too old.
+  std::map<std::string, std::vector<EndedRun>> All(Instant now);
+
+ private:
+  struct Answer {
+    std::vector<EndedRun> runs;
+    Instant at{};
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Answer> answers_;  // by node
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,38 @@
+#include "controller/progress/failures_unit.h"
+
+#include <utility>
+
+namespace synergy::controller {
+namespace {
+
+constexpr char kFailedPods[] = "status.phase=Failed";
+
+// Agents are queried once an interval; two answers may be late.
+Duration PatienceOf(const config::ControllerConfig& config) {
+  if (!config.progress.enabled) return Duration::zero();
+  return 2 * Duration(config.progress.interval) + std::chrono::seconds(5);
+}
+
+}  // namespace
+
+FailuresUnit::FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
+                           kube::ApiClient& acting, const wire::ObjectReader& reader,
+                           const ClusterState& state, FailureReports& reports,
+                           kube::EventRecorder& events, std::function<bool()> may_act,
+                           const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+    : enabled_(config.failures_enabled),
+      api_(kube::MakeFailureApi(any, acting, reader, config.own_namespace)),
+      keeper_(*api_, reports, state, events, std::move(may_act), PatienceOf(config), clock, log,
+              metrics),
+      watches_(any, reader, config.staleness_limit, clock, log) {}
+
+void FailuresUnit::Start() {
+  if (enabled_) watches_.Start("failedpods", "/api/v1/pods", keeper_, kFailedPods);
+}
+
+void FailuresUnit::Look(bool acts, const std::stop_token& stop) {
+  if (!enabled_) return;
+  acts ? keeper_.Step(stop) : keeper_.Forget();
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,55 @@
+#pragma once
+
+// Watches failed pods, and reports why they failed (failure_keeper.h). Does nothing unless
+// failures.enabled.
+//
+// Threading: the constructor, Start() and Stop() by one owner, StartOver() and Look() by one
+// thread; a watch of its own.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "cluster/state/cluster_state.h"
+#include "config/controller_config.h"
+#include "controller/progress/failure_keeper.h"
+#include "controller/progress/failure_reports.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/api_client.h"
+#include "kube/apis/events.h"
+#include "kube/apis/failure_api.h"
+#include "kube/watches.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class FailuresUnit {
+ public:
+  // How often to call Look().
+  static constexpr Duration kLook = std::chrono::seconds(1);
+
+  // `acting`: writes only while this process leads; `may_act` says whether it does. All references
+  // outlive this.
+  FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
+               kube::ApiClient& acting, const wire::ObjectReader& reader, const ClusterState& state,
+               FailureReports& reports, kube::EventRecorder& events, std::function<bool()> may_act,
+               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+
+  void Start();
+  void Stop() { watches_.Stop(); }
+
+  // This process leads from now on.
+  void StartOver() { keeper_.StartOver(); }
+  // Reports what is due, if this process leads (`acts`).
+  void Look(bool acts, const std::stop_token& stop);
+
+ private:
+  const bool enabled_;
+  const std::unique_ptr<kube::FailureApi> api_;
+  FailureKeeper keeper_;
+  kube::Watches watches_;
+};
+
+}  // namespace synergy::controller

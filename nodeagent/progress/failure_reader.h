@@ -1,0 +1,101 @@
+#pragma once
+
+// Reads in the logs of the node's managed pods why their containers ended (failure/log_findings.h),
+// at their end. Keeps only the line that shows it, for the controller (docs/failures.md).
+//
+//   watch -> queue, by namespace in turns -> the end of FOLDER/RUN.log -> EndedRun, for 15 minutes
+//
+// What a log costs is bounded, whatever its author writes: at most 512 KiB of it are read, one run
+// at a time; the runs of one namespace wait for each other; reading takes at most a tenth of a
+// core.
+//
+// Threading: Replace, Upsert and Remove by the watch's thread, Step by one other, Report by any.
+// Failures: a log that is gone, or a link, or unreadable gives no report; the controller then
+// judges by the pod's status alone.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "kube/reflector.h"
+#include "profile/log_evidence.h"
+#include "wire/objects/resize_status.h"
+
+namespace synergy::nodeagent {
+
+class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
+ public:
+  static constexpr Duration kKept = std::chrono::minutes(15);
+  static constexpr size_t kMostReports = 256;
+  static constexpr size_t kMostWaiting = 64;  // runs of one namespace; the oldest go
+  // A log without a finding is read again after this time: the runtime may still write it.
+  static constexpr Duration kSettle = std::chrono::seconds(2);
+
+  // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: what the calling thread has
+  // used. `clock` outlives this.
+  FailureReader(std::string log_folder, std::function<Duration()> cpu_time, const Clock& clock);
+
+  void Replace(std::vector<wire::ResizeStatus> all) override;
+  void Upsert(wire::ResizeStatus pod) override;
+  void Remove(const wire::ResizeStatus& pod) override;
+
+  // Reads the log of at most one run. Returns how long to wait before the next call.
+  Duration Step();
+  // Returns the runs that ended within the last minutes, the oldest first.
+  std::vector<EndedRun> Report() const;
+
+ private:
+  using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
+
+  // A run whose log is to be read.
+  struct Ended {
+    EndedRun run;
+    std::string pod_namespace;
+    std::string folder;  // of the container's logs
+    Instant at{};
+    Instant due{};
+  };
+  struct Watched {
+    std::string pod_namespace;
+    std::string name;
+    std::string container;
+    int32_t run = 0;
+  };
+  struct Reported {
+    EndedRun run;
+    Instant at{};
+  };
+
+  void Keep(const wire::ResizeStatus& pod);
+  void Leave(const std::string& uid);
+  void Enqueue(const std::string& uid, const Watched& pod, int32_t run);
+  std::optional<Ended> TakeDue();
+  void Forget();
+
+  const std::string log_folder_;
+  const std::function<Duration()> cpu_time_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Watched> watched_;            // by uid
+  std::map<std::string, std::deque<Ended>> waiting_;  // by namespace
+  std::string served_;                                // the namespace that was served last
+  std::map<RunKey, Instant> taken_;                   // runs that were queued, and when
+  std::deque<Reported> reports_;
+};
+
+// Reads the end of a container's log, as the kubelet keeps it. kNotFound: there is none; kInvalid:
+// it is a link, or no plain file; kDenied, kUnavailable: it cannot be read.
+Result<LogEvidence> ReadLogEnd(const std::string& file);
+
+}  // namespace synergy::nodeagent

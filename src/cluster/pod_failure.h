@@ -1,0 +1,104 @@
+#pragma once
+
+// Pods that ended with a failure, as the API server reports them, and the records that are kept of
+// them (docs/failures.md).
+//
+// Threading: values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/units.h"
+
+namespace synergy {
+
+// Most records that are kept of a namespace.
+inline constexpr size_t kMostFailureRecords = 200;
+
+// The object that controls a pod or another owner; without a kind: none does.
+struct ObjectOwner {
+  std::string api_version;  // "batch/v1"
+  std::string kind;
+  std::string name;
+  std::string uid;
+
+  bool operator==(const ObjectOwner&) const = default;
+};
+
+struct ContainerEnd {
+  std::string container;
+  int32_t run = 0;  // how often the container had been restarted before
+  int32_t exit_code = 0;
+  std::string reason;
+  std::string message;
+  WallTime started{};
+  WallTime finished{};
+};
+
+// A pod, as far as a failure of it matters.
+struct EndedPod {
+  std::string uid;
+  std::string pod_namespace;
+  std::string name;
+  std::string node;
+  ObjectOwner owner;
+  std::string job_set;    // the JobSet that it is of; empty: none
+  std::string queue;      // Kueue's local queue, by the pod's labels; empty: unknown
+  std::string user;       // the label synergy.io/user; empty: none
+  std::string rank;       // its index in its job; empty: none
+  std::string container;  // the one with its GPUs, by the webhook's annotation; may be empty
+  Gpus gpus;
+  bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
+  bool failed = false;   // the whole pod; else containers of it were restarted
+  bool deleting = false;
+  std::string reason;  // of the pod: "Evicted"
+  std::string message;
+  std::vector<std::string> conditions;  // "TYPE/REASON" of those that are True
+  std::string condition_message;        // of DisruptionTarget
+  std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
+  WallTime created{};
+  WallTime last_condition{};  // the last transition of a condition
+  // When Synergy changed its CPU, and its memory, last.
+  std::optional<WallTime> cpu_changed;
+  std::optional<WallTime> memory_changed;
+};
+
+// The words are those of failure/category.h.
+struct FailureRecord {
+  WallTime at{};  // the end
+  std::string pod;
+  std::string uid;
+  std::string container;
+  int32_t run = 0;
+  std::string node;
+  ObjectOwner owner;  // the outermost: a JobSet, not its Job
+  std::string queue;
+  std::string user;  // the namespace if the pod names none
+  std::string rank;
+  std::string category;
+  std::string cause;
+  std::string behaviour;
+  std::string advice;
+  std::string rule;
+  std::string evidence;
+  std::optional<int32_t> exit_code;
+  std::string reason;
+  double gpu_seconds = 0;  // of this run
+  // Failures of one owner's attempt have the same one: the end of the first of them.
+  WallTime attempt{};
+  bool leads = false;  // the attempt's cause, as far as known
+
+  bool operator==(const FailureRecord&) const = default;
+};
+
+// The records of a namespace, as they are kept in a ConfigMap.
+struct FailureHistory {
+  std::string of_namespace;
+  std::string resource_version;        // the ConfigMap's; empty: there is none yet
+  std::vector<FailureRecord> records;  // by time
+};
+
+}  // namespace synergy

@@ -1,0 +1,258 @@
+#include "wire/agents/failures.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "core/wall_time.h"
+#include "wire/base/member_text.h"
+#include "wire/base/metadata.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+
+void Members(auto& each, Like<ObjectOwner> auto& owner) {
+  auto& [api_version, kind, name, uid] = owner;
+  each("apiVersion", api_version);
+  each("kind", kind);
+  each("name", name);
+  each("uid", uid);
+}
+
+void Members(auto& each, Like<FailureRecord> auto& record) {
+  auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
+         advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads] = record;
+  each("at", at);
+  each("pod", pod);
+  each("uid", uid);
+  each("container", container);
+  each("run", run);
+  each("node", node);
+  each("owner", owner);
+  each("queue", queue);
+  each("user", user);
+  each("rank", rank);
+  each("category", category);
+  each("cause", cause);
+  each("behaviour", behaviour);
+  each("advice", advice);
+  each("rule", rule);
+  each("evidence", evidence);
+  each("exitCode", exit_code);
+  each("reason", reason);
+  each("gpuSeconds", gpu_seconds);
+  each("attempt", attempt);
+  each("leads", leads);
+}
+
+namespace {
+
+// Longest message of a container or pod that is read: the kubelet's limit of a container's.
+constexpr size_t kLongestMessage = 4096;
+constexpr size_t kMostEnds = 16;  // containers of a pod that are looked at
+constexpr size_t kMostConditions = 32;
+constexpr std::string_view kData = "failures.json";
+
+struct Records {
+  std::vector<FailureRecord> failures;
+};
+void Members(auto& each, Like<Records> auto& records) { each("failures", records.failures); }
+
+// Returns the beginning of the text.
+std::string ReadShort(FieldReader& fields, Value value) {
+  return std::string(fields.Text(value).substr(0, kLongestMessage));
+}
+
+WallTime ReadTimeOf(FieldReader& fields, Value value) {
+  return ParseTime(fields.Text(value)).value_or(WallTime{});
+}
+
+ObjectOwner ReadController(FieldReader& fields, Value metadata) {
+  ObjectOwner owner;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+    reference = fields.Object(reference);
+    if (!fields.Truth(reference["controller"])) return;
+    owner = {ReadText(fields, reference["apiVersion"]), ReadText(fields, reference["kind"]),
+             ReadText(fields, reference["name"]), ReadText(fields, reference["uid"])};
+  });
+  return owner;
+}
+
+// The first of the labels that the object has.
+std::string FirstLabel(FieldReader& fields, Value labels,
+                       std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const std::string_view text = fields.Text(labels[key]); !text.empty())
+      return std::string(text);
+  }
+  return {};
+}
+
+void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& ends) {
+  fields.Array(statuses).ForEachElement([&](Value status) {
+    status = fields.Object(status);
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    const auto restarts = static_cast<int32_t>(fields.Integer(status["restartCount"], 0, kMost));
+    const Value now = fields.Object(fields.Object(status["state"])["terminated"]);
+    const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
+    const Value end = now.missing() ? before : now;
+    if (end.missing() || ends.size() >= kMostEnds) return;
+    const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
+    if (code == 0) return;
+    ends.push_back({ReadText(fields, status["name"]),
+                    now.missing() ? std::max(restarts - 1, 0) : restarts, code,
+                    ReadShort(fields, end["reason"]), ReadShort(fields, end["message"]),
+                    ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"])});
+  });
+}
+
+void ReadTrueConditions(FieldReader& fields, Value conditions, EndedPod& pod) {
+  fields.Array(conditions).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    pod.last_condition =
+        std::max(pod.last_condition, ReadTimeOf(fields, condition["lastTransitionTime"]));
+    if (fields.Text(condition["status"]) != "True" || pod.conditions.size() >= kMostConditions)
+      return;
+    const std::string_view type = fields.Text(condition["type"]);
+    pod.conditions.push_back(fmt::format("{}/{}", type, fields.Text(condition["reason"])));
+    if (type == "DisruptionTarget") pod.condition_message = ReadShort(fields, condition["message"]);
+  });
+}
+
+EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  const Value labels = fields.Object(metadata["labels"]);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  EndedPod pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.owner = ReadController(fields, metadata);
+  pod.job_set = FirstLabel(fields, labels, {"jobset.sigs.k8s.io/jobset-name"});
+  pod.queue =
+      FirstLabel(fields, labels, {"kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/local-queue-name"});
+  pod.user = FirstLabel(fields, labels, {kUserLabel});
+  pod.rank = FirstLabel(
+      fields, labels,
+      {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"});
+  pod.container = ReadText(fields, annotations[annotations::kContainer]);
+  FieldReader lenient(object);
+  pod.gpus =
+      ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource).main.gpus;
+  pod.managed = pod.gpus > Gpus(0) && IsManaged(spec, rules.claims);
+  pod.failed = fields.Text(status["phase"]) == "Failed";
+  pod.deleting = ReadDeleting(fields, metadata);
+  pod.reason = ReadShort(fields, status["reason"]);
+  pod.message = ReadShort(fields, status["message"]);
+  pod.created = ReadTimeOf(fields, metadata["creationTimestamp"]);
+  ReadTrueConditions(fields, status["conditions"], pod);
+  ReadEnds(fields, status["containerStatuses"], pod.ends);
+  ReadEnds(fields, status["initContainerStatuses"], pod.ends);
+  const auto managed =
+      ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
+  if (managed && managed->change) {
+    const ChangeRecord& change = *managed->change;
+    if (change.kind != ChangeKind::kAllocated && change.from.cpu != change.to.cpu)
+      pod.cpu_changed = change.at;
+    if (change.kind != ChangeKind::kAllocated) pod.memory_changed = change.MemoryChanged();
+  }
+  return pod;
+}
+
+// The records as a member of the ConfigMap's data.
+std::string DataOf(const FailureHistory& history) {
+  Writer out;
+  out.BeginObject();
+  out.Key("namespace");
+  out.Text(history.of_namespace);
+  out.Key(kData);
+  out.Text(WriteMembers(Records{history.records}));
+  out.EndObject();
+  return out.Take();
+}
+
+FailureHistory ReadHistory(FieldReader& fields, Value object) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value data = fields.Object(object["data"]);
+  FailureHistory history;
+  history.resource_version = ReadText(fields, metadata["resourceVersion"]);
+  history.of_namespace = ReadText(fields, data["namespace"]);
+  // Another client may have written into it.
+  if (Result<Records> records = ReadMembers<Records>(fields.Text(data[kData]))) {
+    history.records = std::move(records->failures);
+  }
+  if (history.records.size() > kMostFailureRecords) {
+    history.records.erase(history.records.begin(),
+                          history.records.end() - static_cast<std::ptrdiff_t>(kMostFailureRecords));
+  }
+  return history;
+}
+
+}  // namespace
+
+template <>
+struct Kind<EndedPod> {
+  static constexpr std::string_view kName = "pod";
+  static EndedPod Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadEnded(fields, object, rules);
+  }
+};
+template struct KindReader<EndedPod>;
+
+template <>
+struct Kind<FailureHistory> {
+  static constexpr std::string_view kName = "configmap";
+  static FailureHistory Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadHistory(fields, object);
+  }
+};
+template struct KindReader<FailureHistory>;
+
+Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules) {
+  const Result<Document> document = ParseObject(text, kObjectRules);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  return ReadEnded(fields, document->root(), rules);
+}
+
+Result<OwnerFacts> ReadOwnerFacts(std::string_view text) {
+  const Result<Document> document = ParseObject(text, kObjectRules);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  const Value metadata = fields.Object(document->root()["metadata"]);
+  return OwnerFacts{
+      ReadText(fields, metadata["uid"]),
+      FirstLabel(fields, fields.Object(metadata["labels"]), {"kueue.x-k8s.io/queue-name"}),
+      ReadController(fields, metadata)};
+}
+
+std::string FailureHistoryName(std::string_view of_namespace) {
+  return fmt::format("synergy-failures-{}", of_namespace);
+}
+
+std::string WriteNewFailureHistory(const FailureHistory& history) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{{}:"true","app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
+      Quoted(FailureHistoryName(history.of_namespace)), Quoted(kFailuresLabel), DataOf(history));
+}
+
+std::string WriteFailureHistoryPatch(const FailureHistory& history) {
+  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
+                     Quoted(history.resource_version), DataOf(history));
+}
+
+Result<FailureHistory> ReadFailureHistory(std::string_view text) {
+  const Result<Document> document = Document::Parse(text);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  return ReadHistory(fields, document->root());
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,41 @@
+#pragma once
+
+// Pods that ended with a failure, as read from the API server, and the ConfigMaps in which records
+// of failures are kept: one for each namespace, in Synergy's own.
+//
+// Threading: pure. Lists and watches of EndedPod and FailureHistory are read by ObjectReader.
+
+#include <string>
+#include <string_view>
+
+#include "cluster/pod_failure.h"
+#include "core/result.h"
+#include "wire/objects/objects.h"
+
+namespace synergy::wire {
+
+// Labels of the ConfigMaps.
+inline constexpr std::string_view kFailuresLabel = "synergy.io/failures";
+// A pod's label: its user.
+inline constexpr std::string_view kUserLabel = "synergy.io/user";
+
+// Reads one pod. kInvalid if it is no JSON object.
+Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules);
+
+// The parts of an owner that matter.
+struct OwnerFacts {
+  std::string uid;
+  std::string queue;  // Kueue's label
+  ObjectOwner owner;  // its own controller
+};
+Result<OwnerFacts> ReadOwnerFacts(std::string_view text);
+
+// "synergy-failures-NAMESPACE"
+std::string FailureHistoryName(std::string_view of_namespace);
+// The whole ConfigMap, for a POST, and the merge patch that replaces its records; a conflict if the
+// ConfigMap has changed since it was read.
+std::string WriteNewFailureHistory(const FailureHistory& history);
+std::string WriteFailureHistoryPatch(const FailureHistory& history);
+Result<FailureHistory> ReadFailureHistory(std::string_view text);
+
+}  // namespace synergy::wire

@@ -1,0 +1,136 @@
+"""Real pods that fail on a real node: their events, records and figures, by their logs and exit
+codes, while the controller is killed."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import yaml
+
+import failures
+import trainers
+from cluster import GPU, ROOT, Extender, own_cluster, wait_for
+
+# Another instance than those of the clusters that other tests share.
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
+SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
+SECRET = "hf_abcdefghijklmnopqrstuvwxyz"
+OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. token={SECRET}"
+
+
+def job(name, script, retries=0, memory="64Mi", **template):
+    """Returns a Job of one pod with a GPU that runs the script."""
+    limits = {GPU: "1", "memory": memory}
+    return {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+        "spec": {"backoffLimit": retries, "template": {
+            "metadata": {"labels": {"synergy.io/user": "ann", "kueue.x-k8s.io/queue-name": "research"}},
+            "spec": {
+                "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "train", "image": "synergy.test/busybox:1", "command": ["sh", "-c", script],
+                                "resources": {"limits": limits, "requests": {**limits, "cpu": "10m"}}}],
+                **template}}}}
+
+
+class FailuresOnNodesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "failures-on-nodes"
+        cls.cluster = cls.enterClassContext(own_cluster(
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "0",
+            "--controller", os.environ["SYNERGY_BIN"], "--agents"))
+        trainers.advertise_gpus(cls.cluster, 8)
+        extender = Extender(cls.cluster)
+        cls.addClassCleanup(extender.log.close)
+        extender.start()
+        cls.addClassCleanup(extender.end)
+
+    def synergy(self, *arguments):
+        return subprocess.run([SYNERGY, *arguments], env=self.cluster.environment, check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+
+    def records(self):
+        """Returns the records of the namespace, by the names of their jobs."""
+        found = [item for item in self.cluster.get("configmaps", namespace="synergy-system")["items"]
+                 if item["metadata"]["name"] == "synergy-failures-default"]
+        records = {}
+        for record in json.loads(found[0]["data"]["failures.json"])["failures"] if found else []:
+            records.setdefault(record["owner"]["name"] if "owner" in record else record["pod"], []).append(record)
+        return records
+
+    def events(self, kind, name):
+        events = self.cluster.get("events", fieldSelector="reason=SynergyFailure")["items"]
+        return [event["message"] for event in events
+                if event["involvedObject"]["kind"] == kind and event["involvedObject"]["name"] == name]
+
+    def await_records(self, **counts):
+        """Waits until there are so many records of these jobs."""
+        wait_for(f"the records of {', '.join(counts)}", lambda: all(
+            len(self.records().get(name, [])) >= count for name, count in counts.items()))
+        return self.records()
+
+    def test_failures_are_reported_by_log_and_status(self):
+        restarting = job("restarting", "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1")
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "restarting"},
+               "spec": {**restarting["spec"]["template"]["spec"], "restartPolicy": "OnFailure"}}
+        self.cluster.create(
+            job("gpu-oom", f"echo '{OUT_OF_MEMORY}' >&2; exit 1"),
+            job("import", "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1", retries=1),
+            job("host-oom", "tail /dev/zero", memory="16Mi"),
+            job("silent", "exit 127"),
+            job("done", "echo 'CUDA out of memory, retrying'; exit 0"), pod)
+        records = self.await_records(**{"gpu-oom": 1, "host-oom": 1, "silent": 1, "restarting": 1})
+        # Pods that fail while there is no controller are reported by the next one.
+        self.cluster.create(job("meanwhile", "sleep 5; echo \"SyntaxError: invalid syntax\"; exit 1"))
+        wait_for("it to run", lambda: self.cluster.get("job", "meanwhile").get("status", {}).get("ready"))
+        self.cluster.script("stop", "synergy-controller", "KILL")
+        wait_for("it to fail", lambda: self.cluster.get("job", "meanwhile").get("status", {}).get("failed"))
+        self.cluster.script("start", "synergy-controller")
+        records = self.await_records(**{"import": 2, "meanwhile": 1})
+        self.assertEqual({name: own[0]["category"] for name, own in records.items()},
+                         {"gpu-oom": "gpu-oom", "import": "import", "host-oom": "host-oom", "silent": "command",
+                          "restarting": "import", "meanwhile": "syntax"})
+        keys = [(record["uid"], record["container"], record.get("run", 0)) for own in records.values()
+                for record in own]
+        self.assertEqual(len(keys), len(set(keys)), "each failure is recorded once")
+        oom = records["gpu-oom"][0]
+        self.assertIn("CUDA out of memory", oom["evidence"])
+        self.assertNotIn(SECRET, json.dumps(records))
+        self.assertEqual((oom["cause"], oom["advice"], oom["exitCode"], oom["queue"], oom["user"]),
+                         ("user", "fix", 1, "research", "ann"))
+        self.assertEqual({record["exitCode"] for record in records["host-oom"]}, {137})
+
+        for name in ("gpu-oom", "meanwhile"):
+            of_job, = self.events("Job", name)
+            of_pod, = self.events("Pod", records[name][0]["pod"])
+            self.assertIn(records[name][0]["category"], of_job)
+            self.assertIn(records[name][0]["evidence"], of_pod)
+
+        sums = {(item["category"], item["user"]): item for item in json.loads(self.synergy("failures", "-o", "json"))}
+        self.assertEqual(sums["gpu-oom", "ann"]["failures"], 1)
+        self.assertEqual(sums["gpu-oom", "ann"]["queue"], "research")
+        self.assertGreaterEqual(sums["import", "ann"]["failures"], 2)
+        self.assertIn("gpu-oom", self.synergy("failures", "--all-namespaces", "--since", "1h"))
+        attempts = json.loads(self.synergy("explain", "job", "import", "-o", "json"))["attempts"]
+        self.assertEqual([attempt["first"]["category"] for attempt in attempts], ["import", "import"])
+        self.assertIn("No module named 'apex'", self.synergy("explain", "job", "import"))
+
+    def test_the_controller_writes_no_other_config_maps(self):
+        policy = (ROOT / "manifests/failures-policy.yaml").read_text(encoding="utf-8")
+        for item in yaml.safe_load_all(policy.replace("system:serviceaccount:synergy-system:synergy-controller",
+                                                      "synergy-controller")):
+            self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(item))
+
+        def complaint(name):
+            body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+            return self.cluster.kubectl("create", "--as", "synergy-controller", "-n", "synergy-system",
+                                        "--dry-run=server", "-o", "name", "-f", "-", stdin=json.dumps(body),
+                                        check=False)
+        wait_for("the policy to be in force", lambda: not complaint("other"))
+        self.assertIn("synergy-failures-team", complaint("synergy-failures-team"))
+
+
+if __name__ == "__main__":
+    failures.main()

@@ -1,0 +1,82 @@
+#include "cli/views/failure_view.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::cli {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const WallTime kNow = WallTime(hours(500000));
+
+FailureRecord Record(const std::string& pod, const std::string& category, Duration ago,
+                     double gpu_hours = 1) {
+  FailureRecord record;
+  record.pod = pod;
+  record.category = category;
+  record.at = record.attempt = kNow - ago;
+  record.user = "ann";
+  record.owner = {"batch/v1", "Job", "bert", "u"};
+  record.gpu_seconds = 3600 * gpu_hours;
+  return record;
+}
+
+TEST(FailureView, SumsByCategoryQueueAndUserWithinTheTime) {
+  std::vector<FailureRecord> records = {
+      Record("a", "import", hours(1), 0.1), Record("b", "import", hours(2), 0.1),
+      Record("c", "gpu-oom", hours(3), 5), Record("d", "gpu-oom", hours(30), 9)};
+  records[1].user = "bob";
+  const auto sums = SumFailures({{"team", "1", records}}, kNow - hours(24));
+  ASSERT_THAT(sums, SizeIs(3));
+  EXPECT_EQ(sums[0].category, "gpu-oom");
+  EXPECT_EQ(sums[0].failures, 1);
+  EXPECT_DOUBLE_EQ(sums[0].gpu_seconds, 5 * 3600);
+  const std::string table = FailureTable(sums, false, kNow);
+  EXPECT_THAT(table, HasSubstr("GPU HOURS"));
+  EXPECT_THAT(table, HasSubstr("5.00"));
+  EXPECT_THAT(table, Not(HasSubstr("NAMESPACE")));
+  EXPECT_THAT(FailureTable(sums, true, kNow), HasSubstr("team"));
+  EXPECT_EQ(FailureTable({}, false, kNow), "no failures\n");
+  EXPECT_THAT(ToJson(ToTree(sums[0])), HasSubstr("\"gpuHours\": 5"));
+}
+
+TEST(FailureView, AnAttemptsCauseComesFirst) {
+  FailureRecord cascade = Record("bert-0", "peer-lost", minutes(20));
+  FailureRecord cause = Record("bert-1", "gpu-oom", minutes(10));
+  cause.attempt = cascade.attempt;
+  cause.leads = true;
+  cause.rank = "1";
+  cause.evidence = "CUDA out of memory";
+  FailureRecord second = Record("bert-2", "import", minutes(1));
+  second.leads = true;
+  FailureRecord other = Record("x", "import", minutes(1));
+  other.owner.name = "other";
+  const auto attempts = AttemptsOf({{"team", "1", {cascade, cause, second, other}}}, "bert");
+  ASSERT_THAT(attempts, SizeIs(2));
+  EXPECT_EQ(attempts[0].pods[0].pod, "bert-1");
+  EXPECT_EQ(attempts[0].pods[1].pod, "bert-0");
+  const std::string text = AttemptsText(attempts, kNow);
+  EXPECT_THAT(text, HasSubstr("10m ago: gpu-oom"));
+  EXPECT_THAT(text, HasSubstr("pod bert-1 (rank 1)"));
+  EXPECT_THAT(text, HasSubstr("CUDA out of memory"));
+  EXPECT_THAT(text, HasSubstr("then pod bert-0: peer-lost"));
+  EXPECT_EQ(AttemptsText({}, kNow), "");
+}
+
+TEST(FailureView, APodWithoutAnOwnerIsItsOwnJob) {
+  FailureRecord alone = Record("alone", "import", minutes(1));
+  alone.owner = {};
+  EXPECT_THAT(AttemptsOf({{"team", "1", {alone}}}, "alone"), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace synergy::cli

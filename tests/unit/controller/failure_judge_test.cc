@@ -1,0 +1,153 @@
+#include "controller/progress/failure_judge.h"
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const WallTime kJudgedAt = WallTime(hours(500000));
+
+EndedPod EndedWith(int32_t exit_code, const std::string& reason = "Error") {
+  EndedPod pod;
+  pod.uid = "u1";
+  pod.pod_namespace = "team";
+  pod.name = "a";
+  pod.container = "train";
+  pod.gpus = Gpus(4);
+  pod.managed = pod.failed = true;
+  pod.ends.push_back(
+      {"train", 0, exit_code, reason, "", kJudgedAt - hours(1), kJudgedAt - seconds(5)});
+  return pod;
+}
+std::string CategoryJudged(const EndedPod& pod, const LogEvidence* log = nullptr) {
+  const auto record = JudgeFailure(pod, EndOf(pod), log, kJudgedAt);
+  return record ? record->category : "none";
+}
+
+TEST(FailureJudge, JoinsTheStatusWithTheLog) {
+  const LogEvidence oom{.rule = "cuda-out-of-memory", .evidence = "CUDA out of memory"};
+  const auto record = JudgeFailure(EndedWith(1), EndOf(EndedWith(1)), &oom, kJudgedAt);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->category, "gpu-oom");
+  EXPECT_EQ(record->cause, "user");
+  EXPECT_EQ(record->advice, "fix");
+  EXPECT_EQ(record->evidence, "CUDA out of memory");
+  EXPECT_EQ(record->exit_code, 1);
+  EXPECT_EQ(record->user, "team");
+  EXPECT_NEAR(record->gpu_seconds, 4 * (3600 - 5), 1e-3);
+  EXPECT_THAT(DescribeFailure(*record), HasSubstr("GPU memory is exhausted"));
+  // The platform's reason says more.
+  EXPECT_EQ(CategoryJudged(EndedWith(137, "OOMKilled"), &oom), "host-oom");
+  EndedPod evicted = EndedWith(137);
+  evicted.reason = "Evicted";
+  evicted.message = "The node was low on resource: memory.";
+  EXPECT_EQ(CategoryJudged(evicted, &oom), "evicted");
+}
+
+TEST(FailureJudge, TheStatusAloneSuffices) {
+  EXPECT_EQ(CategoryJudged(EndedWith(137, "OOMKilled")), "host-oom");
+  EXPECT_EQ(CategoryJudged(EndedWith(139)), "segfault");
+  EXPECT_EQ(CategoryJudged(EndedWith(127)), "command");
+  EXPECT_EQ(CategoryJudged(EndedWith(1)), "unknown");
+  EndedPod preempted = EndedWith(143);
+  preempted.conditions = {"DisruptionTarget/PreemptionByScheduler"};
+  EXPECT_EQ(CategoryJudged(preempted), "preempted");
+}
+
+TEST(FailureJudge, ADeletedPodDidNotFailByThat) {
+  EndedPod pod = EndedWith(137);
+  pod.deleting = true;
+  EXPECT_EQ(CategoryJudged(pod), "none");
+  const LogEvidence missing{.rule = "module-not-found", .evidence = "No module named 'x'"};
+  EXPECT_EQ(CategoryJudged(pod, &missing), "import");
+  pod.conditions = {"DisruptionTarget/EvictionByEvictionAPI"};
+  EXPECT_EQ(CategoryJudged(pod), "evicted");
+}
+
+TEST(FailureJudge, UnknownRulesAndSecretsOfAgentsDoNotCount) {
+  const LogEvidence unknown{.rule = "of-another-version", .evidence = "x"};
+  EXPECT_EQ(CategoryJudged(EndedWith(139), &unknown), "segfault");
+  const LogEvidence long_one{.rule = "cuda-out-of-memory",
+                             .evidence = "api_key=abcdef0123456789 " + std::string(5000, 'x')};
+  const auto record = JudgeFailure(EndedWith(1), EndOf(EndedWith(1)), &long_one, kJudgedAt);
+  ASSERT_TRUE(record);
+  EXPECT_LE(record->evidence.size(), 240);
+  EXPECT_THAT(record->evidence, ::testing::Not(HasSubstr("abcdef0123456789")));
+}
+
+TEST(FailureJudge, SynergysChangesCountWithinTheirTime) {
+  EndedPod pod = EndedWith(137, "OOMKilled");
+  pod.memory_changed = kJudgedAt - minutes(5);
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "synergy");
+  pod.memory_changed = kJudgedAt - minutes(30);
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
+  pod.memory_changed = kJudgedAt;  // after the end
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
+}
+
+TEST(FailureJudge, AMemberWithACauseOfItsOwnLeadsTheAttempt) {
+  const auto record = [](const std::string& pod, const std::string& category, Duration before) {
+    FailureRecord made;
+    made.pod = pod;
+    made.category = category;
+    made.at = kJudgedAt - before;
+    return made;
+  };
+  std::vector<FailureRecord> records = {record("a", "peer-lost", seconds(60)),
+                                        record("b", "import", seconds(10)),
+                                        record("c", "gpu-oom", seconds(5))};
+  JoinAttempt(records);
+  EXPECT_FALSE(records[0].leads);
+  EXPECT_TRUE(records[1].leads);
+  EXPECT_FALSE(records[2].leads);
+  for (const FailureRecord& one : records) EXPECT_EQ(one.attempt, kJudgedAt - seconds(60));
+}
+
+std::vector<std::string> UidsOf(const std::vector<FailureRecord>& records) {
+  std::vector<std::string> uids;
+  for (const FailureRecord& record : records) uids.push_back(record.uid);
+  return uids;
+}
+
+TEST(FailureJudge, MergedRecordsAreTheNewestOfBothWhateverTheOrder) {
+  Random random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<FailureRecord> some;
+    std::vector<FailureRecord> others;
+    std::map<Duration, std::string> all;  // by age
+    for (int i = 0; i < 400; ++i) {
+      const uint64_t number = random.Below(250);
+      FailureRecord record;
+      record.uid = fmt::format("u{}", number);
+      const Duration age = seconds(number * 7919 % 1000);  // one run has one end
+      record.at = kJudgedAt - age;
+      all[age] = record.uid;
+      (random.Below(2) == 0 ? some : others).push_back(record);
+    }
+    std::vector<std::string> newest;
+    for (const auto& [age, uid] : all) {
+      if (newest.size() < kMostFailureRecords) newest.insert(newest.begin(), uid);
+    }
+    const auto merged = MergeRecords(some, others);
+    EXPECT_EQ(UidsOf(merged), newest);
+    EXPECT_EQ(UidsOf(MergeRecords(others, some)), newest);
+    EXPECT_EQ(UidsOf(MergeRecords(merged, merged)), newest);
+  }
+}
+
+}  // namespace
+}  // namespace synergy::controller
