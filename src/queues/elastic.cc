@@ -116,8 +116,7 @@ class WorkerDivider {
       if (IsKnownTask(task)) job.speed = task.speed;
       job.worker = {static_cast<double>(task.worker.count())};
       job.least_workers = holds ? KeepsAtMost(task) : task.least;
-      job.most_workers =
-          pinned[index] ? KeepsAtMost(task) : std::max(task.most, job.least_workers);
+      job.most_workers = pinned[index] ? KeepsAtMost(task) : std::max(task.most, job.least_workers);
     }
     const std::array capacity = {static_cast<double>(left.count())};
     const std::vector<Tasks> given = ServeGains(jobs, capacity);
