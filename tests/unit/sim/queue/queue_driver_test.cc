@@ -36,7 +36,7 @@ class QueueDriverTest : public ::testing::Test {
           if (found != remaining_.end()) progress.remaining = found->second;
           return progress;
         },
-        nullptr, at_);
+        [](const Workload& /*workload*/, Gpus quota) { return quota.count(); }, nullptr, at_);
     RunFor(seconds(1));
   }
   void Add(const std::string& name, int64_t gpus) {
