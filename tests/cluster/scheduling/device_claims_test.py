@@ -289,6 +289,8 @@ class SizedByClaimsTest(DevicesTest, FungibleTest):
         def train(name):
             made = by_template(name, 1)
             made["metadata"]["labels"] = {"synergy.io/profile": "sensitive"}
+            # Its fair share is that of all nodes that it selects.
+            made["spec"]["nodeSelector"] = {"synergy.test/devices": "slices"}
             made["spec"]["containers"][0]["resources"].pop("requests")
             return made
 
