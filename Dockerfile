@@ -6,7 +6,7 @@
 #
 # The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
 # (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin, or of what scripts/cross.sh built. What
-# follows is the same either way.
+# follows is the same either way. Each image runs its program once: one that lacks a library is not made.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS programs
@@ -47,6 +47,7 @@ FROM runtime AS extender
 LABEL org.opencontainers.image.title="synergy-extender" \
       org.opencontainers.image.description="kube-scheduler's extender for GPU pods"
 COPY --from=programs /synergy/programs/synergy-extender /usr/local/bin/
+RUN ["synergy-extender", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-extender", "--check-health"]
 ENTRYPOINT ["synergy-extender"]
 
@@ -55,10 +56,11 @@ LABEL org.opencontainers.image.title="synergy-controller" \
       org.opencontainers.image.description="Admission webhook, profiles and tuner"
 USER 0:0
 RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends coinor-libcbc3 coinor-libclp1 >/dev/null && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 coinor-libcbc3 coinor-libclp1 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 USER 65532:65532
 COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
+RUN ["synergy-controller", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]
 
@@ -70,6 +72,7 @@ RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
+RUN ["synergy-node-agent", "--version"]
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
@@ -82,6 +85,7 @@ RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 COPY --from=programs /synergy/programs/synergy-device-plugin /usr/local/bin/
+RUN ["synergy-device-plugin", "--version"]
 # The kubelet's sockets belong to root; not a single capability is needed.
 HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
 ENTRYPOINT ["synergy-device-plugin"]
@@ -95,4 +99,5 @@ RUN apt-get -qq update && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
 USER 65532:65532
 COPY --from=programs /synergy/programs/synergy /usr/local/bin/
+RUN ["synergy", "--version"]
 ENTRYPOINT ["synergy"]
