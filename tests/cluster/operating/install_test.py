@@ -620,7 +620,8 @@ class InstallTest(unittest.TestCase):
         try:
             changed = {**VALUES, "scheduler": {"verbosity": 3}, "priorityClass": {"value": 999999999},
                        "extender": {"config": {"expectTimeout": "4s"}},
-                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "5s"}}},
+                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "5s"},
+                                                 "gangPreemption": {"enabled": True}}},
                        "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE, values=changed)
             self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", PATIENCE)
