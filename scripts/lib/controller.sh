@@ -28,7 +28,7 @@ E_O_F
   if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
   # Most tests are not about opting in, and need round figures.
   [[ -n $SHIPPED ]] ||
-    printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
+    printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\ngangPreemption: {enabled: false}\n' >>"$STATE/synergy-controller.yaml"
   apply_controller_manifests >>"$STATE/logs/controller-manifests.log" 2>&1 ||
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
 }

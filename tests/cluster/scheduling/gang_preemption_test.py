@@ -20,6 +20,17 @@ def priority_class(name, policy):
             "preemptionPolicy": policy}
 
 
+# What the chart adds with gangPreemption.enabled.
+RIGHTS = [
+    {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "gang-preemption"},
+     "rules": [{"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": ["list", "watch"]},
+               {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]}]},
+    {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+     "metadata": {"name": "gang-preemption"},
+     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gang-preemption"},
+     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "synergy-controller"}]}]
+
+
 class GangPreemptionTest(ClusterTest):
     @classmethod
     def setUpClass(cls):
@@ -27,7 +38,9 @@ class GangPreemptionTest(ClusterTest):
         cls.addClassCleanup(cls.cluster.delete, "priorityclass", "urgent-gang", "patient-gang")
         cls.cluster.create(priority_class("urgent-gang", "PreemptLowerPriority"),
                            priority_class("patient-gang", "Never"))
-        cls.enterClassContext(cls.cluster.controller(gangPreemption="{patience: 2s}"))
+        cls.addClassCleanup(cls.cluster.delete, "clusterrole,clusterrolebinding", "gang-preemption")
+        cls.cluster.create(*RIGHTS)
+        cls.enterClassContext(cls.cluster.controller(gangPreemption="{enabled: true, patience: 2s}"))
 
     def setUp(self):
         super().setUp()
