@@ -19,18 +19,25 @@ struct Secret {
   re2::StringPiece replacement;
 };
 
-const std::array<Secret, 7>& Secrets() {
-  static const std::array<Secret, 7> secrets = {{
-      {{R"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*)", re2::RE2::Latin1}, "***"},
+const std::array<Secret, 9>& Secrets() {
+  static const std::array<Secret, 9> secrets = {{
+      {{R"(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*)", re2::RE2::Latin1}, "***"},
       // Credentials in URLs.
-      {{R"((://)[^/\s@'"]+@)", re2::RE2::Latin1}, R"(\1***@)"},
-      {{R"((?i)\b(bearer|basic|token) +[\w.~+/=-]{8,})", re2::RE2::Latin1}, R"(\1 ***)"},
-      // Values of names that say so: key=value, "key": "value", --key value.
-      {{R"re((?i)((?:pass(?:word|wd|phrase)?|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig|authorization|cookie)[a-z_]*["']?(?: *(?:=|:) *|%3D| +)["']?)([^\s"'&,;)}\]]{6,}))re",
+      {{R"((://)[^\s'"]*@)", re2::RE2::Latin1}, R"(\1***@)"},
+      {{R"((?i)\b(bearer|basic|negotiate|digest|token) +[\w.~+/=-]{8,})", re2::RE2::Latin1},
+       R"(\1 ***)"},
+      // Headers, to the end of the line.
+      {{R"re((?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']? *[:=] *).*)re",
+        re2::RE2::Latin1},
+       R"(\1\2***)"},
+      // curl -u user:password
+      {{R"re((?i)(\s(?:-u|--user)[ =]\\?["']?[\w.@-]+:)[^\s"']+)re", re2::RE2::Latin1}, R"(\1***)"},
+      // Values of names that say so: key=value, "key": "value", --key value, '--key', 'value'.
+      {{R"re((?i)((?:pass(?:word|wd|phrase)?|\bpwd|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig)[a-z_]*(?:(?:\\?["'])?(?: *[=:] *|%3D| +)(?:\\?["'])?|\\?["'] *, *\\?["']))([^\s"'\\&,;)}\]]{6,}))re",
         re2::RE2::Latin1},
        R"(\1***)"},
       // Tokens of well-known services.
-      {{R"(\b(?:hf_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|pk-|rk-|nvapi-|npm_|pypi-|dckr_pat_|AIza)[\w-]{12,})",
+      {{R"(\b(?:hf_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|pk-|rk-|nvapi-|npm_|pypi-|dckr_pat_|AIza|[sprw]k_(?:live|test)_|whsec_|ya29\.)[\w-]{12,})",
         re2::RE2::Latin1},
        "***"},
       {{R"(\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?)", re2::RE2::Latin1},

@@ -25,10 +25,10 @@ int64_t PodsOnEmptyNodes(const ClusterSnapshot& cluster, const Workload& workloa
   Gpus missing = quota;
   for (NodeIndex index = 0; index < cluster.size(); ++index) {
     const NodeState& node = cluster.node(index);
-    if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
+    if (!node.exists || node.allocatable.gpus <= Gpus(0) || !MayUse(workload, *node.detail))
+      continue;
     missing -= node.allocatable.gpus;
-    if (node.Schedulable() && MayUse(workload, *node.detail))
-      pods += node.allocatable.gpus.count() / pod;
+    if (node.Schedulable()) pods += node.allocatable.gpus.count() / pod;
   }
   return pods + std::max<int64_t>(missing.count(), 0) / pod;
 }

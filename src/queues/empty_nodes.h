@@ -15,8 +15,9 @@ namespace synergy {
 
 // Returns how many of the workload's pods fit on the nodes that it may use, if these are empty. It
 // may use schedulable nodes that its node selectors, affinities and GPU products allow; taints do
-// not count. `quota`: of its ClusterQueue. GPUs of the quota that no node has are those of nodes
-// that an autoscaler has yet to make. Their size is not known, so they count as one node.
+// not count. `quota`: of its ClusterQueue. GPUs of the quota that no such node has, schedulable or
+// not, are those of nodes that an autoscaler has yet to make. Their size is not known, so they
+// count as one node.
 int64_t PodsOnEmptyNodes(const ClusterSnapshot& cluster, const Workload& workload, Gpus quota);
 
 }  // namespace synergy

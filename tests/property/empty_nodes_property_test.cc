@@ -20,7 +20,7 @@ constexpr const char* kPool = "pool";
 struct Pools {
   ClusterState state;
   std::vector<int64_t> usable;  // GPUs of the nodes that the workload may use
-  int64_t gpus = 0;             // of all nodes
+  int64_t gpus = 0;             // of these and of those that take no pods now
 };
 
 void AddNode(Pools& pools, int number) {
@@ -33,8 +33,10 @@ void AddNode(Pools& pools, int number) {
   node.labels = {{kPool, is_ours ? "ours" : "other"}};
   node.gpu_kinds.products = {has_product ? "fast" : "slow"};
   const int64_t gpus = node.allocatable.main.gpus.count();
-  if (is_ours && has_product && !node.unschedulable) pools.usable.push_back(gpus);
-  pools.gpus += gpus;
+  if (is_ours && has_product) {
+    pools.gpus += gpus;
+    if (!node.unschedulable) pools.usable.push_back(gpus);
+  }
   pools.state.UpsertNode(node);
 }
 
@@ -50,7 +52,7 @@ RC_GTEST_PROP(EmptyNodesProperty, AsManyPodsArePlacedAndNoMore, ()) {
   const Gpus quota(*rc::gen::inRange<int64_t>(0, 100));
   const int64_t room = PodsOnEmptyNodes(*pools.state.Snapshot(), workload, quota);
 
-  // GPUs of the quota that no node has may come as one node.
+  // GPUs of the quota that no node of the pool has may come as one node.
   if (quota.count() > pools.gpus) pools.usable.push_back(quota.count() - pools.gpus);
   int64_t placed = 0;
   for (int64_t& free : pools.usable) {

@@ -25,6 +25,17 @@ TEST(Evidence, MasksSecrets) {
            "token hf_" + secret + " is expired",
            "use ghp_" + secret,
            "AccountKey=" + secret + "==;EndpointSuffix=core",
+           "[launch.py:321] ['python', '--api_key', '" + secret + "', '--lr', '1'] exits with -9",
+           R"({"msg":"POST {\"password\": \")" + secret + R"(\"} refused"})",
+           "401 for Authorization: Negotiate " + secret,
+           "403, Cookie: theme=dark; session=" + secret,
+           "postgresql://ann:Zx81/" + secret + "@db.example:5432/x",
+           "postgresql://ann:Zx81@" + secret + "@db.example:5432/x",
+           "Server=db;Uid=ann;Pwd=" + secret + ";",
+           "curl -u ann:" + secret + " https://x.example failed",
+           "stripe: invalid key sk_live_" + secret,
+           "google: token ya29." + secret + " has expired",
+           "-----BEGIN PGP PRIVATE KEY BLOCK-----" + secret,
        }) {
     const std::string evidence = Evidence(line);
     EXPECT_EQ(evidence.find(secret), std::string::npos) << evidence;
