@@ -20,7 +20,7 @@ def priority_class(name, policy):
             "preemptionPolicy": policy}
 
 
-# What the chart adds with gangPreemption.enabled.
+# The chart adds these with gangPreemption.enabled.
 RIGHTS = [
     {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "gang-preemption"},
      "rules": [{"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": ["list", "watch"]},
