@@ -18,6 +18,15 @@ namespace synergy {
 // Most records that are kept of a namespace.
 inline constexpr size_t kMostFailureRecords = 200;
 
+// Longest texts of the types below, in bytes, so that the records fit into a ConfigMap. The first
+// four are Kubernetes' own limits, which it does not check in owner references.
+inline constexpr size_t kLongestLabel = 63;            // also of containers, namespaces and kinds
+inline constexpr size_t kLongestObjectName = 253;      // of pods, nodes and owners
+inline constexpr size_t kLongestApiVersion = 317;      // GROUP/VERSION
+inline constexpr size_t kLongestFailureReason = 1024;  // of a condition, a pod or a container
+inline constexpr size_t kLongestUid = 64;
+inline constexpr size_t kLongestFailureMessage = 4096;
+
 // The object that controls a pod or another owner; without a kind: none does.
 struct ObjectOwner {
   std::string api_version;  // "batch/v1"

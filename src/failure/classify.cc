@@ -57,6 +57,9 @@ std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
     if (log.since_iteration)
       since_iteration = std::max(since_iteration.value_or(Duration::zero()), *log.since_iteration);
   }
+  // An agent's number may be any.
+  if (since_iteration)
+    since_iteration = std::clamp(*since_iteration, Duration::zero(), kLongestXidWindow);
   if (since_iteration) window = std::min(window, *since_iteration + kBeforeIteration);
   for (const CodeRule& rule : XidRules()) {
     if (IsHardware(rule.category) != hardware) continue;

@@ -51,8 +51,6 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
 
 namespace {
 
-// Longest message of a container or pod that is read: the kubelet's limit of a container's.
-constexpr size_t kLongestMessage = 4096;
 constexpr size_t kMostEnds = 16;  // containers of a pod that are looked at
 constexpr size_t kMostConditions = 32;
 constexpr std::string_view kData = "failures.json";
@@ -63,21 +61,41 @@ struct Records {
 void Members(auto& each, Like<Records> auto& records) { each("failures", records.failures); }
 
 // Returns the beginning of the text.
-std::string ReadShort(FieldReader& fields, Value value) {
-  return std::string(fields.Text(value).substr(0, kLongestMessage));
+std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
+  return std::string(fields.Text(value).substr(0, longest));
+}
+
+// Returns the name; empty if it is too long for one, as only a tenant's invention is.
+std::string ReadName(FieldReader& fields, Value value, size_t longest) {
+  const std::string_view text = fields.Text(value);
+  return text.size() <= longest ? std::string(text) : std::string();
+}
+
+// Returns whether the text is short and graphic ASCII, and takes no more room in JSON.
+bool IsPlain(std::string_view text, size_t longest) {
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
 }
 
 WallTime ReadTimeOf(FieldReader& fields, Value value) {
   return ParseTime(fields.Text(value)).value_or(WallTime{});
 }
 
+// The API server accepts any text there. An owner that cannot exist is none.
 ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
     reference = fields.Object(reference);
     if (!fields.Truth(reference["controller"])) return;
-    owner = {ReadText(fields, reference["apiVersion"]), ReadText(fields, reference["kind"]),
-             ReadText(fields, reference["name"]), ReadText(fields, reference["uid"])};
+    const std::string_view api_version = fields.Text(reference["apiVersion"]);
+    const std::string_view kind = fields.Text(reference["kind"]);
+    const std::string_view name = fields.Text(reference["name"]);
+    const std::string_view uid = fields.Text(reference["uid"]);
+    if (IsPlain(api_version, kLongestApiVersion) && IsPlain(kind, kLongestLabel) &&
+        IsPlain(name, kLongestObjectName) && IsPlain(uid, kLongestUid)) {
+      owner = {std::string(api_version), std::string(kind), std::string(name), std::string(uid)};
+    }
   });
   return owner;
 }
@@ -86,8 +104,7 @@ ObjectOwner ReadController(FieldReader& fields, Value metadata) {
 std::string FirstLabel(FieldReader& fields, Value labels,
                        std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
-    if (const std::string_view text = fields.Text(labels[key]); !text.empty())
-      return std::string(text);
+    if (std::string text = ReadName(fields, labels[key], kLongestLabel); !text.empty()) return text;
   }
   return {};
 }
@@ -103,9 +120,10 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
     if (end.missing() || ends.size() >= kMostEnds) return;
     const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
     if (code == 0) return;
-    ends.push_back({ReadText(fields, status["name"]),
+    ends.push_back({ReadName(fields, status["name"], kLongestLabel),
                     now.missing() ? std::max(restarts - 1, 0) : restarts, code,
-                    ReadShort(fields, end["reason"]), ReadShort(fields, end["message"]),
+                    ReadShort(fields, end["reason"], kLongestFailureReason),
+                    ReadShort(fields, end["message"], kLongestFailureMessage),
                     ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"])});
   });
 }
@@ -117,12 +135,15 @@ void ReadTrueConditions(FieldReader& fields, Value conditions, EndedPod& pod) {
         std::max(pod.last_condition, ReadTimeOf(fields, condition["lastTransitionTime"]));
     if (fields.Text(condition["status"]) != "True" || pod.conditions.size() >= kMostConditions)
       return;
-    const std::string_view type = fields.Text(condition["type"]);
-    pod.conditions.push_back(fmt::format("{}/{}", type, fields.Text(condition["reason"])));
-    if (type == "DisruptionTarget") pod.condition_message = ReadShort(fields, condition["message"]);
+    const std::string type = ReadShort(fields, condition["type"], kLongestFailureReason);
+    pod.conditions.push_back(
+        fmt::format("{}/{}", type, ReadShort(fields, condition["reason"], kLongestFailureReason)));
+    if (type == "DisruptionTarget")
+      pod.condition_message = ReadShort(fields, condition["message"], kLongestFailureMessage);
   });
 }
 
+// Reads no more than the identity of a pod that is not managed: most are not.
 EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value spec = fields.Object(object["spec"]);
@@ -130,10 +151,15 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   const Value labels = fields.Object(metadata["labels"]);
   const Value annotations = fields.Object(metadata["annotations"]);
   EndedPod pod;
-  pod.uid = ReadText(fields, metadata["uid"]);
-  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
-  pod.name = ReadText(fields, metadata["name"]);
-  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.uid = ReadName(fields, metadata["uid"], kLongestUid);
+  pod.pod_namespace = ReadName(fields, metadata["namespace"], kLongestLabel);
+  pod.name = ReadName(fields, metadata["name"], kLongestObjectName);
+  FieldReader lenient(object);
+  pod.gpus =
+      ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource).main.gpus;
+  pod.managed = pod.gpus > Gpus(0) && IsManaged(spec, rules.claims);
+  if (!pod.managed) return pod;
+  pod.node = ReadName(fields, spec["nodeName"], kLongestObjectName);
   pod.owner = ReadController(fields, metadata);
   pod.job_set = FirstLabel(fields, labels, {"jobset.sigs.k8s.io/jobset-name"});
   pod.queue =
@@ -142,15 +168,11 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   pod.rank = FirstLabel(
       fields, labels,
       {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"});
-  pod.container = ReadText(fields, annotations[annotations::kContainer]);
-  FieldReader lenient(object);
-  pod.gpus =
-      ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource).main.gpus;
-  pod.managed = pod.gpus > Gpus(0) && IsManaged(spec, rules.claims);
+  pod.container = ReadName(fields, annotations[annotations::kContainer], kLongestLabel);
   pod.failed = fields.Text(status["phase"]) == "Failed";
   pod.deleting = ReadDeleting(fields, metadata);
-  pod.reason = ReadShort(fields, status["reason"]);
-  pod.message = ReadShort(fields, status["message"]);
+  pod.reason = ReadShort(fields, status["reason"], kLongestFailureReason);
+  pod.message = ReadShort(fields, status["message"], kLongestFailureMessage);
   pod.created = ReadTimeOf(fields, metadata["creationTimestamp"]);
   ReadTrueConditions(fields, status["conditions"], pod);
   ReadEnds(fields, status["containerStatuses"], pod.ends);

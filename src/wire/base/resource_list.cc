@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/dns_name.h"
 #include "core/quantity_text.h"
 #include "wire/base/json_words.h"
 
@@ -68,22 +69,8 @@ namespace {
 constexpr std::string_view kHugePagesPrefix = "hugepages-";
 constexpr std::string_view kQuotaPrefix = "requests.";
 
-bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
-
-bool IsDnsLabel(std::string_view label) {
-  return !label.empty() && IsLowerOrDigit(label.front()) && IsLowerOrDigit(label.back()) &&
-         std::all_of(label.begin(), label.end(),
-                     [](char c) { return IsLowerOrDigit(c) || c == '-'; });
-}
-
-bool IsDnsSubdomain(std::string_view name) {
-  for (;;) {
-    const size_t dot = name.find('.');
-    if (!IsDnsLabel(name.substr(0, dot))) return false;
-    if (dot == std::string_view::npos) return true;
-    name.remove_prefix(dot + 1);
-  }
+bool IsAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
 }
 
 // The part of validation.IsQualifiedName after the slash.

@@ -3,6 +3,7 @@
 #include "failure/classify.h"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -50,6 +51,17 @@ TEST_F(ClassifyTest, AnXidCountsFromTwoMinutesBeforeTheLastIteration) {
   EXPECT_EQ(CategoryOf(at(minutes(12) + seconds(1))), Category::kUnknown);
   EXPECT_EQ(CategoryOf({.exit_code = 1, .xids = {{79, minutes(35)}}}), Category::kGpuLost);
   EXPECT_EQ(CategoryOf({.exit_code = 1, .xids = {{79, minutes(36)}}}), Category::kUnknown);
+  // An agent's number may be any.
+  for (const auto& [since, longest] :
+       {std::pair(Duration::max(), minutes(35)), std::pair(Duration::min(), minutes(2))}) {
+    EXPECT_EQ(
+        CategoryOf({.exit_code = 1, .xids = {{79, longest}}, .logs = {{.since_iteration = since}}}),
+        Category::kGpuLost);
+    EXPECT_EQ(CategoryOf({.exit_code = 1,
+                          .xids = {{79, longest + minutes(1)}},
+                          .logs = {{.since_iteration = since}}}),
+              Category::kUnknown);
+  }
 }
 
 TEST_F(ClassifyTest, ThePlatformComesBeforeTheLog) {

@@ -1,5 +1,6 @@
 #include "wire/agents/failures.h"
 
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -34,6 +35,14 @@ constexpr char kPod[] = R"({
       {"name": "train", "restartCount": 2, "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled",
         "startedAt": "2026-11-27T07:00:00Z", "finishedAt": "2026-11-27T08:00:00Z"}}}]}})";
 
+// A pod with members of its metadata and its status.
+std::string Managed(const std::string& metadata, const std::string& status) {
+  return fmt::format(
+      R"({{"metadata": {{"name": "a", "uid": "u", "namespace": "team"{}}}, "spec": {{"schedulerName": "synergy-scheduler",
+      "containers": [{{"name": "train", "resources": {{"requests": {{"nvidia.com/gpu": "2"}}}}}}]}}, "status": {{{}}}}})",
+      metadata, status);
+}
+
 EndedPod ReadPod(const std::string& text) {
   const Result<EndedPod> pod = ReadEndedPod(text, {.gpu_resource = "nvidia.com/gpu"});
   EXPECT_TRUE(pod);
@@ -64,21 +73,80 @@ TEST(EndedPods, AreRead) {
 }
 
 TEST(EndedPods, ARunningContainersLastEndIsOfTheRunBefore) {
-  const EndedPod pod =
-      ReadPod(R"({"metadata": {"name": "a", "uid": "u"}, "spec": {}, "status": {"phase": "Running",
+  const EndedPod pod = ReadPod(Managed("", R"("phase": "Running",
       "containerStatuses": [{"name": "train", "restartCount": 3, "state": {"running": {}},
-        "lastState": {"terminated": {"exitCode": 1}}}]}})");
+        "lastState": {"terminated": {"exitCode": 1}}}])"));
   EXPECT_FALSE(pod.failed);
-  EXPECT_FALSE(pod.managed);
+  EXPECT_TRUE(pod.managed);
   ASSERT_THAT(pod.ends, SizeIs(1));
   EXPECT_EQ(pod.ends[0].run, 2);
 }
 
+TEST(EndedPods, OthersAreReadByTheirIdentityAlone) {
+  std::string text = kPod;
+  text.replace(text.find("synergy-scheduler"), 17, "default-scheduler");
+  const EndedPod pod = ReadPod(text);
+  EXPECT_EQ(pod.uid, "u1");
+  EXPECT_EQ(pod.name, "bert-0-x");
+  EXPECT_FALSE(pod.managed);
+  EXPECT_EQ(pod.owner, ObjectOwner{});
+  EXPECT_THAT(pod.ends, IsEmpty());
+}
+
 TEST(EndedPods, TextsOfTenantsAreBounded) {
-  const EndedPod pod = ReadPod(fmt::format(
-      R"({{"metadata": {{"name": "a", "uid": "u"}}, "spec": {{}}, "status": {{"phase": "Failed", "message": "{}"}}}})",
-      std::string(100000, 'x')));
-  EXPECT_LE(pod.message.size(), 4096);
+  const std::string x(100000, 'x');
+  const EndedPod pod = ReadPod(
+      Managed(fmt::format(
+                  R"(, "labels": {{"synergy.io/user": "{0}", "kueue.x-k8s.io/queue-name": "{0}",
+          "kueue.x-k8s.io/local-queue-name": "team-queue", "jobset.sigs.k8s.io/jobset-name": "{0}"}},
+          "annotations": {{"synergy.io/container": "{0}"}})",
+                  x),
+              fmt::format(R"("phase": "Failed", "message": "{0}", "reason": "{0}",
+          "conditions": [{{"type": "{0}", "status": "True", "reason": "{0}", "message": "{0}"}},
+                         {{"type": "DisruptionTarget", "status": "True", "message": "{0}"}}],
+          "containerStatuses": [{{"name": "{0}", "restartCount": 0, "state": {{"terminated":
+            {{"exitCode": 1, "reason": "{0}", "message": "{0}"}}}}}}])",
+                          x)));
+  EXPECT_TRUE(pod.managed);
+  EXPECT_EQ(pod.user, "");
+  EXPECT_EQ(pod.queue, "team-queue");
+  EXPECT_EQ(pod.job_set, "");
+  EXPECT_EQ(pod.container, "");
+  EXPECT_EQ(pod.message.size(), kLongestFailureMessage);
+  EXPECT_EQ(pod.reason.size(), kLongestFailureReason);
+  EXPECT_EQ(pod.condition_message.size(), kLongestFailureMessage);
+  ASSERT_THAT(pod.conditions, SizeIs(2));
+  EXPECT_LE(pod.conditions[0].size(), 2 * kLongestFailureReason + 1);
+  ASSERT_THAT(pod.ends, SizeIs(1));
+  EXPECT_EQ(pod.ends[0].container, "");
+  EXPECT_EQ(pod.ends[0].reason.size(), kLongestFailureReason);
+  EXPECT_EQ(pod.ends[0].message.size(), kLongestFailureMessage);
+}
+
+// The API server takes any text for the members of an owner reference.
+TEST(EndedPods, AnOwnerThatCannotExistIsNone) {
+  const auto owner_of = [](const ObjectOwner& owner) {
+    return ReadPod(
+               Managed(
+                   fmt::format(
+                       R"(, "ownerReferences": [{{"apiVersion": "{}", "kind": "{}", "name": "{}", "uid": "{}", "controller": true}}])",
+                       owner.api_version, owner.kind, owner.name, owner.uid),
+                   R"("phase": "Failed")"))
+        .owner;
+  };
+  const ObjectOwner longest{std::string(kLongestApiVersion, 'v'), std::string(kLongestLabel, 'k'),
+                            std::string(kLongestObjectName, 'n'), std::string(kLongestUid, 'u')};
+  EXPECT_EQ(owner_of(longest), longest);
+  for (std::string ObjectOwner::* const member :
+       {&ObjectOwner::api_version, &ObjectOwner::kind, &ObjectOwner::name, &ObjectOwner::uid}) {
+    ObjectOwner owner = longest;
+    owner.*member += 'x';
+    EXPECT_EQ(owner_of(owner), ObjectOwner{});
+    for (const char* const odd : {"", "a b", "a\\u0001", "a\\\"", "a\\\\", "\xc3\xa4"}) {
+      owner.*member = odd;
+      EXPECT_EQ(owner_of(owner), ObjectOwner{}) << odd;
+    }
+  }
 }
 
 FailureRecord Record() {
@@ -128,11 +196,19 @@ TEST(FailureHistories, ForeignContentCountsAsNone) {
 
 TEST(FailureHistories, TheLongestFitsIntoAConfigMap) {
   FailureRecord record = Record();
-  const std::string name(253, 'n');
-  record.pod = record.owner.name = record.node = name;
-  record.container = record.queue = record.user = std::string(63, 'q');
+  record.pod = record.node = record.owner.name = std::string(kLongestObjectName, 'n');
+  record.uid = record.owner.uid = std::string(kLongestUid, 'u');
+  record.owner.api_version = std::string(kLongestApiVersion, 'v');
+  record.owner.kind = record.container = record.queue = record.user = record.rank =
+      std::string(kLongestLabel, 'q');
+  // The words of this program are shorter.
+  record.category = record.cause = record.behaviour = record.advice = record.rule =
+      std::string(24, 'w');
   record.evidence = record.reason = std::string(240, '"');
-  const FailureHistory history{"team", "7",
+  record.run = std::numeric_limits<int32_t>::max();
+  record.exit_code = std::numeric_limits<int32_t>::min();
+  record.gpu_seconds = -1.2345678901234567e-300;
+  const FailureHistory history{std::string(kLongestLabel, 't'), "7",
                                std::vector<FailureRecord>(kMostFailureRecords, record)};
   EXPECT_LT(WriteNewFailureHistory(history).size(), size_t{1} << 20);
 }
