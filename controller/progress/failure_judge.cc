@@ -17,7 +17,7 @@ namespace {
 
 LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
-                     .iterations = log.iterations,
+                     .iterations = std::max<int64_t>(log.iterations, 0),
                      .since_iteration = log.since_iteration};
   // An agent of another version may have other rules. The line is the tenant's, whatever the agent.
   if (const LogRule* const rule = LogRuleNamed(log.rule))
@@ -96,7 +96,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .rule = failure->rule,
                        .evidence = failure->evidence,
                        .exit_code = facts.exit_code,
-                       .reason = facts.reason.substr(0, kLongestEvidence),
+                       .reason = Evidence(facts.reason),
                        .attempt = at};
   if (end != nullptr && end->started != WallTime{} && at > end->started) {
     record.gpu_seconds = static_cast<double>(pod.gpus.count()) * Seconds(at - end->started).count();

@@ -1,10 +1,12 @@
 #include "controller/progress/failure_keeper.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cluster/dns_name.h"
 #include "controller/progress/failure_judge.h"
 
 namespace synergy::controller {
@@ -53,58 +55,129 @@ void FailureKeeper::Upsert(EndedPod pod) {
 
 void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end) {
   const WallTime now = clock_.WallNow();
-  if (TimeOf(pod, end ? &*end : nullptr, now) < now - kOldest) return;
-  std::map<RunKey, Waiting>& waiting = waiting_[pod.pod_namespace];
-  Waiting one{std::move(pod), std::move(end), clock_.Now()};
-  const RunKey key = KeyOf(one);
+  const WallTime at = TimeOf(pod, end ? &*end : nullptr, now);
+  if (at < now - kOldest) return;
+  const std::string of_namespace = pod.pod_namespace;
+  Waiting one{std::move(pod), std::move(end), at, clock_.Now()};
+  RunKey key = KeyOf(one);
+  const auto reported = reported_.find(of_namespace);
+  if (reported != reported_.end() && reported->second.Contains(key, at)) return;
+  std::map<RunKey, Waiting>& waiting = waiting_[of_namespace];
   if (const auto found = waiting.find(key); found != waiting.end()) {
     one.since = found->second.since;
     found->second = std::move(one);
-  } else if (waiting.size() < kMostWaiting) {
-    waiting.emplace(key, std::move(one));
-  } else {
-    metrics_.CountFailureDropped();
+    return;
+  }
+  if (waiting.size() >= kMostWaiting && acts_) return metrics_.CountFailureDropped();
+  waiting.emplace(std::move(key), std::move(one));
+  if (waiting.size() <= kMostWaiting) return;
+  waiting.erase(std::min_element(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
+    return a.second.at < b.second.at;
+  }));
+}
+
+void FailureKeeper::Reported::Add(RunKey key, Instant now) {
+  const auto [place, is_new] = runs.insert(std::move(key));
+  if (!is_new) return;
+  by_age.emplace_back(now, place);
+  if (by_age.size() <= kMostReported) return;
+  runs.erase(by_age.front().second);
+  by_age.pop_front();
+}
+
+bool FailureKeeper::Reported::Contains(const RunKey& key, WallTime at) const {
+  return runs.contains(key) || (first && std::pair(at, std::get<0>(key)) < *first);
+}
+
+void FailureKeeper::Reported::Forget(Instant before) {
+  while (!by_age.empty() && by_age.front().first < before) {
+    runs.erase(by_age.front().second);
+    by_age.pop_front();
   }
 }
 
+bool FailureKeeper::Retry::Fail(const Error& error, Instant now) {
+  // An outage ends for all at once; a refusal lasts until a right changes.
+  const bool outage = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
+                      error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kCancelled;
+  due_ = now + (outage ? kWriteInterval : backoff_.Next());
+  return std::exchange(error_, error.code) != error.code;
+}
+
 void FailureKeeper::Forget() {
-  const Instant old = clock_.Now() - kOldest;
   const std::lock_guard lock(mutex_);
+  acts_ = false;
+  ForgetOld();
+}
+
+void FailureKeeper::ForgetOld() {
+  const Instant old = clock_.Now() - kOldest;
   for (auto& [name, waiting] : waiting_)
     std::erase_if(waiting, [old](const auto& one) { return one.second.since < old; });
   std::erase_if(waiting_, [](const auto& of_namespace) { return of_namespace.second.empty(); });
+  for (auto& [name, reported] : reported_) reported.Forget(old);
+  std::erase_if(reported_,
+                [](const auto& of_namespace) { return of_namespace.second.runs.empty(); });
 }
 
 void FailureKeeper::StartOver() {
   loaded_ = false;
+  listing_.Succeed();
+  writes_.clear();
   asked_.clear();
+  unread_.clear();
 }
 
 void FailureKeeper::Step(const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    acts_ = true;
+    ForgetOld();
+  }
   if (!loaded_ && !ReadHistories(stop)) return;
   AddRestarts(stop);
-  for (const Attempt& attempt : TakeAttempts()) {
-    if (stop.stop_requested()) return;
-    Report(attempt, stop);
+  for (const Attempt& attempt : CompleteAttempts()) {
+    if (stop.stop_requested() || !may_act_()) return;
+    if (Report(attempt, stop)) Settle(attempt);
   }
   WriteDue(stop);
-  Forget();
 }
 
 bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
+  const Instant now = clock_.Now();
+  if (!listing_.IsDue(now)) return false;
   auto histories = api_.ListHistories(stop);
   if (!histories) {
-    if (!std::exchange(failed_, true))
+    if (listing_.Fail(histories.error(), now))
       log_.Warn("cannot read the records of failures", {{"error", histories.error().message}});
     return false;
   }
-  failed_ = false;
-  // Records that this replica has not written yet stay.
+  listing_.Succeed();
   std::map<std::string, FailureHistory> read;
   for (FailureHistory& history : *histories) {
     if (history.of_namespace.empty()) continue;
     read.insert_or_assign(history.of_namespace, std::move(history));
   }
+  {
+    const WallTime oldest = clock_.WallNow() - kOldest;
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, reported] : reported_) reported.first.reset();
+    for (const auto& [name, history] : read) {
+      const std::vector<FailureRecord>& records = history.records;
+      if (records.empty() || records.back().at < oldest) continue;
+      Reported& reported = reported_[name];
+      if (records.size() >= kMostFailureRecords)
+        reported.first.emplace(records.front().at, records.front().uid);
+      for (const FailureRecord& record : records)
+        reported.Add({record.uid, record.container, record.run}, now);
+      if (const auto waiting = waiting_.find(name); waiting != waiting_.end()) {
+        std::erase_if(waiting->second, [&reported](const auto& one) {
+          return reported.Contains(one.first, one.second.at);
+        });
+      }
+    }
+  }
+  // Records that this replica has not written yet stay.
   for (const auto& [name, when] : unwritten_) {
     FailureHistory& history = read[name];
     history.of_namespace = name;
@@ -118,23 +191,43 @@ bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
 void FailureKeeper::AddRestarts(const std::stop_token& stop) {
   const Instant now = clock_.Now();
   std::erase_if(asked_, [now](const auto& entry) { return now - entry.second > kOldest; });
+  std::erase_if(unread_, [now](const auto& entry) { return now - entry.second.due() > kOldest; });
   const auto cluster = state_.Snapshot();
+  const std::map<std::string, std::vector<EndedRun>> all = reports_.All(now);
+  // Begins behind the node that was served last.
+  std::vector<const std::pair<const std::string, std::vector<EndedRun>>*> nodes;
+  for (const auto& of_node : all) nodes.push_back(&of_node);
+  std::rotate(nodes.begin(),
+              std::find_if(nodes.begin(), nodes.end(),
+                           [this](const auto* of_node) { return of_node->first > served_node_; }),
+              nodes.end());
   size_t reads = 0;
-  for (const auto& [node, runs] : reports_.All(now)) {
+  for (const auto* const of_node : nodes) {
+    const auto& [node, runs] = *of_node;
     const auto index = cluster->Find(node);
     if (!index) continue;
     const auto& pods = cluster->node(*index).detail->pods;
+    size_t reads_of_node = 0;
     for (const EndedRun& run : runs) {
       const RunKey key{run.uid, run.container, run.run};
       if (asked_.contains(key)) continue;
+      const auto failed = unread_.find(key);
+      if (failed != unread_.end() && !failed->second.IsDue(now)) continue;
       const auto pod = std::find_if(pods.begin(), pods.end(),
                                     [&](const auto& one) { return one->uid == run.uid; });
       // A pod that has ended comes by the watch.
       if (pod == pods.end() || !(*pod)->fungible) continue;
+      if (++reads_of_node > kMostReadsOfNode) break;
       if (++reads > kMostReads || stop.stop_requested()) return;
+      served_node_ = node;
       auto read = api_.ReadPod((*pod)->pod_namespace, (*pod)->name, stop);
-      if (!read && read.error().code != ErrorCode::kNotFound) continue;
+      if (!read && read.error().code != ErrorCode::kNotFound) {
+        unread_[key].Fail(read.error(), now);
+        // The next may fail as slowly.
+        return;
+      }
       asked_.emplace(key, now);
+      unread_.erase(key);
       if (!read || read->uid != run.uid || read->node != node || read->failed) continue;
       const ContainerEnd* const end = EndOf(*read, run.container, run.run);
       if (end == nullptr) continue;
@@ -145,53 +238,63 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
   }
 }
 
-bool FailureKeeper::IsReady(const Attempt& attempt, Instant now) const {
+bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant now) const {
   Instant oldest = now;
   bool ready = true;
-  for (const Waiting& one : attempt) {
-    oldest = std::min(oldest, one.since);
-    const Duration waited = now - one.since;
+  for (const Waiting* const one : attempt) {
+    oldest = std::min(oldest, one->since);
+    const Duration waited = now - one->since;
     const bool reported =
-        one.end && reports_.Of(one.pod.node, one.pod.uid, one.end->container, one.end->run);
+        one->end && reports_.Of(one->pod.node, one->pod.uid, one->end->container, one->end->run);
     ready &= waited >= (reported ? kSettle : std::max(patience_, kSettle));
   }
   return ready || now - oldest >= kMostSettle;
 }
 
-std::vector<FailureKeeper::Attempt> FailureKeeper::TakeAttempts() {
+std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   const Instant now = clock_.Now();
-  std::vector<Attempt> taken;
+  std::vector<Attempt> complete;
   const std::lock_guard lock(mutex_);
-  for (auto& [name, waiting] : waiting_) {
-    std::map<std::string, Attempt> attempts;  // by the owner's uid
+  for (const auto& [name, waiting] : waiting_) {
+    std::map<std::string_view, std::vector<const Waiting*>> attempts;  // by the owner's uid
     for (const auto& [key, one] : waiting) {
       const EndedPod& pod = one.pod;
-      const std::string& owner = !pod.job_set.empty()    ? pod.job_set
-                                 : pod.owner.uid.empty() ? pod.uid
-                                                         : pod.owner.uid;
-      attempts[owner].push_back(one);
+      attempts[!pod.job_set.empty()    ? pod.job_set
+               : pod.owner.uid.empty() ? pod.uid
+                                       : pod.owner.uid]
+          .push_back(&one);
     }
     size_t of_namespace = 0;
-    for (auto& [owner, attempt] : attempts) {
+    for (const auto& [owner, attempt] : attempts) {
       if (!IsReady(attempt, now)) continue;
       if (++of_namespace > kMostAttempts) break;
-      for (const Waiting& one : attempt) waiting.erase(KeyOf(one));
-      taken.push_back(std::move(attempt));
+      Attempt& copy = complete.emplace_back();
+      for (const Waiting* const one : attempt) copy.push_back(*one);
     }
   }
-  return taken;
+  return complete;
 }
 
-bool FailureKeeper::IsKnown(const std::string& pod_namespace, const RunKey& key,
-                            WallTime at) const {
+void FailureKeeper::Settle(const Attempt& attempt) {
+  const Instant now = clock_.Now();
+  const std::string& name = attempt.front().pod.pod_namespace;
+  const std::lock_guard lock(mutex_);
+  Reported& reported = reported_[name];
+  const auto waiting = waiting_.find(name);
+  for (const Waiting& one : attempt) {
+    const RunKey key = KeyOf(one);
+    if (waiting != waiting_.end()) waiting->second.erase(key);
+    reported.Add(key, now);
+  }
+}
+
+bool FailureKeeper::IsRecorded(const std::string& pod_namespace, const RunKey& key) const {
   const auto found = histories_.find(pod_namespace);
-  if (found == histories_.end()) return false;
-  const std::vector<FailureRecord>& records = found->second.records;
-  // Older ones may have been pushed out.
-  if (records.size() >= kMostFailureRecords && at < records.front().at) return true;
-  return std::any_of(records.begin(), records.end(), [&key](const FailureRecord& record) {
-    return RunKey{record.uid, record.container, record.run} == key;
-  });
+  return found != histories_.end() &&
+         std::any_of(found->second.records.begin(), found->second.records.end(),
+                     [&key](const FailureRecord& record) {
+                       return std::tie(record.uid, record.container, record.run) == key;
+                     });
 }
 
 ObjectOwner FailureKeeper::OutermostOwner(const EndedPod& pod, std::string& queue,
@@ -216,22 +319,24 @@ ObjectOwner FailureKeeper::OutermostOwner(const EndedPod& pod, std::string& queu
   return owner;
 }
 
-void FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) {
+bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) {
   const WallTime now = clock_.WallNow();
   const EndedPod& any = attempt.front().pod;
   std::vector<FailureRecord> records;
   for (const Waiting& one : attempt) {
+    if (IsRecorded(any.pod_namespace, KeyOf(one))) continue;
     const ContainerEnd* const end = one.end ? &*one.end : nullptr;
-    if (IsKnown(any.pod_namespace, KeyOf(one), TimeOf(one.pod, end, now))) continue;
     std::optional<LogEvidence> log;
     if (end != nullptr) log = reports_.Of(one.pod.node, one.pod.uid, end->container, end->run);
     auto record = JudgeFailure(one.pod, end, log ? &*log : nullptr, now);
     if (record) records.push_back(*std::move(record));
   }
-  if (records.empty() || !may_act_()) return;
+  if (records.empty()) return true;
   JoinAttempt(records);
   std::string queue = any.queue;
   const ObjectOwner owner = OutermostOwner(any, queue, stop);
+  // The calls take time.
+  if (stop.stop_requested() || !may_act_()) return false;
   size_t events = 0;
   for (FailureRecord& record : records) {
     record.owner = owner;
@@ -243,7 +348,8 @@ void FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   }
   const auto leads = std::find_if(records.begin(), records.end(),
                                   [](const FailureRecord& record) { return record.leads; });
-  if (!owner.kind.empty()) {
+  // The API server refuses events on other names.
+  if (!owner.kind.empty() && IsDnsSubdomain(owner.name)) {
     const std::string rank = leads->rank.empty() ? "" : fmt::format(" (rank {})", leads->rank);
     const std::string others =
         records.size() == 1 ? "" : fmt::format(", and {} more pods with it", records.size() - 1);
@@ -258,6 +364,7 @@ void FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   const auto written = written_.find(any.pod_namespace);
   unwritten_.emplace(any.pod_namespace,
                      written == written_.end() ? clock_.Now() : written->second + kWriteInterval);
+  return true;
 }
 
 void FailureKeeper::WriteDue(const std::stop_token& stop) {
@@ -272,16 +379,22 @@ void FailureKeeper::WriteDue(const std::stop_token& stop) {
   for (const std::string& name : due) {
     if (++writes > kMostWrites || stop.stop_requested() || !may_act_()) return;
     served_ = name;
-    if (Write(histories_[name], stop)) {
+    if (const Result<> written = Write(histories_[name], stop)) {
       written_[name] = now;
       unwritten_.erase(name);
+      writes_.erase(name);
     } else {
-      unwritten_[name] = now + kWriteInterval;
+      Retry& retry = writes_[name];
+      if (retry.Fail(written.error(), now)) {
+        log_.Warn("cannot write the records of failures",
+                  {{"namespace", name}, {"error", written.error().message}});
+      }
+      unwritten_[name] = retry.due();
     }
   }
 }
 
-bool FailureKeeper::Write(FailureHistory& history, const std::stop_token& stop) {
+Result<> FailureKeeper::Write(FailureHistory& history, const std::stop_token& stop) {
   Result<FailureHistory> written = api_.WriteHistory(history, stop);
   if (!written && written.error().code == ErrorCode::kConflict) {
     auto read = api_.ReadHistory(history.of_namespace, stop);
@@ -293,13 +406,11 @@ bool FailureKeeper::Write(FailureHistory& history, const std::stop_token& stop) 
   }
   if (written) {
     history.resource_version = written->resource_version;
-    return true;
+    return {};
   }
   // The ConfigMap was deleted.
   if (written.error().code == ErrorCode::kNotFound) history.resource_version.clear();
-  log_.Warn("cannot write the records of failures",
-            {{"namespace", history.of_namespace}, {"error", written.error().message}});
-  return false;
+  return Fail(written.error());
 }
 
 }  // namespace synergy::controller

@@ -10,20 +10,23 @@
 //
 // Pods of one owner that fail together are one attempt: one event on the owner, with its cause.
 //
-// Replicas: all watch; the leader reports. A record is written once, however often a pod is seen:
-// by its UID, container and run. A leader that dies between event and record is followed by one
-// that reports again.
+// Replicas: all watch; the leader reports. A run is reported once, however often its pod is seen:
+// by the pod's UID, container and run. A new leader takes from the histories which runs were
+// reported. A leader that dies between event and record is followed by one that reports again.
 //
 // Bounds: pods that ended more than an hour ago do not count. Per namespace kMostWaiting pods wait,
-// and kMostAttempts attempts are reported a step. A ConfigMap is written at most every
-// kWriteInterval, kMostWrites of them a step.
+// kMostReported runs are kept as reported, and kMostAttempts attempts are reported a step. A
+// ConfigMap is written at most every kWriteInterval, kMostWrites of them a step. Of one node
+// kMostReadsOfNode pods are read a step.
 //
 // Threading: Replace, Upsert and Remove by the watch's thread; the rest by one other.
-// Failures: a failed call is repeated at a later step. A conflict is merged. An owner that cannot
-// be read is followed no further.
+// Failures: a failed call is repeated at a later step, with backoff if it was refused. A conflict
+// is merged. An owner that cannot be read is followed no further. An attempt waits until it is
+// reported.
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -32,13 +35,16 @@
 #include <stop_token>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/failure_reports.h"
+#include "core/backoff.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/result.h"
 #include "kube/apis/events.h"
 #include "kube/apis/failure_api.h"
 #include "kube/reflector.h"
@@ -50,7 +56,9 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
  public:
   static constexpr Duration kOldest = std::chrono::hours(1);
   static constexpr size_t kMostWaiting = 500;
+  static constexpr size_t kMostReported = 5000;
   static constexpr size_t kMostAttempts = 4;
+  static constexpr size_t kMostReadsOfNode = 2;
   static constexpr Duration kWriteInterval = std::chrono::seconds(5);
   static constexpr size_t kMostWrites = 5;
   // How long to wait for further members of an attempt, and for the last of them.
@@ -69,7 +77,8 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   // Reads the histories again before the next step.
   void StartOver();
   void Step(const std::stop_token& stop);
-  // Drops what is too old; for replicas that do not act.
+  // Drops what is too old; for replicas that do not act. A full namespace drops its oldest end
+  // then, uncounted: the leader reports it.
   void Forget();
 
  private:
@@ -78,26 +87,58 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   struct Waiting {
     EndedPod pod;
     std::optional<ContainerEnd> end;
-    Instant since{};
+    WallTime at{};    // the end
+    Instant since{};  // when it was seen first
   };
   using Attempt = std::vector<Waiting>;
 
+  // Runs of one namespace that need no report.
+  struct Reported {
+    std::set<RunKey> runs;
+    std::deque<std::pair<Instant, std::set<RunKey>::const_iterator>> by_age;
+    // Ends before this one, ordered as in the history, are not in the history that was read: it
+    // was full.
+    std::optional<std::pair<WallTime, std::string>> first;
+
+    void Add(RunKey key, Instant now);
+    bool Contains(const RunKey& key, WallTime at) const;
+    void Forget(Instant before);
+  };
+
+  // When a call that failed is due again.
+  class Retry {
+   public:
+    bool IsDue(Instant now) const { return now >= due_; }
+    Instant due() const { return due_; }
+    void Succeed() { *this = Retry(); }
+    // Returns whether the error is another kind than the last.
+    bool Fail(const Error& error, Instant now);
+
+   private:
+    Backoff backoff_{std::chrono::seconds(5), std::chrono::minutes(5), 1};
+    Instant due_ = Instant::min();
+    std::optional<ErrorCode> error_;
+  };
+
   static RunKey KeyOf(const Waiting& one);
-  // REQUIRES: the mutex is held.
+  // REQUIRES of both: the mutex is held.
   void Add(EndedPod pod, std::optional<ContainerEnd> end);
+  void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers, by the agents' reports.
   void AddRestarts(const std::stop_token& stop);
-  // Takes the attempts that are complete, as far as can be said.
-  std::vector<Attempt> TakeAttempts();
-  bool IsReady(const Attempt& attempt, Instant now) const;
-  bool IsKnown(const std::string& pod_namespace, const RunKey& key, WallTime at) const;
-  void Report(const Attempt& attempt, const std::stop_token& stop);
+  // Returns the attempts that are complete, as far as can be said. They wait on.
+  std::vector<Attempt> CompleteAttempts();
+  bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;
+  // Returns whether it needs no further report.
+  bool Report(const Attempt& attempt, const std::stop_token& stop);
+  bool IsRecorded(const std::string& pod_namespace, const RunKey& key) const;
+  // The attempt waits no longer.
+  void Settle(const Attempt& attempt);
   // Returns the outermost owner; adds the queue if an owner names it.
   ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
   void WriteDue(const std::stop_token& stop);
-  // Returns whether it is written.
-  bool Write(FailureHistory& history, const std::stop_token& stop);
+  Result<> Write(FailureHistory& history, const std::stop_token& stop);
 
   kube::FailureApi& api_;
   FailureReports& reports_;
@@ -110,16 +151,21 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   metrics::ControllerMetrics& metrics_;
 
   std::mutex mutex_;
+  bool acts_ = false;
   std::map<std::string, std::map<RunKey, Waiting>> waiting_;  // by namespace
+  std::map<std::string, Reported> reported_;                  // by namespace
 
   // Used by the thread that steps.
   bool loaded_ = false;
   std::map<std::string, FailureHistory> histories_;  // by namespace
   std::map<std::string, Instant> unwritten_;  // namespaces, and when to write at the earliest
   std::map<std::string, Instant> written_;    // namespaces, and when they were written last
+  std::map<std::string, Retry> writes_;       // namespaces whose last write failed
   std::map<RunKey, Instant> asked_;           // runs whose pods were read
+  std::map<RunKey, Retry> unread_;            // runs whose pods could not be read
   std::string served_;                        // the namespace that was served last
-  bool failed_ = false;                       // the last call for histories failed
+  std::string served_node_;                   // the node whose pod was read last
+  Retry listing_;                             // of the histories
 };
 
 }  // namespace synergy::controller

@@ -2,11 +2,25 @@
 
 #include <utility>
 
+#include "cluster/pod_failure.h"
+
 namespace synergy::controller {
+namespace {
+
+// How often old answers are dropped.
+constexpr Duration kForgetReports = std::chrono::minutes(1);
+
+}  // namespace
 
 void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs, Instant now) {
+  if (!kept_) return;
+  std::erase_if(runs, [](const EndedRun& run) {
+    return run.uid.empty() || run.uid.size() > kLongestUid || run.container.empty() ||
+           run.container.size() > kLongestLabel || run.run < 0;
+  });
   if (runs.size() > kMostOfNode) runs.resize(kMostOfNode);
   const std::lock_guard lock(mutex_);
+  if (forgot_ == Instant::min() || now - forgot_ > kForgetReports) Forget(now);
   if (runs.empty()) {
     answers_.erase(node);
   } else {
@@ -27,10 +41,20 @@ std::optional<LogEvidence> FailureReports::Of(const std::string& node, const std
 
 std::map<std::string, std::vector<EndedRun>> FailureReports::All(Instant now) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(answers_, [now](const auto& entry) { return now - entry.second.at > kKept; });
+  Forget(now);
   std::map<std::string, std::vector<EndedRun>> all;
   for (const auto& [node, answer] : answers_) all[node] = answer.runs;
   return all;
+}
+
+size_t FailureReports::size() const {
+  const std::lock_guard lock(mutex_);
+  return answers_.size();
+}
+
+void FailureReports::Forget(Instant now) {
+  forgot_ = now;
+  std::erase_if(answers_, [now](const auto& entry) { return now - entry.second.at > kKept; });
 }
 
 }  // namespace synergy::controller

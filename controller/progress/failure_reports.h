@@ -23,13 +23,18 @@ class FailureReports {
   // More than an agent reports; the rest of an answer is ignored.
   static constexpr size_t kMostOfNode = 256;
 
-  // `node`: where the agent runs according to the API server.
+  // `kept`: false if nothing reads them.
+  explicit FailureReports(bool kept = true) : kept_(kept) {}
+
+  // Drops runs whose names cannot exist. `node`: where the agent runs according to the API server.
   void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now);
   // Returns what the agent of that node reports about the run.
   std::optional<LogEvidence> Of(const std::string& node, const std::string& uid,
                                 const std::string& container, int32_t run) const;
   // Returns the reports by node, without those that are too old.
   std::map<std::string, std::vector<EndedRun>> All(Instant now);
+  // Returns how many nodes' answers are kept.
+  size_t size() const;
 
  private:
   struct Answer {
@@ -37,7 +42,12 @@ class FailureReports {
     Instant at{};
   };
 
+  // REQUIRES: the mutex is held. Nodes may be gone, and replicas that do not act never read.
+  void Forget(Instant now);
+
+  const bool kept_;
   mutable std::mutex mutex_;
+  Instant forgot_ = Instant::min();
   std::map<std::string, Answer> answers_;  // by node
 };
 

@@ -42,6 +42,7 @@ ProgressUnit::ProgressUnit(const config::ControllerConfig& config, const Cluster
       log_(log),
       metrics_(metrics),
       agents_(clock, config.progress.interval),
+      failures_(config.failures_enabled),
       answers_(store_, clock) {}
 
 Result<> ProgressUnit::Open() {

@@ -1,6 +1,7 @@
 #include "controller/progress/failure_judge.h"
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -115,6 +116,19 @@ TEST(FailureJudge, AMemberWithACauseOfItsOwnLeadsTheAttempt) {
   EXPECT_TRUE(records[1].leads);
   EXPECT_FALSE(records[2].leads);
   for (const FailureRecord& one : records) EXPECT_EQ(one.attempt, kJudgedAt - seconds(60));
+}
+
+TEST(FailureJudge, NumbersAndTextsOfOthersAreBounded) {
+  const LogEvidence odd{.rule = "misuse",
+                        .iterations = std::numeric_limits<int64_t>::min(),
+                        .since_iteration = Duration::max()};
+  const LogEvidence none{.rule = "misuse"};
+  const EndedPod pod = EndedWith(1, std::string(1000, '\1'));
+  const auto record = JudgeFailure(pod, EndOf(pod), &odd, kJudgedAt);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record, JudgeFailure(pod, EndOf(pod), &none, kJudgedAt));
+  EXPECT_LE(record->reason.size(), 240);
+  EXPECT_EQ(record->reason.find('\1'), std::string::npos);
 }
 
 std::vector<std::string> UidsOf(const std::vector<FailureRecord>& records) {

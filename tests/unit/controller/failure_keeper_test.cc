@@ -1,8 +1,10 @@
 #include "controller/progress/failure_keeper.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +16,7 @@
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"
 #include "support/recorded_events.h"
-#include "support/silent_log.h"
+#include "support/recorded_log.h"
 
 namespace synergy::controller {
 namespace {
@@ -23,9 +25,11 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -33,7 +37,9 @@ using ::testing::UnorderedElementsAre;
 class FakeFailureApi final : public kube::FailureApi {
  public:
   Result<std::vector<FailureHistory>> ListHistories(std::stop_token) override {
+    ++lists;
     if (down) return Fail(ErrorCode::kUnavailable, "down");
+    if (denied.contains("list")) return Fail(ErrorCode::kDenied, "no right");
     std::vector<FailureHistory> all;
     for (const auto& [name, history] : histories) all.push_back(history);
     return all;
@@ -44,7 +50,9 @@ class FakeFailureApi final : public kube::FailureApi {
     return found->second;
   }
   Result<FailureHistory> WriteHistory(const FailureHistory& history, std::stop_token) override {
+    ++tries[history.of_namespace];
     if (down) return Fail(ErrorCode::kUnavailable, "down");
+    if (denied.contains(history.of_namespace)) return Fail(ErrorCode::kDenied, "no right");
     FailureHistory& stored = histories[history.of_namespace];
     if (stored.resource_version != history.resource_version)
       return Fail(ErrorCode::kConflict, "changed");
@@ -54,13 +62,15 @@ class FakeFailureApi final : public kube::FailureApi {
     return stored;
   }
   Result<EndedPod> ReadPod(const std::string&, const std::string& name, std::stop_token) override {
-    ++reads;
+    ++reads[name];
+    if (denied.contains(name)) return Fail(ErrorCode::kDenied, "no right");
     const auto found = pods.find(name);
     if (found == pods.end()) return Fail(ErrorCode::kNotFound, "none");
     return found->second;
   }
   Result<wire::OwnerFacts> ReadOwner(const std::string&, const ObjectOwner& owner,
                                      std::stop_token) override {
+    if (on_owner) on_owner();
     const auto found = owners.find(owner.kind + " " + owner.name);
     if (found == owners.end()) return Fail(ErrorCode::kNotFound, "none");
     return found->second;
@@ -70,9 +80,13 @@ class FakeFailureApi final : public kube::FailureApi {
   std::map<std::string, EndedPod> pods;
   std::map<std::string, wire::OwnerFacts> owners;
   int version = 0;
+  int lists = 0;
   int writes = 0;
-  int reads = 0;
+  std::map<std::string, int> tries;  // of writes, by namespace
+  std::map<std::string, int> reads;  // of pods, by name
+  std::function<void()> on_owner;
   bool down = false;
+  std::set<std::string> denied;  // "list", namespaces whose histories are, and pods
 };
 
 class FailureKeeperTest : public ::testing::Test {
@@ -109,14 +123,31 @@ class FailureKeeperTest : public ::testing::Test {
       all.push_back(record.pod + " " + record.category);
     return all;
   }
+  // Pods of one Job.
+  std::vector<EndedPod> Gang(int size, const std::string& prefix = "g-") {
+    std::vector<EndedPod> gang;
+    for (int i = 0; i < size; ++i) gang.push_back(Failed(fmt::format("{}{}", prefix, i)));
+    return gang;
+  }
+  auto Counts(int failures) {
+    return HasSubstr(fmt::format("synergy_failures_total{{category=\"segfault\"}} {}\n", failures));
+  }
+  void Restart(const std::string& name, const std::string& node) {
+    state.UpsertPod(testing::ManagedPod(name, node, 3));
+    EndedPod pod = Failed(name, 1);
+    pod.uid = testing::ManagedPod(name, node, 3).uid;
+    pod.node = node;
+    pod.failed = false;
+    api.pods[name] = pod;
+  }
   void Begin() {
     keeper = std::make_unique<FailureKeeper>(
         api, reports, state, events, [this] { return leads; }, seconds(25), clock, log, metrics);
   }
 
   testing::FakeClock clock;
-  testing::SilentSink sink;
-  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  testing::RecordedLog lines;
+  Logger log{lines, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::ControllerMetrics metrics;
   ClusterState state;
   testing::RecordedEvents events;
@@ -298,11 +329,179 @@ TEST_F(FailureKeeperTest, ARestartedContainerIsReportedByItsPodsStatus) {
                   clock.Now());
   Steps(seconds(30));
   EXPECT_THAT(Recorded(), ElementsAre("a import"));
-  EXPECT_EQ(api.reads, 1);
+  EXPECT_EQ(api.reads["a"], 1);
+}
+
+TEST_F(FailureKeeperTest, AnEndOlderThanTheFullHistoryIsReported) {
+  EndedPod late = Failed("late");
+  late.owner = {};
+  clock.Advance(seconds(60));
+  keeper->Replace(Gang(300));
+  Steps(seconds(30));
+  ASSERT_THAT(api.histories["team"].records, SizeIs(kMostFailureRecords));
+  keeper->Upsert(late);
+  Steps(seconds(30));
+  EXPECT_THAT(events.reasons(), Contains("SynergyFailure late"));
+}
+
+TEST_F(FailureKeeperTest, MoreEndsThanAHistoryHoldsAreReportedOnceByAllLeaders) {
+  const std::vector<EndedPod> gang = Gang(300);
+  keeper->Replace(gang);
+  Steps(seconds(30));
+  EXPECT_THAT(metrics.Render(), Counts(300));
+  keeper->Replace(gang);
+  Steps(seconds(40));
+  EXPECT_THAT(metrics.Render(), Counts(300));
+  for (const bool first : {true, false}) {
+    Begin();
+    // A replica may have watched for long before it leads.
+    if (first) keeper->Replace(gang);
+    keeper->StartOver();
+    Steps(seconds(1));
+    if (!first) keeper->Replace(gang);
+    Steps(seconds(40));
+    EXPECT_THAT(metrics.Render(), Counts(300));
+  }
+}
+
+TEST_F(FailureKeeperTest, ReportedFailuresTakeNoPlacesOfWaitingOnes) {
+  std::vector<EndedPod> pods = Gang(400, "old-");
+  keeper->Replace(pods);
+  Steps(seconds(30));
+  for (EndedPod& pod : Gang(400, "new-")) pods.push_back(pod);
+  keeper->Replace(pods);
+  Steps(seconds(30));
+  EXPECT_THAT(metrics.Render(), Counts(800));
+  EXPECT_THAT(metrics.Render(), HasSubstr("synergy_controller_failures_dropped_total 0"));
+}
+
+TEST_F(FailureKeeperTest, AReplicaThatDoesNotActKeepsTheNewestAndCountsNoDrop) {
+  leads = false;
+  keeper->Forget();
+  for (EndedPod& pod : Gang(700)) {
+    clock.Advance(std::chrono::milliseconds(1));
+    pod.ends[0].finished = clock.WallNow();
+    keeper->Upsert(pod);
+  }
+  keeper->Forget();
+  leads = true;
+  keeper->StartOver();
+  Steps(seconds(30));
+  EXPECT_THAT(metrics.Render(), Counts(500));
+  EXPECT_THAT(metrics.Render(), HasSubstr("synergy_controller_failures_dropped_total 0"));
+  ASSERT_THAT(Recorded(), SizeIs(kMostFailureRecords));
+  EXPECT_EQ(Recorded().back(), "g-699 segfault");
+}
+
+TEST_F(FailureKeeperTest, AttemptsWaitIfThisReplicaStopsLeadingWithinAStep) {
+  keeper->Upsert(Failed("a"));
+  EndedPod other = Failed("b");
+  other.owner = {};
+  keeper->Upsert(other);
+  api.on_owner = [this] { leads = false; };
+  Steps(seconds(40));
+  EXPECT_THAT(events.reasons(), Not(Contains("SynergyFailure a")));
+  EXPECT_EQ(api.writes, 0);
+  api.on_owner = nullptr;
+  leads = true;
+  Steps(seconds(5));
+  EXPECT_THAT(Recorded(), UnorderedElementsAre("a segfault", "b segfault"));
+  EXPECT_THAT(events.reasons(),
+              UnorderedElementsAre("SynergyFailure a", "SynergyFailure bert", "SynergyFailure b"));
+}
+
+TEST_F(FailureKeeperTest, AnOwnerWhoseNameNoEventCanHaveGetsNone) {
+  for (const char* const name : {"Bert", "a/b", "-a", "a..b", "a_b"}) {
+    EndedPod pod = Failed("a");
+    pod.uid = name;
+    pod.owner = {"v1", "Odd", name, fmt::format("uid {}", name)};
+    keeper->Upsert(pod);
+  }
+  Steps(seconds(40));
+  EXPECT_THAT(events.reasons(), SizeIs(5));
+  EXPECT_THAT(events.reasons(), Each("SynergyFailure a"));
+}
+
+TEST_F(FailureKeeperTest, WithoutTheRightToListItTriesSeldomAndKeepsNoOldPods) {
+  api.denied = {"list"};
+  keeper->Upsert(Failed("a"));
+  Steps(minutes(10));
+  EXPECT_LE(api.lists, 11);
+  EXPECT_EQ(lines.Count("cannot "), 1);
+  Steps(hours(1));
+  api.denied.clear();
+  Steps(minutes(10));
+  EXPECT_THAT(events.all, IsEmpty());
+  keeper->Upsert(Failed("b"));
+  Steps(seconds(30));
+  EXPECT_THAT(Recorded(), ElementsAre("b segfault"));
+}
+
+TEST_F(FailureKeeperTest, AHistoryThatIsRefusedIsTriedSeldomAndStopsNoOther) {
+  api.denied = {"team"};
+  keeper->Upsert(Failed("a"));
+  keeper->Upsert(Failed("b", 139, "other"));
+  Steps(minutes(10));
+  EXPECT_THAT(Recorded("other"), ElementsAre("b segfault"));
+  EXPECT_LE(api.tries["team"], 11);
+  EXPECT_EQ(lines.Count("cannot "), 1);
+  api.denied.clear();
+  Steps(minutes(5) + seconds(1));
+  EXPECT_THAT(Recorded(), ElementsAre("a segfault"));
+}
+
+TEST_F(FailureKeeperTest, APodThatCannotBeReadIsTriedSeldomAndStopsNoOther) {
+  state.UpsertNode(testing::NodeOfFour("n1"));
+  for (const char* const name : {"a", "b"}) Restart(name, "n1");
+  api.denied = {"a"};
+  const auto observe = [this] {
+    std::vector<EndedRun> runs;
+    for (const auto& [name, pod] : api.pods) runs.push_back({pod.uid, "train", 0, {}});
+    reports.Observe("n1", runs, clock.Now());
+  };
+  for (int i = 0; i < 10; ++i) {
+    observe();
+    Steps(minutes(1));
+  }
+  EXPECT_LE(api.reads["a"], 11);
+  EXPECT_EQ(api.reads["b"], 1);
+  api.denied.clear();
+  observe();
+  Steps(minutes(6));
+  EXPECT_THAT(Recorded(), UnorderedElementsAre(HasSubstr("a "), HasSubstr("b ")));
+}
+
+TEST_F(FailureKeeperTest, AnAgentThatLiesDelaysNoOther) {
+  for (const char* const node : {"n1", "n2"}) state.UpsertNode(testing::NodeOfFour(node));
+  Restart("a", "n1");
+  Restart("b", "n2");
+  std::vector<EndedRun> lies;
+  for (int i = 1; i <= 200; ++i) lies.push_back({api.pods["a"].uid, "train", i, {}});
+  reports.Observe("n1", lies, clock.Now());
+  reports.Observe("n2", {{api.pods["b"].uid, "train", 0, {}}}, clock.Now());
+  keeper->Step({});
+  EXPECT_EQ(api.reads["a"], 2);
+  EXPECT_EQ(api.reads["b"], 1);
+}
+
+// More nodes than one step serves: all are served within a few.
+TEST_F(FailureKeeperTest, NodesAreReadInTurns) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string node = fmt::format("n{}", i);
+    state.UpsertNode(testing::NodeOfFour(node));
+    Restart("pod-" + node, node);
+    const std::string& uid = api.pods["pod-" + node].uid;
+    std::vector<EndedRun> lies;
+    for (int run = 1; run <= 200; ++run) lies.push_back({uid, "train", run, {}});
+    reports.Observe(node, lies, clock.Now());
+  }
+  Steps(seconds(3));
+  EXPECT_THAT(api.reads, SizeIs(30));
 }
 
 // However many pods fail, writes and memory stay bounded, and other namespaces are served.
 TEST_F(FailureKeeperTest, AFloodOfOneNamespaceIsBounded) {
+  Steps(seconds(1));
   for (int i = 0; i < 3000; ++i) {
     EndedPod pod = Failed(fmt::format("flood-{}", i), 139, "greedy");
     pod.owner = {};

@@ -1,0 +1,47 @@
+#include "controller/progress/failure_reports.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/pod_failure.h"
+
+namespace synergy::controller {
+namespace {
+
+const Instant kAnswered = Instant(std::chrono::hours(1));
+
+TEST(FailureReports, RunsWhoseNamesCannotExistAreDropped) {
+  const EndedRun good{std::string(kLongestUid, 'u'), std::string(kLongestLabel, 'c'), 0, {}};
+  std::vector<EndedRun> runs(FailureReports::kMostOfNode, good);
+  for (EndedRun& run : runs) run.container += 'c';
+  runs.push_back(good);
+  runs[0].container.clear();
+  runs[1] = {good.uid + 'u', good.container, 0, {}};
+  runs[2] = {"", good.container, 0, {}};
+  runs[3] = {good.uid, good.container, -1, {}};
+  FailureReports reports;
+  reports.Observe("n1", runs, kAnswered);
+  EXPECT_THAT(reports.All(kAnswered).at("n1"), ::testing::ElementsAre(good));
+}
+
+TEST(FailureReports, NodesThatAreGoneAreForgottenThoughNothingReads) {
+  const std::vector<EndedRun> runs = {{"u", "train", 0, {}}};
+  FailureReports reports;
+  Instant now = kAnswered;
+  for (int i = 0; i < 1000; ++i, now += std::chrono::minutes(1))
+    reports.Observe("n" + std::to_string(i), runs, now);
+  EXPECT_LE(reports.size(), FailureReports::kKept / std::chrono::minutes(1) + 2);
+}
+
+TEST(FailureReports, NothingIsKeptIfNothingReadsThem) {
+  FailureReports reports(false);
+  reports.Observe("n1", {{"u", "train", 0, {}}}, kAnswered);
+  EXPECT_EQ(reports.size(), 0);
+}
+
+}  // namespace
+}  // namespace synergy::controller
