@@ -106,7 +106,7 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, elastic");
+            "faults, cpu-pods, elastic");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
