@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "failure/classify.h"
 #include "failure/evidence.h"
+#include "failure/log_findings.h"
 #include "json/text.h"
 
 namespace synergy {
@@ -20,7 +21,7 @@ std::optional<JobFailure> Read(std::string_view bytes, size_t piece) {
     bytes.remove_prefix(std::min(piece, bytes.size()));
   }
   log.End();
-  return Classify({.exit_code = 1, .logs = {&log}});
+  return Classify({.exit_code = 1, .logs = {ReadLog(log)}});
 }
 
 void CheckFailure(std::string_view bytes) {
