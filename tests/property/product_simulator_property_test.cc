@@ -125,7 +125,7 @@ class AllocationObserver final : public ProductObserver {
 };
 
 TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const ModelProfiles profiles = GeneratedModels(random);
