@@ -1,6 +1,13 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the variables are read by the scripts that source this
-# A release: the options that all of its steps have in common, and its names. Needs output.sh, programs.sh and image.sh.
+# A release: the options that all of its steps have in common, its names, and the libraries that they need.
+
+# shellcheck source=output.sh
+source "${BASH_SOURCE[0]%/*}/output.sh"
+# shellcheck source=programs.sh
+source "${BASH_SOURCE[0]%/*}/programs.sh"
+# shellcheck source=image.sh
+source "${BASH_SOURCE[0]%/*}/image.sh"
 
 # Images, and the program in each of them.
 RELEASE_IMAGES=(extender controller deviceplugin nodeagent cli)

@@ -6,10 +6,6 @@ set -euo pipefail
 # Logs crane, cosign and Helm in to a registry.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=../lib/output.sh
-source "$here/lib/output.sh"
-# shellcheck source=../lib/programs.sh
-source "$here/lib/programs.sh"
 # shellcheck source=../lib/release.sh
 source "$here/lib/release.sh"
 

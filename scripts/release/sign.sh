@@ -2,12 +2,6 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=../lib/output.sh
-source "$here/lib/output.sh"
-# shellcheck source=../lib/programs.sh
-source "$here/lib/programs.sh"
-# shellcheck source=../lib/image.sh
-source "$here/lib/image.sh"
 # shellcheck source=../lib/release.sh
 source "$here/lib/release.sh"
 
