@@ -187,6 +187,8 @@ class TrustTest(ClusterTest):
                              "annotations": {"synergy.io/gpu-inventory": "{}"}}}
         nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
                                 "annotations": {"synergy.io/gpu-inventory": None}}}
+        # The API server takes a new policy into account a moment after it is applied.
+        wait_for("the policy to count", lambda: "may only change" in patch_node(own, annotating({"a": "b"})))
         self.assertEqual(patch_node(own, gpus), "")
         self.assertEqual(patch_node(own, nothing), "")
         self.assertIn("may only change its own Node", patch_node(other, gpus))
