@@ -45,7 +45,8 @@ apply_controller_manifests() {
     apply_manifests --filename "$REPOSITORY/manifests/profile-rbac.yaml" &&
     { ! has_kueue || allow_rounds; } &&
     webhook_configurations | apply_manifests --filename - &&
-    admission_policies | apply_manifests --filename -
+    admission_policies | apply_manifests --filename - &&
+    wait_until 60 "the admission policies" admission_policies_are_in_force
 }
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
@@ -79,6 +80,14 @@ webhook_configurations() {
 
 # The shipped policies.
 admission_policies() { as_users <"$REPOSITORY/manifests/admission-policies.yaml"; }
+
+# A policy is in force a moment after it is applied, and no status says when: a write that it refuses does.
+admission_policies_are_in_force() {
+  local answer forged='{apiVersion: v1, kind: Pod, metadata: {name: forged, annotations: {synergy.io/hold: ""}},
+    spec: {containers: [{name: c, image: c}]}}'
+  ! answer=$(run_kubectl create --namespace default --dry-run=server --field-manager synergy --filename - <<<"$forged" 2>&1) &&
+    [[ $answer == *'reserved for Synergy'* ]]
+}
 
 # Adapts admission policies: programs outside of the cluster act as users, not as service accounts,
 # and kwok and the agents of real nodes are users, too.

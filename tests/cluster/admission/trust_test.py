@@ -1,6 +1,7 @@
 """The accounts that may write what Synergy's programs act on: admission policies, claims of pods,
 profiles and rights, on a real API server."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -187,8 +188,10 @@ class TrustTest(ClusterTest):
                              "annotations": {"synergy.io/gpu-inventory": "{}"}}}
         nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
                                 "annotations": {"synergy.io/gpu-inventory": None}}}
-        # The API server takes a new policy into account a moment after it is applied.
-        wait_for("the policy to count", lambda: "may only change" in patch_node(own, annotating({"a": "b"})))
+        # A policy is in force a moment after it is applied. A change that is made meanwhile is no change later.
+        tries = itertools.count()
+        wait_for("the policy to be in force",
+                 lambda: "may only change" in patch_node(own, annotating({"try": str(next(tries))})))
         self.assertEqual(patch_node(own, gpus), "")
         self.assertEqual(patch_node(own, nothing), "")
         self.assertIn("may only change its own Node", patch_node(other, gpus))
