@@ -6,6 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#ifdef SYNERGY_STATIC
+#include <nss.h>
+#endif
 
 #include "cli/commands/cluster_commands.h"
 #include "cli/commands/failure_command.h"
@@ -38,6 +41,11 @@ int Report(const std::string& command, const synergy::Result<>& done) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef SYNERGY_STATIC
+  // A machine's nsswitch.conf may name services that are libraries for that machine's own libc;
+  // these two are part of ours.
+  ::__nss_configure_lookup("hosts", "files dns");
+#endif
   CLI::App app("Synergy for Kubernetes: resource-sensitive scheduling of DNN training");
   app.require_subcommand(1);
   app.set_version_flag("--version",

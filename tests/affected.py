@@ -67,6 +67,8 @@ SEEN_BY = (
     ("scripts/lib/release*", ("release*",)),
     (".github/*", ("lint_*",)),
     ("CHANGELOG.md", ("release*", "lint_docs*")),
+    ("scripts/static.sh", ("*_static_test", "release*")),
+    ("scripts/lib/static.sh", ("*_static_test",)),
     ("scripts/soak.sh", ("soak*",)),
     ("scripts/cluster.sh", ("*" + CLUSTER,)),
     ("scripts/lib/*", ("*" + CLUSTER, "publish*")),

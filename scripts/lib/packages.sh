@@ -27,6 +27,7 @@ CLUSTER_PACKAGES=(
 RELEASE_PACKAGES=(
   docker-registry # the registry of a dry run
   gh # makes the forge's release
+  dpkg-dev # unpacks the sources of what scripts/static.sh compiles; cross_packages has it too
 )
 # Packages that would start an unwanted daemon of the machine's own.
 SERVICES=(etcd prometheus prometheus-node-exporter docker-registry)
@@ -37,7 +38,7 @@ POLICY=/usr/sbin/policy-rc.d
 cross_packages() {
   local machine
   machine=$(machine_of "$(other_architecture)")
-  printf '%s\n' "g++-${machine/_/-}-linux-gnu" qemu-user-static
+  printf '%s\n' "g++-${machine/_/-}-linux-gnu" qemu-user-static dpkg-dev
 }
 
 # missing_packages NAME...: prints those that are not installed.

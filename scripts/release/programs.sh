@@ -13,8 +13,8 @@ release_options usage "$@"
 # shellcheck source=../lib/architecture.sh
 source "$here/lib/architecture.sh"
 
-# build ARCHITECTURE: builds its programs in build/ARCHITECTURE. No path of this machine gets into
-# them.
+# build ARCHITECTURE: builds its programs in build/ARCHITECTURE; the command line needs no libraries.
+# No path of this machine gets into them.
 build() {
   export CXXFLAGS="-ffile-prefix-map=$REPOSITORY=/synergy"
   if [[ $1 == "$(image_architecture)" ]]; then
@@ -23,6 +23,8 @@ build() {
   else
     "$here/cross.sh"
   fi
+  "$here/static.sh" --arch "$1"
+  cp "$REPOSITORY/build/static-$1/bin/synergy" "$REPOSITORY/build/$1/bin/synergy"
 }
 
 declare -A given=()

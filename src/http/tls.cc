@@ -1,6 +1,7 @@
 #include "http/tls.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 
 #include <arpa/inet.h>
@@ -9,6 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 namespace synergy::http {
 namespace {
@@ -58,12 +60,35 @@ bool EndedWell() {
   return true;
 }
 
-Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
-  if (ca_pem.empty()) {
-    if (::SSL_CTX_set_default_verify_paths(context) != 1)
-      return Invalid("the system's certificate authorities");
+// Where distributions other than Debian keep the machine's certificate authorities.
+constexpr const char* kBundles[] = {
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
+    "/etc/pki/tls/certs/ca-bundle.crt",                   // CentOS, Amazon Linux
+    "/etc/ssl/ca-bundle.pem",                             // openSUSE
+    "/etc/ssl/cert.pem",                                  // Alpine
+    "/etc/ssl/certs/ca-certificates.crt",                 // Arch, Gentoo, NixOS
+};
+
+// Trusts what SSL_CERT_FILE and SSL_CERT_DIR name, or else Debian's folder, or else the first
+// bundle that is there.
+Result<> TrustSystem(SSL_CTX* context) {
+  if (::SSL_CTX_set_default_verify_paths(context) != 1)
+    return Invalid("the system's certificate authorities");
+  if (std::getenv(::X509_get_default_cert_file_env()) != nullptr ||
+      ::access(::X509_get_default_cert_dir(), R_OK) == 0) {
     return {};
   }
+  for (const char* const bundle : kBundles) {
+    if (::access(bundle, R_OK) != 0) continue;
+    if (::SSL_CTX_load_verify_file(context, bundle) != 1)
+      return Invalid("the system's certificate authorities");
+    break;
+  }
+  return {};
+}
+
+Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
+  if (ca_pem.empty()) return TrustSystem(context);
   const Bio bio(::BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
   int count = 0;
   while (const Certificate certificate = ReadCertificate(bio.get())) {
