@@ -1,4 +1,4 @@
-// synergy-controller: the companion of synergy-extender. See docs/companion.md.
+// synergy-controller: sizes, measures and resizes pods. See docs/internals/controller.md.
 
 #include "config/controller_config.h"
 #include "controller/daemon.h"
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
       {.program = "synergy-controller",
        .description = "Sizes GPU pods when they are created, measures workloads, changes CPU and "
                       "memory of running pods, and orders the jobs in Kueue's queues",
-       .config_page = "docs/operating-companion.md",
+       .config_page = "docs/internals/controller.md",
        .example = "--kubeconfig ~/.kube/config --tls-cert-file tls.crt "
                   "--tls-private-key-file tls.key"});
   line.SetConfig(config, synergy::config::LoadControllerConfig);

@@ -142,7 +142,8 @@ class RunningDaemon final : public Daemon {
 
   void Reload(const config::DevicePluginConfig& config) override {
     if (NeedsRestart(config_, config))
-      log_.Warn("some of the new configuration waits for a restart (docs/device-plugin.md)");
+      log_.Warn(
+          "some of the new configuration waits for a restart (docs/internals/device-plugin.md)");
     {
       const std::lock_guard lock(mutex_);
       access_ = config.access;

@@ -1,5 +1,5 @@
 // synergy-device-plugin: reports a node's GPUs to the kubelet, Prometheus and the extender. See
-// docs/device-plugin.md.
+// docs/internals/device-plugin.md.
 
 #include <cstdio>
 #include <cstdlib>
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
       {.program = "synergy-device-plugin",
        .description = "Tells the kubelet, Prometheus and the extender of this node's GPUs. SIGHUP "
                       "reads the configuration file again",
-       .config_page = "docs/device-plugin.md",
+       .config_page = "docs/internals/device-plugin.md",
        .example = "--source file --inventory gpus.yaml --one-shot"});
   AddFlags(line, config);
   line.AddSwitch("--one-shot", one_shot, "Print the inventory and end");

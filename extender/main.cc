@@ -1,4 +1,4 @@
-// synergy-extender: kube-scheduler's extender for GPU pods. See docs/extender.md.
+// synergy-extender: kube-scheduler's extender for GPU pods. See docs/internals/extender.md.
 
 #include "config/extender_config.h"
 #include "core/clock.h"
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
       {.program = "synergy-extender",
        .description =
            "kube-scheduler's extender for GPU pods: filter, prioritize, bind and preempt",
-       .config_page = "docs/extender.md",
+       .config_page = "docs/internals/extender.md",
        .example = "--kubeconfig ~/.kube/config --listen 127.0.0.1:8888"});
   line.SetConfig(config, synergy::config::LoadExtenderConfig);
   line.AddCluster();

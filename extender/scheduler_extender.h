@@ -1,7 +1,7 @@
 #pragma once
 
 // The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1).
-// docs/extender.md describes how each one decides.
+// docs/internals/extender.md describes how each one decides.
 //
 // Threading: every verb from any thread, concurrently. Only Bind calls the API server.
 // Failures: never thrown; an answer of {"Error": ...} reports what is wrong with the request.

@@ -1,5 +1,5 @@
 // synergy-node-agent: gives back page cache of pods whose memory is to shrink. See
-// docs/node-agent.md.
+// docs/internals/node-agent.md.
 
 #include <chrono>
 #include <filesystem>
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
       {.program = "synergy-node-agent",
        .description = "Gives back page cache of this node's pods whose memory limit is to shrink, "
                       "so that the kubelet can do it",
-       .config_page = "docs/node-agent.md",
+       .config_page = "docs/internals/node-agent.md",
        .example = "--kubeconfig ~/.kube/config --node-name node-1"});
   line.SetConfig(config, synergy::config::LoadNodeAgentConfig);
   line.AddCluster();

@@ -25,7 +25,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh gavel [--jobs N] [--json FILE]
 
 Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
-1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
+1 if any is missed). docs/evidence/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
 
   extender    the extender's calls beside the smallest Go extender, against a stub API server; about 10 minutes
       --nodes N,N,...   cluster sizes (100,1000,5000,15000)

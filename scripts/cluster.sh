@@ -5,7 +5,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/cluster.sh COMMAND [--state DIR] ...
 
-A real Kubernetes cluster on this machine for tests (docs/test-cluster.md). scripts/setup.sh installs what it needs.
+A real Kubernetes cluster on this machine for tests (docs/internals/test-cluster.md). scripts/setup.sh installs what it needs.
 
   up [OPTIONS]               start it and wait until its nodes are ready
   down [--keep-logs]         end it and remove everything that it made

@@ -125,7 +125,7 @@ fi
 say "Where to look next"
 cat <<'TEXT'
   README.md           what Synergy is and how it works
-  docs/real-nodes.md  the trainers: all ways to run them, measured more than once
-  docs/extender.md    how the extender decides, its configuration and metrics
+  docs/evidence/real-nodes.md  the trainers: all ways to run them, measured more than once
+  docs/internals/extender.md    how the extender decides, its configuration and metrics
   scripts/demo.sh --keep, then kubectl describe pod: the scheduler's reasons as events
 TEXT

@@ -1,6 +1,6 @@
 """Reads the output of `ctest --output-junit FILE`.
 
-  results.py costs FILE...       prints a table of the dearest tests, for docs/test-cluster.md
+  results.py costs FILE...       prints a table of the dearest tests, for docs/internals/test-cluster.md
   results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row;
                                  lists those that failed
   results.py left PASSES TIMES   lists the tests that have not yet passed so often in a row

@@ -2,7 +2,7 @@
 
 // Queries the node agents for their pods' progress and writes it into the store. Every replica does
 // this, so that each can answer requests and the next leader has the data at once
-// (docs/progress.md).
+// (docs/internals/progress.md).
 //
 // Threading: Start() and the destructor by one owner; PullDue() from any thread.
 

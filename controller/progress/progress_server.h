@@ -1,7 +1,8 @@
 #pragma once
 
 // Serves GET /progress, the progress of the cluster's pods, over TLS and only to the reader's
-// service account (docs/progress.md). Tokens arrive in the header wire::kProgressTokenHeader.
+// service account (docs/internals/progress.md). Tokens arrive in the header
+// wire::kProgressTokenHeader.
 //
 // Threading: as http::Server. The destructor ends it, once no answer is under way.
 

@@ -1,9 +1,9 @@
 #pragma once
 
 // Judges from its control group whether a running container's GPUs survive a resize
-// (docs/tuner.md). A device that runc does not know, such as one injected by NVIDIA's toolkit in
-// its legacy mode, is lost when systemd applies the scope's own device list. It does so on each
-// change of the scope and on each daemon-reload.
+// (docs/internals/tuner.md). A device that runc does not know, such as one injected by NVIDIA's
+// toolkit in its legacy mode, is lost when systemd applies the scope's own device list. It does so
+// on each change of the scope and on each daemon-reload.
 //
 // Threading: from any thread.
 // Failures: kNotFound if there is no such group, for instance because the container has ended.

@@ -7,7 +7,7 @@
 // The kernel counts reads per process (/proc/PID/io: rchar, read_bytes), not per group. A process
 // that ends passes its counts to the process that waits for it, so the living ones have them all.
 // Requires the host's PID namespace and the capabilities SYS_PTRACE and DAC_READ_SEARCH; otherwise
-// there are no readings (docs/node-agent.md).
+// there are no readings (docs/internals/node-agent.md).
 //
 // Threading: from any thread.
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Carries out the probes that the controller requests (the annotation synergy.io/probe;
-// docs/profiling.md): a pod of the node gets a temporary CPU quota, which shows how fast it trains
-// with less CPU. One probe at a time per node.
+// docs/internals/profiling.md): a pod of the node gets a temporary CPU quota, which shows how fast
+// it trains with less CPU. One probe at a time per node.
 //
 //   annotation seen --> begun --> its time is over                                      done
 //        |                +-----> annotation or container changed or gone               ended_early

@@ -1,7 +1,7 @@
 #pragma once
 
 // Serves the progress of the node's pods only to synergy-controller: GET /progress, over TLS with
-// certificates on both sides (docs/progress.md).
+// certificates on both sides (docs/internals/progress.md).
 //
 // Threading: one owner. `read` is called from the server's threads, several at a time.
 

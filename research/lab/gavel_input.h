@@ -1,6 +1,6 @@
 #pragma once
 
-// The input of `synergy-lab gavel solve`: the JSON that docs/gavel.md describes.
+// The input of `synergy-lab gavel solve`: the JSON that docs/internals/gavel.md describes.
 //
 // Threading: pure.
 

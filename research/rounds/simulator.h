@@ -8,7 +8,7 @@
 // is done, not at the end of the round. A job that starts, or restarts elsewhere, first loses the
 // restart cost.
 //
-// docs/simulator.md has the model's assumptions. Threading: pure.
+// docs/internals/simulator.md has the model's assumptions. Threading: pure.
 
 #include <span>
 #include <vector>

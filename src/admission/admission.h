@@ -2,7 +2,7 @@
 
 // Decides on a pod's CPU and memory when it is created. They are left as written, or set to the
 // floor, which the pod is guaranteed, with the figures that all programs use later
-// (docs/companion.md).
+// (docs/internals/sizing.md).
 //
 // Threading: pure, as far as the Surroundings are.
 

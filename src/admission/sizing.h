@@ -1,7 +1,8 @@
 #pragma once
 
 // How much CPU and memory a training container requests: the rules by which its author's amounts,
-// its profile and its fair share become a demand and a floor (docs/companion.md, The figures).
+// its profile and its fair share become a demand and a floor (docs/internals/sizing.md, The
+// figures).
 //
 // Threading: pure.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Identifies pods of the same kind, so that measurements of one hold for the others, or are a hint
-// for them (profile/measured/workload_identities.h, docs/profiling.md).
+// for them (profile/measured/workload_identities.h, docs/internals/profiling.md).
 //
 //   exact      the label synergy.io/workload if their author set it, otherwise "w-" and 16
 //              hexadecimal digits, a hash of the image, the command and the arguments of the

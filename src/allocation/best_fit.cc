@@ -8,7 +8,7 @@ namespace synergy {
 namespace {
 
 // Weight of a GPU that stays free against the amounts left beside it: enough to keep nodes whole
-// for jobs with many GPUs, little enough to let demands decide (docs/placement.md).
+// for jobs with many GPUs, little enough to let demands decide (docs/internals/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace

@@ -4,10 +4,10 @@
 //
 // Sources: Synergy-Tune's placement step (OSDI'22, section 4.2: the server with the least free
 // resources that is just enough for the whole demand), and two changes of ours, which
-// docs/placement.md explains and measures. First, a placement should leave every GPU that stays
-// free the least that any job needs (the reserve). Second, what is left beyond that is counted per
-// GPU that stays free, because that is how much a later job can get. With r the reserve per GPU,
-// per node
+// docs/internals/placement.md explains and measures. First, a placement should leave every GPU that
+// stays free the least that any job needs (the reserve). Second, what is left beyond that is
+// counted per GPU that stays free, because that is how much a later job can get. With r the reserve
+// per GPU, per node
 //
 //   left      = free GPUs - the pod's GPUs
 //   room[d]   = free[d] - demand[d] - r[d] x left                        d in {CPU, memory}

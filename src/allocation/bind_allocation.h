@@ -1,8 +1,8 @@
 #pragma once
 
-// The CPU and memory of a node that a pod gets when it is bound there (docs/tuner.md): its whole
-// demand if that is free; otherwise as much as is free beside the node's headroom and the reserve
-// of the GPUs that stay free, but never less than its requests. No other pod is cut for it.
+// The CPU and memory of a node that a pod gets when it is bound there (docs/internals/tuner.md):
+// its whole demand if that is free; otherwise as much as is free beside the node's headroom and the
+// reserve of the GPUs that stay free, but never less than its requests. No other pod is cut for it.
 //
 // Threading: pure.
 

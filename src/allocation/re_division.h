@@ -2,7 +2,7 @@
 
 // Re-division: divides a server's CPU and memory again among its jobs, so that the sum of their
 // throughputs, each in units of its fair share's, is largest. No job falls below the throughput of
-// its fair share, whatever it holds. docs/simulator.md shows the gain.
+// its fair share, whatever it holds. docs/internals/simulator.md shows the gain.
 //
 // A multiple-choice knapsack with two resources: one choice per job. Solved exactly by a search
 // over the undominated partial divisions, with the Lagrangian bound cutting off those that cannot

@@ -2,8 +2,8 @@
 
 // Moves CPU and memory between the running pods of a node: amounts above the floors go where they
 // are needed (Reclaim), spare amounts go where they help most (Regrow). Both use the
-// multiple-choice knapsack of re_division.h over the amounts that each pod may have; docs/tuner.md
-// describes when.
+// multiple-choice knapsack of re_division.h over the amounts that each pod may have;
+// docs/internals/tuner.md describes when.
 //
 // Threading: pure.
 

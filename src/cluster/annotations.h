@@ -1,7 +1,7 @@
 #pragma once
 
 // The labels and annotations that Synergy's programs exchange with each other, users and other
-// tools. docs/companion.md explains each of them.
+// tools. docs/internals/sizing.md explains each of them.
 //
 // Threading: constants.
 
@@ -33,7 +33,7 @@ inline constexpr std::string_view kKueuePodSet = "kueue.x-k8s.io/podset";
 // An annotation of LimitRanger: what it has filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
-// Annotations that users set: where to read a pod's progress (docs/progress.md).
+// Annotations that users set: where to read a pod's progress (docs/internals/progress.md).
 inline constexpr std::string_view kProgressPattern = "synergy.io/progress-pattern";
 inline constexpr std::string_view kProgressCounter = "synergy.io/progress-counter";
 inline constexpr std::string_view kProgressPort = "synergy.io/progress-port";
@@ -71,7 +71,8 @@ inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::k
 // On a waiting pod: when there was room for it and kube-scheduler was reminded.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
-// On a running pod: CpuProbe, which the agent of its node carries out (docs/profiling.md).
+// On a running pod: CpuProbe, which the agent of its node carries out
+// (docs/internals/profiling.md).
 inline constexpr std::string_view kProbe = "synergy.io/probe";
 
 // On a running pod, permanent: an OOM kill has followed a change of its memory, which is not

@@ -2,8 +2,9 @@
 
 // Decides whether a pod's CPU and memory may be changed while it runs, or whether that may cost it
 // its GPUs: devices that are not in a container's own specification may be lost after any resize
-// (docs/tuner.md). All programs use this decision: the tuner changes only what may be changed, the
-// extender's preemption counts on no other surplus, and the command line shows the reason.
+// (docs/internals/tuner.md). All programs use this decision: the tuner changes only what may be
+// changed, the extender's preemption counts on no other surplus, and the command line shows the
+// reason.
 //
 // The first of these with a result counts:
 //

@@ -1,7 +1,7 @@
 #pragma once
 
 // Recognises which pods can only train together, from their own labels and annotations
-// (docs/gangs.md has the table).
+// (docs/internals/gangs.md has the table).
 //
 // A gang has a size and a name. The size is the label synergy.io/gang-size, or Kueue's annotation
 // for groups of pods; without a size there is no gang. The name is the first of synergy.io/gang and

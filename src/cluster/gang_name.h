@@ -1,6 +1,6 @@
 #pragma once
 
-// The name of a gang from the labels of its pods (docs/gangs.md has the table).
+// The name of a gang from the labels of its pods (docs/internals/gangs.md has the table).
 //
 // Threading: pure.
 

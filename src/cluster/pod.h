@@ -43,9 +43,9 @@ struct Pod {
   uint64_t resource_version = 0;  // grows with every change; 0: unknown
   Labels labels;
   // The share of the node that the pod takes, by kube-scheduler's own accounting
-  // (docs/accounting.md): its requests, raised by what the kubelet has allocated or still enforces
-  // while a resize is under way, or by what the tuner has announced to add. `requests.main.gpus`
-  // counts the managed GPU resource.
+  // (docs/internals/accounting.md): its requests, raised by what the kubelet has allocated or still
+  // enforces while a resize is under way, or by what the tuner has announced to add.
+  // `requests.main.gpus` counts the managed GPU resource.
   Resources requests;
   // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand). If
   // absent, the requests.

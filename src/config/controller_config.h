@@ -65,7 +65,7 @@ struct ControllerConfig {
   double tolerance = 0;
   // Profiles count as promising at most this multiple of the throughput at the fair share.
   double max_speed_up = kDefaultMaxSpeedUp;
-  // Whether running pods are changed, and how eagerly (docs/tuner.md).
+  // Whether running pods are changed, and how eagerly (docs/internals/tuner.md).
   struct Tuner {
     bool enabled = true;
     std::chrono::milliseconds round{300000};
@@ -88,7 +88,8 @@ struct ControllerConfig {
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;
   } tuner;
-  // The progress of running pods, reported by the node agents of own_namespace (docs/progress.md).
+  // The progress of running pods, reported by the node agents of own_namespace
+  // (docs/internals/progress.md).
   struct Progress {
     bool enabled = false;
     // Interval between queries of one agent.
@@ -105,8 +106,8 @@ struct ControllerConfig {
     std::string listen;
     std::string reader = "synergy-controller-progress";
   } progress;
-  // Measures workloads without a profile while they train (docs/profiling.md). Requires progress,
-  // which the measurements are based on.
+  // Measures workloads without a profile while they train (docs/internals/profiling.md). Requires
+  // progress, which the measurements are based on.
   struct Profiling {
     bool enabled = true;
     // How long a measured profile is kept after the workload's last run and the profile's last
@@ -132,7 +133,7 @@ struct ControllerConfig {
   // Changes no pod.
   bool failures_enabled = true;
   // Whether pods are evicted for gangs of higher priority, and how long such a gang waits first
-  // (docs/gangs.md).
+  // (docs/internals/gangs.md).
   struct GangPreemption {
     bool enabled = true;
     std::chrono::milliseconds patience{10000};
@@ -140,16 +141,16 @@ struct ControllerConfig {
   // Whether Kueue is installed, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
   // Whether the controller may change the number of workers of Jobs in those queues
-  // (docs/optimus.md).
+  // (docs/internals/optimus.md).
   bool kueue_elastic = false;
   // Whether pods in those queues may have more CPU and memory than Kueue has counted
   // (docs/kueue-quotas.md).
   bool kueue_growth_beyond_quota = true;
   // Whether TrainJobs are queried for their remaining time if their logs do not contain it
-  // (docs/progress.md).
+  // (docs/internals/progress.md).
   bool kueue_train_job_progress = false;
   // How long a job with quota waits for its GPU type to be chosen; after that it takes any
-  // (docs/gavel.md).
+  // (docs/internals/gavel.md).
   std::chrono::milliseconds type_patience{30000};
   // The Lease in own_namespace that elects the one replica that changes pods.
   std::string lease_name = "synergy-controller";

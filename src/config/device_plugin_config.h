@@ -1,6 +1,6 @@
 #pragma once
 
-// synergy-device-plugin's YAML file; docs/device-plugin.md describes each field.
+// synergy-device-plugin's YAML file; docs/internals/device-plugin.md describes each field.
 //
 // Threading: pure, except for reading the file.
 // Failures: kInvalid with file, line and field.

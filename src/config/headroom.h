@@ -8,7 +8,7 @@
 
 namespace synergy::config {
 
-// Enough for the agents of one or two more DaemonSets (docs/companion.md, Headroom).
+// Enough for the agents of one or two more DaemonSets (docs/internals/sizing.md, Headroom).
 inline constexpr ResourceVector kDefaultHeadroom{Gpus(0), MilliCpu(500), GiB(1)};
 
 }  // namespace synergy::config

@@ -1,6 +1,6 @@
 #pragma once
 
-// synergy-node-agent's YAML file; docs/node-agent.md describes each field.
+// synergy-node-agent's YAML file; docs/internals/node-agent.md describes each field.
 //
 // Threading: pure, except for reading the file.
 // Failures: kInvalid with file, line and field; kNotFound if there is no file.

@@ -1,8 +1,8 @@
 #pragma once
 
 // A quantity before it is rounded to whole units. Sums and maxima inside one pod use exact
-// quantities and are rounded once, on the total (docs/accounting.md): two containers with 500m
-// bytes request one byte.
+// quantities and are rounded once, on the total (docs/internals/accounting.md): two containers with
+// 500m bytes request one byte.
 //
 // Threading: values.
 

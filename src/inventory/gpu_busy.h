@@ -3,7 +3,7 @@
 // Measures how long GPUs have been busy from their utilization: in synergy-device-plugin, which
 // reports it to synergy-node-agent, and in the node agent, by the figures of an exporter. If a
 // training reports no iterations, the busy time of its GPUs is an estimate of its progress, because
-// an iteration's work is constant (docs/progress.md).
+// an iteration's work is constant (docs/internals/progress.md).
 //
 // Threading: values; one owner of a meter.
 

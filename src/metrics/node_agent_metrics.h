@@ -1,6 +1,6 @@
 #pragma once
 
-// Every metric of the node agent, named in one place (docs/node-agent.md lists them).
+// Every metric of the node agent, named in one place (docs/internals/node-agent.md lists them).
 //
 // Threading: from any thread.
 

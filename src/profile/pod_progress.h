@@ -1,7 +1,7 @@
 #pragma once
 
 // How far the training of a running pod has come and how much CPU it took, as measured by the agent
-// of its node (docs/progress.md).
+// of its node (docs/internals/progress.md).
 //
 // Threading: values.
 

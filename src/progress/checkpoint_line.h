@@ -1,7 +1,8 @@
 #pragma once
 
 // Recognises lines in which a training reports that it writes, or has written, a checkpoint.
-// docs/progress.md lists samples. A line may also contain progress: a logger's text follows a bar.
+// docs/internals/progress.md lists samples. A line may also contain progress: a logger's text
+// follows a bar.
 //
 // Threading: pure; from any number of threads. Cost: as patterns.h.
 

@@ -22,7 +22,7 @@ constexpr int64_t kPatternMemory = 256 << 10;
 constexpr int kMostSteps = 2000;
 
 // The pattern of one print statement. To add one: a row here, and its sample in patterns_test.cc
-// and docs/progress.md.
+// and docs/internals/progress.md.
 struct Pattern {
   std::string_view format;
   LineKind kind;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Recognises the lines that training programs print, by shipped patterns and by a user's own
-// pattern. docs/progress.md lists them with a sample line each.
+// pattern. docs/internals/progress.md lists them with a sample line each.
 //
 // Threading: pure; from any number of threads. Cost: a line without any of the patterns' words is
 // scanned once. Time is linear in the line's length, whatever the pattern (RE2).

@@ -1,8 +1,8 @@
 #pragma once
 
-// Rounds of a queue whose jobs are elastic (`policy: optimus`, docs/optimus.md). Records what each
-// job reports while it trains, decides as a round begins how many workers each gets (elastic.h),
-// and derives the bands from that (rounds.h):
+// Rounds of a queue whose jobs are elastic (`policy: optimus`, docs/internals/optimus.md). Records
+// what each job reports while it trains, decides as a round begins how many workers each gets
+// (elastic.h), and derives the bands from that (rounds.h):
 //
 //   runs   workloads with workers by the last decision, and workloads that have come since then and
 //          run beside them

@@ -181,7 +181,8 @@ struct QueuedPod {
 // spec.controllerName of the admission checks of multi-cluster queues.
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
 
-// The admission check with which a job waits for its GPU type, and gets it (docs/gavel.md):
+// The admission check with which a job waits for its GPU type, and gets it
+// (docs/internals/gavel.md):
 //
 //   Pending   the job waits for its turn on a type
 //   Ready     the job starts, on the type in the check's node selector, or on any if it has none
@@ -212,7 +213,8 @@ struct CheckAnswer {
 };
 
 // A Job (batch/v1) or a TrainJob (trainer.kubeflow.org/v1alpha1) in one of Kueue's queues: how many
-// workers a Job has and may have (docs/optimus.md), and the progress in a TrainJob's status.
+// workers a Job has and may have (docs/internals/optimus.md), and the progress in a TrainJob's
+// status.
 
 // The last report of a TrainJob's training about itself (status.trainerStatus, from Kubeflow
 // Trainer 2.3 on). Not trusted: every user who may run pods in its namespace can send it.

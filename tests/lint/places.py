@@ -12,7 +12,7 @@ import tree
 
 # A registry of images, as a word -> the paths that may name it.
 PLACES = {
-    "ghcr.io": (".github/", "RELEASING.md", "README.md", "docs/operating.md", "docs/quick-start.md"),
+    "ghcr.io": (".github/", "RELEASING.md", "README.md", "docs/operate.md", "docs/quick-start.md"),
 }
 # This check and its test; sums of modules, and data of others.
 SKIPPED = ("tests/lint/places", "tests/data/", "go.sum")

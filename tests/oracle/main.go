@@ -1,5 +1,5 @@
 // Command oracle answers accounting questions with kube-scheduler's own code, so that another implementation of the same
-// accounting can be compared with it. docs/accounting.md states the formula in words.
+// accounting can be compared with it. docs/internals/accounting.md states the formula in words.
 //
 //	oracle answer   < inputs > answers        (also without a subcommand)
 //	oracle generate --seed S --count N --kind mixes|pods|quantities

@@ -59,7 +59,7 @@ RC_GTEST_PROP(LeastSquaresProperty, NothingIsNearer, ()) {
 }
 
 // With 1 % of noise and the first third of the curve: the mean error of the loss predicted three
-// times as far ahead. docs/optimus.md states these figures.
+// times as far ahead. docs/internals/optimus.md states these figures.
 TEST(LossCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;

@@ -1,7 +1,8 @@
 #pragma once
 
 // A planner's answers about a trace: what Synergy brings on it, with how many servers fewer jobs
-// wait no longer, and how many CPUs a GPU should have (docs/simulator.md#plan-with-your-own-data).
+// wait no longer, and how many CPUs a GPU should have
+// (docs/internals/simulator.md#plan-with-your-own-data).
 //
 // Threading: pure but for the simulations.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Whether a pod's requests fit on a node: the same result as kube-scheduler's NodeResourcesFit
-// (docs/accounting.md), plus what rules out a node altogether.
+// (docs/internals/accounting.md), plus what rules out a node altogether.
 //
 // Threading: pure.
 

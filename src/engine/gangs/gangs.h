@@ -2,7 +2,7 @@
 
 // Places gangs for the extender. It finds and holds places for all members of a gang before it
 // answers the filter call of the first, and it binds no member before the bind calls of all of them
-// wait at the same time. docs/gangs.md describes what users see of it.
+// wait at the same time. docs/internals/gangs.md describes what users see of it.
 //
 //   filter of a member  not all members exist        -> not yet; refused once they are late
 //                       they do not all fit          -> refused

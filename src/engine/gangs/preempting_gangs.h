@@ -1,9 +1,9 @@
 #pragma once
 
 // Finds gangs that wait while gangs or pods of lower priority run, and the pods that each would
-// have to replace (docs/gangs.md). kube-scheduler's own preemption looks at one pod at a time, so
-// it would evict pods for a gang that cannot run even then. The extender therefore rejects such
-// evictions, and the controller preempts for gangs as a whole.
+// have to replace (docs/internals/gangs.md). kube-scheduler's own preemption looks at one pod at a
+// time, so it would evict pods for a gang that cannot run even then. The extender therefore rejects
+// such evictions, and the controller preempts for gangs as a whole.
 //
 // Threading: pure.
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Live optimistic profiling (Synergy, OSDI'22, section 3.1, on running pods; docs/profiling.md).
-// From the progress and the CPU time of training pods it concludes how fast their workload is with
-// how much CPU, and requests probes that confirm or correct these conclusions. It makes all
-// decisions here and returns actions.
+// Live optimistic profiling (Synergy, OSDI'22, section 3.1, on running pods;
+// docs/internals/profiling.md). From the progress and the CPU time of training pods it concludes
+// how fast their workload is with how much CPU, and requests probes that confirm or correct these
+// conclusions. It makes all decisions here and returns actions.
 //
 //   progress of a pod -> windows: rate and CPU used, medians that agree -> points of its workload
 //   points -> a first curve -> published; probes where it is not sure -> published again

@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds room for all pods of a waiting gang by cuts: on any number of nodes, for all pods or for
-// none (docs/tuner.md).
+// none (docs/internals/tuner.md).
 //
 // Threading: pure.
 

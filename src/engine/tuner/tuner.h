@@ -1,9 +1,9 @@
 #pragma once
 
-// Synergy-Tune on the live cluster (docs/tuner.md). Makes room for GPU pods that wait only for CPU
-// or memory (reclaim), and gives what is spare on a node to the pods there that gain most by it
-// (regrow). It decides from the state of the cluster, a memory and the time, and returns actions.
-// The controller carries them out through the API server, the simulator in simulated time.
+// Synergy-Tune on the live cluster (docs/internals/tuner.md). Makes room for GPU pods that wait
+// only for CPU or memory (reclaim), and gives what is spare on a node to the pods there that gain
+// most by it (regrow). It decides from the state of the cluster, a memory and the time, and returns
+// actions. The controller carries them out through the API server, the simulator in simulated time.
 //
 //   a pod is Unschedulable -> takes its own surplus; otherwise keeps a place for it on the node
 //                             where that costs the least throughput, and cuts the surplus of its
@@ -68,7 +68,7 @@ struct TunerSettings {
   // How long the kubelet, with the help of the node agent, may take for a change.
   Duration patience = std::chrono::seconds(30);
   // Interval of reminders to the kubelet. It retries a cut of memory that it could not make only
-  // after 10 to 15 s, or when the pod changes (measured, docs/node-agent.md).
+  // after 10 to 15 s, or when the pod changes (measured, docs/internals/node-agent.md).
   Duration remind_kubelet = std::chrono::seconds(2);
   // How long a pod that could not be cut is left alone.
   Duration unshrinkable = std::chrono::minutes(10);

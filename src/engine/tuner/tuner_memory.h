@@ -66,8 +66,8 @@ struct IdlePod {
 // the same room. The extender counts announced amounts as taken. So after that moment either its
 // bind is visible, and the growth is withdrawn, or no such bind can come. A cut needs no such care,
 // and is recorded afterwards: a kubelet that has just looked at a pod, because of an annotation for
-// example, makes a resize up to a second later (docs/tuner.md). A cut of a waiting pod is the
-// exception: it is announced, and its resize is conditional on the announcement.
+// example, makes a resize up to a second later (docs/internals/tuner.md). A cut of a waiting pod is
+// the exception: it is announced, and its resize is conditional on the announcement.
 //
 // A change of a running pod is either one of CPU or one of memory, so that a dimension that the
 // kubelet cannot change does not block the other, and it is clear which one failed. To change both,

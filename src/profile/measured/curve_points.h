@@ -1,6 +1,7 @@
 #pragma once
 
-// Points of a curve: the speed of a training with different amounts of CPU (docs/profiling.md).
+// Points of a curve: the speed of a training with different amounts of CPU
+// (docs/internals/profiling.md).
 //
 // Throughput is in iterations per second; CPU is the training container's.
 //

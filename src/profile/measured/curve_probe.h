@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses the next probe that confirms or corrects a curve (docs/profiling.md).
+// Chooses the next probe that confirms or corrects a curve (docs/internals/profiling.md).
 //
 // Threading: values, pure functions.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Derives the speed with any amount of CPU from the observed points: finds the model that explains
-// the points, and what may be published (docs/profiling.md).
+// the points, and what may be published (docs/internals/profiling.md).
 //
 //   kPlateau   min(best, c / cpu_seconds)   preprocessing beside a GPU that sets the pace
 //   kSerial    1 / (a + b / c)              a part of each iteration that more CPU does not shorten

@@ -1,8 +1,8 @@
 #pragma once
 
 // Measurements that Synergy made of a workload while it trained: live optimistic profiling
-// (Synergy, OSDI'22, section 3.1, on running pods; docs/profiling.md). The controller keeps them as
-// the status.measured of a TrainingProfile of its own.
+// (Synergy, OSDI'22, section 3.1, on running pods; docs/internals/profiling.md). The controller
+// keeps them as the status.measured of a TrainingProfile of its own.
 //
 // A *workload* is a set of pods that are alike: in the image and the command of their training
 // container, or in the label synergy.io/workload. Its speed is measured separately for each GPU

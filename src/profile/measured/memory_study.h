@@ -1,8 +1,8 @@
 #pragma once
 
 // Studies how a training uses memory, from repeated reports of the node's agent about one pod
-// (docs/profiling.md): how much its processes need, how much it reads, and what storage delivers
-// while the pod waits for it.
+// (docs/internals/profiling.md): how much its processes need, how much it reads, and what storage
+// delivers while the pod waits for it.
 //
 // Whether more memory helps is known once two things hold: the epochs that it prints have revealed
 // the size of the data set, and it misses what a cache of its size misses by the model

@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes how fast a training is, and how much CPU it takes, from repeated reports: the maths
-// behind live profiling (docs/profiling.md).
+// behind live profiling (docs/internals/profiling.md).
 //
 // Between two samples lies an interval. Intervals too short to be meaningful are joined with the
 // next, so that a loader that delivers in bursts is as fast as on average. Intervals whose rate is

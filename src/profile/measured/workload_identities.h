@@ -3,7 +3,7 @@
 // The identities by which two pods count as of the same workload. A measurement of one pod holds
 // for pods with the same exact identity. For pods that share only a looser identity it is a *hint*:
 // they do not fall below their fair share because of it, and a window of their own confirms or
-// drops it (docs/profiling.md).
+// drops it (docs/internals/profiling.md).
 //
 // Threading: values, pure functions.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Plans the number of workers of the Jobs in elastic queues (docs/optimus.md): records the progress
-// of each job, decides its size as a round begins (queues/elastic_rounds.h), and returns the
-// changes that are due.
+// Plans the number of workers of the Jobs in elastic queues (docs/internals/optimus.md): records
+// the progress of each job, decides its size as a round begins (queues/elastic_rounds.h), and
+// returns the changes that are due.
 //
 // A running job is suspended and resized in one write; Kueue replaces its workload and starts it.
 // A waiting job is resized before it gets its place in the queue. Jobs of other kinds keep their

@@ -1,8 +1,8 @@
 #pragma once
 
 // Plans the answers to the admission check with which workloads wait for their GPU type
-// (queues/kueue.h, docs/gavel.md). The check fails closed: without an answer a workload does
-// not start. So
+// (queues/kueue.h, docs/internals/gavel.md). The check fails closed: without an answer a workload
+// does not start. So
 //   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
 //     a workload about which no replica has decided for `patience`
 //   * every replica resets the answer of a workload that has lost its quota

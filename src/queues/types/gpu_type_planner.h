@@ -1,7 +1,7 @@
 #pragma once
 
 // Chooses the GPU type on which each workload has its turn, for RoundPolicies that choose types
-// (docs/gavel.md). gavel/type_rounds.h decides, from the speeds of gpu_type_speeds.h.
+// (docs/internals/gavel.md). gavel/type_rounds.h decides, from the speeds of gpu_type_speeds.h.
 //
 // The users' priority classes go first: each class is divided on its own, among the GPUs that the
 // higher classes leave.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The inputs of Gavel's policies (docs/gavel.md): how many GPUs of each product there are to
-// divide, and how fast each kind of job is on them.
+// The inputs of Gavel's policies (docs/internals/gavel.md): how many GPUs of each product there are
+// to divide, and how fast each kind of job is on them.
 //
 // Speeds come from two sources. TrainingProfiles that name the workload and a gpuProduct, given or
 // measured, are read at the fair share of a node of that product. The progress of running jobs is

@@ -2,8 +2,8 @@
 
 // Runs a trace of jobs through the product, event by event, in simulated time: admission, the
 // cluster's state, ranking and allocation as in the extender, and the tuner's decisions, between a
-// model of kube-scheduler and one of the kubelets. docs/simulator.md lists what is modelled and
-// what is the product's own code.
+// model of kube-scheduler and one of the kubelets. docs/internals/simulator.md lists what is
+// modelled and what is the product's own code.
 //
 // Threading: pure. The same input gives the same run.
 
@@ -30,7 +30,7 @@
 
 namespace synergy {
 
-// Measured on real clusters (docs/real-nodes.md, docs/tuner.md).
+// Measured on real clusters (docs/evidence/real-nodes.md, docs/internals/tuner.md).
 struct Latencies {
   Duration schedule = std::chrono::milliseconds(10);  // kube-scheduler's attempt for a pod
   Duration bind = std::chrono::milliseconds(50);      // from the choice of a node until it is set

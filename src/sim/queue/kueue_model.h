@@ -9,7 +9,8 @@
 //                  +---------------------+
 //
 // Jobs may be elastic: a write of a job's workers changes the workload of one that waits. One that
-// runs stops, and another workload of the same name takes the place of its own (docs/optimus.md).
+// runs stops, and another workload of the same name takes the place of its own
+// (docs/internals/optimus.md).
 //
 // In a queue with our admission check, a workload that has its quota starts once the check is
 // answered with Ready, and is evicted once it is answered with Retry (queues/kueue.h).

@@ -1,7 +1,7 @@
 #pragma once
 
 // v1.ResourceList: exact quantities by resource name, and how kube-scheduler rounds them to whole
-// numbers (docs/accounting.md). Private to this folder.
+// numbers (docs/internals/accounting.md). Private to this folder.
 //
 // Threading: values. Ownership: names point into the document that the list was read from.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The size of a pod's gang if the pod does not state it: taken from the object that created the
-// pod, or that the pod names (docs/gangs.md has the table).
+// pod, or that the pod names (docs/internals/gangs.md has the table).
 //
 //   Job (batch/v1)             Indexed, completions = parallelism, with a subdomain: that number;
 //                              for a JobSet (pods labelled by it) times the replicated job's

@@ -1,7 +1,7 @@
 #pragma once
 
 // Jobs and TrainJobs in Kueue's queues (queues/kueue.h) as text: the annotations of an elastic
-// Job (docs/optimus.md), and the one thing that is written to it: its number of workers.
+// Job (docs/internals/optimus.md), and the one thing that is written to it: its number of workers.
 //
 // Threading: pure. Read by ObjectReader (objects.h).
 

@@ -5,10 +5,10 @@
 //
 // Threading: an ObjectReader is immutable; every function may be called from any thread. Values
 // nested deeper than 64 levels are ignored. Lists are read object by object, and each object only
-// up to a limit (UnreadObject). Fields are read as kube-scheduler reads them (docs/accounting.md),
-// with two exceptions. A quantity that an int64 cannot hold is saturated, whereas Kubernetes wraps;
-// and a pod's amounts are cut to 2^55 and a node's to 2^60, so that sums stay in range. A pod's
-// demand below its requests is raised to them.
+// up to a limit (UnreadObject). Fields are read as kube-scheduler reads them
+// (docs/internals/accounting.md), with two exceptions. A quantity that an int64 cannot hold is
+// saturated, whereas Kubernetes wraps; and a pod's amounts are cut to 2^55 and a node's to 2^60, so
+// that sums stay in range. A pod's demand below its requests is raised to them.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // Measures the device plugin: its resident memory, and how long a kubelet waits for Allocate and
 // GetPreferredAllocation. The program runs as a process of its own; the kubelet is the tests' fake,
-// on the same sockets as a real one. docs/benchmarks.md explains the figures.
+// on the same sockets as a real one. docs/evidence/benchmarks.md explains the figures.
 //
 // usage: device_plugin_bench PROGRAM [CALLS]
 

@@ -1,5 +1,5 @@
 """Measures elastic trainings on a real node of six GPUs: two that run and one that arrives, under
-`policy: optimus` and with equal shares. scripts/bench.sh optimus runs it; docs/optimus.md has the
+`policy: optimus` and with equal shares. scripts/bench.sh optimus runs it; docs/internals/optimus.md has the
 figures.
 
   optimus_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]

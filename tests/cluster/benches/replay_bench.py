@@ -24,7 +24,7 @@ from cluster import Extender, own_cluster, wait_for
 
 CLOSE = 0.02
 DECISIONS_COMPRESSION = 2400
-QUIET_BYTES = 250  # docs/replay.md
+QUIET_BYTES = 250  # docs/internals/replay.md
 QUIET_PLANS = 30  # one a second
 
 

@@ -1,4 +1,4 @@
-"""Measures how long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a
+"""Measures how long jobs take whose GPU type one of Gavel's policies chooses (docs/internals/gavel.md), in a
 Kueue queue on simulated nodes of three products, and compares it with synergy-lab rounds. It also
 measures what the policy gains from each job's speed on each product. scripts/bench.sh types runs
 it.

@@ -179,7 +179,7 @@ class V2NodeTest(V2Test):
     def test_a_power_cut(self):
         self.run_pods(sleeper("back", {"cpu": "10m"}, restartPolicy="Always"))
         # Files that the network plugin wrote in the last half minute would come back empty
-        # (docs/test-cluster.md).
+        # (docs/internals/test-cluster.md).
         on_node(self.cluster, "sync")
         boot = self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"]
         started = time.monotonic()
@@ -439,7 +439,7 @@ class DevicesTest(V2Test):
 
     def test_a_device_of_the_container_s_own_specification_stays(self):
         """The device has no link in /dev/char, which some versions of runc need:
-        docs/device-plugin.md."""
+        docs/internals/device-plugin.md."""
         self.assertEqual(on_node(self.cluster, "find /dev -path '/dev/char/195:*'"), "")
         devices = self.run_own()
         before = self.identity("own")

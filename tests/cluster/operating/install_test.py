@@ -256,7 +256,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.cluster.get("secrets", namespace="theirs")["items"], [], "no half of a release is left")
 
     def test_1_kinds_that_no_release_owns_are_adopted_where_that_is_asked_for(self):
-        """docs/operating.md gives the cure for this message."""
+        """docs/operate.md gives the cure for this message."""
         def trial(*options):
             return helm.run("install", "synergy", str(helm.CHART), "--namespace", NAMESPACE, "--dry-run=server",
                             *options, values={}, environment=self.cluster.environment)
@@ -964,7 +964,7 @@ class InstallTest(unittest.TestCase):
         self.fired.update(alerts)
 
     def test_9_uninstall_leaves_only_the_kinds_and_profiles(self):
-        # docs/operating.md: Kueue keeps an admission check while a queue uses it, and Helm waits in
+        # docs/operate.md: Kueue keeps an admission check while a queue uses it, and Helm waits in
         # vain.
         self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json",
                              "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')

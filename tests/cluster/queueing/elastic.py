@@ -1,4 +1,4 @@
-"""Elastic Jobs in a Kueue queue (docs/optimus.md): trainings that more workers make faster, and
+"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): trainings that more workers make faster, and
 their sizes over time."""
 
 import collections

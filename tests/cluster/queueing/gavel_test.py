@@ -1,4 +1,4 @@
-"""Gavel's policies in Kueue queues (docs/gavel.md): the GPU product, of three, on which a job has
+"""Gavel's policies in Kueue queues (docs/internals/gavel.md): the GPU product, of three, on which a job has
 its turn, on simulated nodes; and the speed measured for a training on a real node."""
 
 import datetime

@@ -1,4 +1,4 @@
-"""Elastic Jobs in a Kueue queue (docs/optimus.md): workers go from running jobs to one that arrives
+"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): workers go from running jobs to one that arrives
 and to those that gain by them, and never to more than the quota. On a simulated node, and with
 trainings that write checkpoints on a real one."""
 

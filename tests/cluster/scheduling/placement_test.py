@@ -15,7 +15,7 @@ from trainers import milli_cpu
 
 
 class BestFitModel:
-    """The ranking of docs/extender.md again, in its simplest form."""
+    """The ranking of docs/internals/extender.md again, in its simplest form."""
 
     def __init__(self, nodes):
         self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r]))

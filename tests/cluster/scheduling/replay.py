@@ -280,7 +280,7 @@ def difference_text(what, name, real, simulated):
 
 
 class Profile:
-    """The interpolation of docs/companion.md for a measured grid of one GPU."""
+    """The interpolation of docs/internals/sizing.md for a measured grid of one GPU."""
 
     def __init__(self, model):
         self.cells = {(cpu, memory * 1e9): throughput for cpu, memory, throughput in points(model)}

@@ -2,7 +2,7 @@
 conclusion about each, against the truth.
 
 There are eight for four small nodes, and three for a node that has more than a core: two that keep
-one busy, and one that uses it in pieces. docs/profiling.md says what makes measured profiles wrong;
+one busy, and one that uses it in pieces. docs/internals/profiling.md says what makes measured profiles wrong;
 each of these trainers is a row of that table.
 """
 

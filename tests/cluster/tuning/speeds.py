@@ -1,4 +1,4 @@
-"""The same trainers in several ways, one after the other, and their speeds (docs/real-nodes.md).
+"""The same trainers in several ways, one after the other, and their speeds (docs/evidence/real-nodes.md).
 
 Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in a random
 order; then again with nothing changed but their requests and the program that places them

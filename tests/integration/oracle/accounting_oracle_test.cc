@@ -1,5 +1,5 @@
 // Compares pods' requests, and whether they fit on a node, with kube-scheduler's own code
-// (docs/accounting.md).
+// (docs/internals/accounting.md).
 
 #include <algorithm>
 #include <cstdint>

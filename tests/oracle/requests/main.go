@@ -1,5 +1,5 @@
 // Command requests answers how much a pod on a node counts for, by the formula of the Kubernetes version whose module it is
-// built with: once as the version has it, once with resizes of pod-level resources on. docs/accounting.md says which version
+// built with: once as the version has it, once with resizes of pod-level resources on. docs/internals/accounting.md says which version
 // counts what.
 //
 //	requests < pods > answers

@@ -74,7 +74,7 @@ TEST_F(NamespaceLimitsTest, GrowthLeavesRoomForAnotherPodLikeIt) {
   EXPECT_EQ(MostCpu(), kFloor.cpu) << "not less than it has";
 }
 
-// A quota may refuse a floor although it has room (docs/companion.md).
+// A quota may refuse a floor although it has room (docs/internals/sizing.md).
 TEST_F(NamespaceLimitsTest, RefusedPodTakesItsShareFromTheReservedAmounts) {
   Pod pod = Training();
   auto refused = std::make_shared<ManagedContainer>(*pod.fungible);

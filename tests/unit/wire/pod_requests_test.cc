@@ -1,4 +1,4 @@
-// Tests docs/accounting.md rule by rule. tests/integration/oracle compares the whole with
+// Tests docs/internals/accounting.md rule by rule. tests/integration/oracle compares the whole with
 // kube-scheduler.
 
 #include <string>

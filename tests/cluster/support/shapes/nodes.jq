@@ -1,4 +1,4 @@
-# Turns node shapes (a list, see docs/test-cluster.md) into a List of Node objects. $count is the number of nodes of each
+# Turns node shapes (a list, see docs/internals/test-cluster.md) into a List of Node objects. $count is the number of nodes of each
 # shape that says none.
 #
 # The objects are complete: what others would add (kwok a first status, the controller manager the beta labels) would cost
