@@ -1,7 +1,7 @@
 #pragma once
 
 // The map of a cluster that the page shows, and its changes: nodes, the GPU pods on them and those
-// that wait, at one time. docs/page.md has the schema.
+// that wait, at one time. docs/internals/page.md has the schema.
 //
 // Threading: values; one owner of a recorder.
 

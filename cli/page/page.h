@@ -1,7 +1,7 @@
 #pragma once
 
 // Builds the page: one HTML file that contains its style, script and data, and loads nothing from
-// the network. Its sources are in cli/page/web; docs/page.md describes it.
+// the network. Its sources are in cli/page/web; docs/internals/page.md describes it.
 //
 // Threading: pure.
 

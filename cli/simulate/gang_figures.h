@@ -1,7 +1,7 @@
 #pragma once
 
 // Figures of the jobs of several pods (gangs) in a simulated run: how far they were spread, and
-// what they waited for (docs/internals/simulator.md#figures-gangs).
+// what they waited for (docs/evidence/simulations.md#figures-gangs).
 //
 // Threading: pure.
 

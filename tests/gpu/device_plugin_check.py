@@ -4,7 +4,7 @@ real here, and the kubelet is the stand-in. Not part of the gate, which has no G
     python3 tests/gpu/device_plugin_check.py build/release/bin/synergy-device-plugin
 
 Needs the driver, nvidia-ml-py, grpcio, protobuf, PyTorch and protoc, and for the test of containers
-root, runc and control groups v2. It changes no setting of the GPU. Seen: docs/internals/device-plugin.md.
+root, runc and control groups v2. It changes no setting of the GPU. Seen: docs/evidence/device-plugin.md.
 """
 
 import ctypes

@@ -3,7 +3,7 @@ second of ResNet-18 on JPEG images, and of GPT-2 on tokens.
 
     python3 tests/gpu/sensitivity.py
 
-Needs the driver, PyTorch, torchvision, Transformers and Pillow. Measured: docs/internals/profiling.md.
+Needs the driver, PyTorch, torchvision, Transformers and Pillow. Measured: docs/evidence/profiling.md.
 """
 
 import os

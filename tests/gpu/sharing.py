@@ -3,7 +3,7 @@
     python3 tests/gpu/sharing.py
 
 Needs the driver, PyTorch, control groups v2 and root. It changes no setting of the GPU. Measured:
-docs/internals/device-plugin.md.
+docs/evidence/device-plugin.md.
 """
 
 import os

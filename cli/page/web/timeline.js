@@ -1,4 +1,4 @@
-// A cluster's map at one time, and its changes. docs/page.md has the format.
+// A cluster's map at one time, and its changes. docs/internals/page.md has the format.
 
 // Applies a JSON Merge Patch (RFC 7386) to a copy of the object.
 function merged(object, patch) {

@@ -2,7 +2,7 @@
 
 // A planner's answers about a trace: what Synergy brings on it, with how many servers fewer jobs
 // wait no longer, and how many CPUs a GPU should have
-// (docs/internals/simulator.md#plan-with-your-own-data).
+// (docs/plan.md).
 //
 // Threading: pure but for the simulations.
 

@@ -30,7 +30,7 @@
 
 namespace synergy {
 
-// Measured on real clusters (docs/evidence/real-nodes.md, docs/internals/tuner.md).
+// Measured on real clusters (docs/evidence/real-nodes.md, docs/evidence/tuner.md).
 struct Latencies {
   Duration schedule = std::chrono::milliseconds(10);  // kube-scheduler's attempt for a pod
   Duration bind = std::chrono::milliseconds(50);      // from the choice of a node until it is set

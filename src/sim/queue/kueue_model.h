@@ -15,7 +15,7 @@
 // In a queue with our admission check, a workload that has its quota starts once the check is
 // answered with Ready, and is evicted once it is answered with Retry (queues/kueue.h).
 //
-// As Kueue does it (docs/queues.md, "How it is done"):
+// As Kueue does it (docs/internals/queues.md):
 //   * The scheduler acts when a workload comes, a waiting workload's priority changes, or quota
 //     becomes free. It does not act when the priority of a running workload changes.
 //   * It takes workloads in order. A workload that does not fit has workloads of lower priority
@@ -49,7 +49,7 @@
 namespace synergy {
 
 // How long Kueue, the Job controller and the API server take. On a real cluster a GPU stands idle
-// for 1.9 to 2.0 s between two trainings of one pod (docs/queues.md, "Tried"), 1.1 s of which are
+// for 1.9 to 2.0 s between two trainings of one pod (docs/evidence/queues.md), 1.1 s of which are
 // the next pod's placement and start (Latencies). The rest is divided here among `release`,
 // `schedule` and `start`. How long each of them takes alone was not measured.
 struct KueueDelays {

@@ -1,6 +1,6 @@
 """Measures how long trainings take that take turns on real nodes, in a Kueue queue under las, and
 compares it with synergy-lab rounds. Each node has one GPU, and all nodes see the checkpoints.
-scripts/bench.sh turns runs it; docs/queues.md has the figures.
+scripts/bench.sh turns runs it; docs/evidence/queues.md has the figures.
 
   turns_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
