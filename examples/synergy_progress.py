@@ -1,4 +1,4 @@
-"""Reports a training's progress to Synergy through a file (docs/internals/progress.md, "A file").
+"""Reports a training's progress to Synergy through a file (docs/train.md, "Make progress visible").
 
     Trainer(callbacks=[synergy_progress.lightning_callback()])             # PyTorch Lightning
     Trainer(..., callbacks=[synergy_progress.transformers_callback()])     # Hugging Face

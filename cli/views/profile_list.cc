@@ -269,7 +269,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   if (measured.estimate) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("profile {} is an estimate by how busy GPUs are, not a measurement: "
-                            "make the training's progress readable (docs/internals/progress.md)",
+                            "make the training's progress readable (docs/train.md)",
                             object.Key()));
   }
   const bool seen = std::any_of(
