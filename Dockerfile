@@ -6,7 +6,8 @@
 #
 # The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
 # (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin, or of what scripts/cross.sh built. What
-# follows is the same either way. Each image runs its program once: one that lacks a library is not made.
+# follows is the same either way. Each image holds its program, the libraries that this one needs and dpkg's status of their
+# packages, for scanners; no shell and no package manager. It runs its program once: one that lacks a library is not made.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS programs
@@ -28,76 +29,73 @@ RUN if [ "$PROGRAMS" = source ]; then \
       mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
     fi
 
-# What all programs need to run; Debian's packages, so that scanners and updates know them.
-FROM ${BASE} AS runtime
-# The date that useradd notes: two builds then give the same bytes. Empty: today.
-ARG SOURCE_DATE_EPOCH=
-RUN [ -n "$SOURCE_DATE_EPOCH" ] || unset SOURCE_DATE_EPOCH; \
-    apt-get -qq update && \
+# The libraries of all programs: Debian's packages.
+FROM ${BASE} AS files
+RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
-      libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/* && \
-    groupadd --gid 65532 synergy && useradd --uid 65532 --gid 65532 --no-create-home --home-dir / --shell /usr/sbin/nologin synergy && \
-    rm -f /etc/*-
-LABEL org.opencontainers.image.vendor="Synergy for Kubernetes" \
-      org.opencontainers.image.licenses="Apache-2.0"
-USER 65532:65532
+      libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 libre2-9 \
+      coinor-libcbc3 coinor-libclp1 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null
+COPY --from=programs /synergy/scripts/image-files.sh /
+COPY --from=programs /synergy/programs/ /usr/local/bin/
+RUN cd /usr/local/bin && for program in synergy*; do sh /image-files.sh "$program" "/images/$program"; done
 
-FROM runtime AS extender
+FROM scratch AS extender
 LABEL org.opencontainers.image.title="synergy-extender" \
-      org.opencontainers.image.description="kube-scheduler's extender for GPU pods"
-COPY --from=programs /synergy/programs/synergy-extender /usr/local/bin/
+      org.opencontainers.image.description="kube-scheduler's extender for GPU pods" \
+      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/usr/local/bin
+COPY --from=files /images/synergy-extender /
+USER 65532:65532
 RUN ["synergy-extender", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-extender", "--check-health"]
 ENTRYPOINT ["synergy-extender"]
 
-FROM runtime AS controller
+FROM scratch AS controller
 LABEL org.opencontainers.image.title="synergy-controller" \
-      org.opencontainers.image.description="Admission webhook, profiles and tuner"
-USER 0:0
-RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 coinor-libcbc3 coinor-libclp1 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
+      org.opencontainers.image.description="Admission webhook, profiles and tuner" \
+      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/usr/local/bin
+COPY --from=files /images/synergy-controller /
 USER 65532:65532
-COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
 RUN ["synergy-controller", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]
 
-FROM runtime AS nodeagent
+FROM scratch AS nodeagent
 LABEL org.opencontainers.image.title="synergy-node-agent" \
-      org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings"
-USER 0:0
-RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
-COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
-RUN ["synergy-node-agent", "--version"]
+      org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings" \
+      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/usr/local/bin
+COPY --from=files /images/synergy-node-agent /
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
+USER 0:0
+RUN ["synergy-node-agent", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
 
-FROM runtime AS deviceplugin
+FROM scratch AS deviceplugin
 LABEL org.opencontainers.image.title="synergy-device-plugin" \
-      org.opencontainers.image.description="GPUs for the kubelet"
-USER 0:0
-RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
-COPY --from=programs /synergy/programs/synergy-device-plugin /usr/local/bin/
-RUN ["synergy-device-plugin", "--version"]
+      org.opencontainers.image.description="GPUs for the kubelet" \
+      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/usr/local/bin
+COPY --from=files /images/synergy-device-plugin /
 # The kubelet's sockets belong to root; not a single capability is needed.
+USER 0:0
+RUN ["synergy-device-plugin", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
 ENTRYPOINT ["synergy-device-plugin"]
 
-FROM runtime AS cli
+FROM scratch AS cli
 LABEL org.opencontainers.image.title="synergy" \
-      org.opencontainers.image.description="Synergy's command line"
-USER 0:0
-RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 >/dev/null && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/* /var/log/*
+      org.opencontainers.image.description="Synergy's command line" \
+      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/usr/local/bin
+COPY --from=files /images/synergy /
 USER 65532:65532
-COPY --from=programs /synergy/programs/synergy /usr/local/bin/
 RUN ["synergy", "--version"]
 ENTRYPOINT ["synergy"]

@@ -1,5 +1,6 @@
 # Static linking, for scripts/static.sh: the imported libraries of this folder become archives.
-set(SYNERGY_ARCHIVES "" CACHE PATH "Folder of the archives that Debian's packages lack. If given, synergy is linked statically; no other program can be")
+set(SYNERGY_ARCHIVES "" CACHE PATH
+  "Folder of the archives that Debian's packages lack. If given, synergy is linked statically; no other program can be")
 
 # The archive of a shared library: of Debian's package, or else of SYNERGY_ARCHIVES.
 function(synergy_find_archive library result)

@@ -124,7 +124,7 @@ fi
 # An existing archive of the same contents is kept.
 recipe=
 if [[ -z $registry$layouts ]] && ((!source)); then
-  recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
+  recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh,scripts/image-files.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
   if [[ -e $output && -e $output.recipe && $(<"$output.recipe") == "$recipe" ]]; then
     say "$output is made of these programs already"
     exit
@@ -144,7 +144,7 @@ date_options=()
 [[ -z ${SOURCE_DATE_EPOCH-} ]] ||
   date_options=(--timestamp "$SOURCE_DATE_EPOCH" --build-arg "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH")
 
-base_of() { printf 'localhost/debian:bookworm-slim-%s\n' "$1"; }
+base_of() { printf 'localhost/debian:bookworm-with-licences-%s\n' "$1"; }
 
 # update_base SYSTEM: installs the fixes since the last point release, as Debian's own image has them. They come from the mirror of
 # debootstrap; one without them is good enough for a test, and not for a release.
@@ -169,7 +169,9 @@ make_base() {
   rm -rf "$system"
   debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
   update_base "$system"
-  rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
+  rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{man,info,locale,lintian}/*
+  # The licences stay.
+  find "$system/usr/share/doc" -type f ! -name copyright -delete
   # Files that name the machine, and the day on which accounts got no password, would differ each time.
   rm -f "$system"/etc/{hostname,resolv.conf,machine-id} "$system"/etc/*-
   sed -i -E 's/^(([^:]*:){2})[0-9]+:/\10:/' "$system/etc/shadow"
@@ -290,7 +292,8 @@ if ((source)); then
 else
   context=$work/context
   for architecture in "${architectures[@]}"; do
-    rm -rf "$context" && mkdir -p "$context/programs"
+    rm -rf "$context" && mkdir -p "$context/programs" "$context/scripts"
+    cp "$REPOSITORY/scripts/image-files.sh" "$context/scripts/"
     cp "${PROGRAMS[@]/#/${programs[$architecture]}/}" "$context/programs/"
     build "$architecture" "$context" --build-arg PROGRAMS=prebuilt
   done

@@ -43,14 +43,14 @@ while (($#)); do
 done
 
 build=build/static-$architecture
-strip=strip
+strip=(strip)
 toolchain=()
 if [[ $architecture != "$(image_architecture)" ]]; then
   machine=$(machine_of "$architecture")
   command -v "$machine-linux-gnu-g++" >/dev/null || die "$machine-linux-gnu-g++ is missing: run scripts/setup.sh --cross"
   set_up_sysroot "$architecture"
   toolchain=(--toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")")
-  strip=$machine-linux-gnu-strip
+  strip=("$machine-linux-gnu-strip")
 fi
 make_archives "$architecture"
 cd "$REPOSITORY"
@@ -59,5 +59,5 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 cmake --fresh --no-warn-unused-cli --preset release -B "$build" -DSYNERGY_TESTS=OFF -DSYNERGY_RESEARCH=OFF "${toolchain[@]}" \
   -DSYNERGY_ARCHIVES="$(archives_folder "$architecture")" >/dev/null
 cmake --build "$build" --target synergy
-"$strip" "$build/bin/synergy"
+"${strip[@]}" "$build/bin/synergy"
 say "the static command line for $architecture is $build/bin/synergy"
