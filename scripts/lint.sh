@@ -5,7 +5,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, headers, documentation,
+Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, prose, headers, documentation,
 shell (shellcheck), workflows (actionlint, which is built once), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
 All checks run; exit status 1 when any of them found something.
 
@@ -77,6 +77,7 @@ check layering python3 tests/lint/layering.py .
 check structure python3 tests/lint/structure.py .
 check names python3 tests/lint/names.py .
 check words python3 tests/lint/words.py .
+check prose python3 tests/lint/prose.py .
 check places python3 tests/lint/places.py .
 check headers python3 tests/lint/headers.py .
 check documentation python3 tests/lint/docs.py .

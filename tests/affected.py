@@ -76,7 +76,11 @@ SEEN_BY = (
     ("tests/data/*", ("*_test",)),
     ("tests/fuzz/corpus/*", ("*_replay",)),
     ("tests/lint/*", ("lint_*",)),
-    ("*.md", ("lint_docs*",)),
+    ("docs/metrics.md", ("lint_docs*", "lint_prose*", "observe*")),
+    ("docs/failures.md", ("lint_docs*", "lint_prose*", "failure*")),
+    ("docs/queues.md", ("lint_docs*", "lint_prose*", "policy_forms*")),
+    ("docs/internals/node-agent.md", ("lint_docs*", "observe*")),
+    ("*.md", ("lint_docs*", "lint_prose*")),
     ("LICENSE", ()),
     (".gitignore", ()),
 )

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Checks the manual's prose (README.md and docs/*.md): sentences are short, each page as a whole reads
+fluently, the manual stays of a size that a reader finishes, and phrases of other languages stay out.
+
+usage: prose.py [--table] [TREE]
+
+`--table` prints words, sentences, their mean and their longest for each page.
+"""
+
+import re
+import sys
+
+import docs
+import tree
+
+MOST_WORDS = 28    # of a sentence
+MEAN_WORDS = 16.0  # of the sentences of a page
+ALL_WORDS = 25000  # of the manual: whatever wc -w counts
+# Phrases that a native writer would not use, and what to write instead.
+PHRASES = {
+    "for good": "permanently", "so long": "as long", "anew": "again", "likewise": "the same way",
+    "whoever": "anyone who", "whomever": "anyone whom", "somebody": "someone, or the program",
+    "nobody": "no one, or the program", "hereby": "so", "besides": "also", "of one's own": "of your own",
+    "in vain": "without success", "has to be told": "needs", "is told": "receives", "the same goes for": "also",
+}
+PHRASE = re.compile(r"\b(?:" + "|".join(each.replace(" ", r"\s+") for each in PHRASES) + r")\b", re.IGNORECASE)
+CODE = re.compile(r"`[^`]*`")
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+ITEM = re.compile(r"^\s*(?:[*-]|\d+\.) +")
+WORD = re.compile(r"[\w'’/%.-]*\w[\w'’/%.-]*")
+END = re.compile(r"(?<=[.!?])[*_)\"]*\s+(?=[*_(\"]*[A-Z`0-9])")
+
+
+def is_manual(name):
+    return name == "README.md" or (name.startswith("docs/") and name.endswith(".md") and name.count("/") == 1)
+
+
+def blocks(text):
+    """Yields first line and text of each paragraph and list item outside of code and tables."""
+    start, lines = 0, []
+    for number, line in enumerate([*docs.without_code(text), ""], 1):
+        apart = not line.strip() or line.startswith(("|", "#", "<!--", "    ", "```"))
+        if (apart or ITEM.match(line)) and lines:
+            yield start, " ".join(lines)
+            lines = []
+        if not apart:
+            start = start if lines else number
+            lines.append(ITEM.sub("", line).strip())
+
+
+def sentences(text):
+    """Yields the line at which its paragraph begins, and each sentence: code is a word, and links are their text."""
+    for number, words in blocks(text):
+        plain = LINK.sub(r"\1", CODE.sub("Code", words))
+        for sentence in END.split(plain):
+            if re.search(r"\w", sentence):
+                yield number, sentence.strip()
+
+
+def lengths(text):
+    """Returns each sentence with its line and its number of words."""
+    return [(number, sentence, len(WORD.findall(sentence))) for number, sentence in sentences(text)]
+
+
+def check_page(name, text):
+    counted = lengths(text)
+    problems = [f'{name}:{number}: a sentence of {words} words, more than {MOST_WORDS}: "{sentence[:60]}..."'
+                for number, sentence, words in counted if words > MOST_WORDS]
+    mean = sum(words for *_, words in counted) / max(1, len(counted))
+    if mean > MEAN_WORDS:
+        problems.append(f"{name}: sentences of {mean:.1f} words in the mean, more than {MEAN_WORDS:.0f}")
+    for number, sentence, _ in counted:
+        for found in PHRASE.finditer(sentence):
+            phrase = " ".join(found.group().split())
+            problems.append(f'{name}:{number}: "{phrase}": say "{PHRASES[phrase.lower()]}"')
+    return problems
+
+
+def manual(root):
+    return {name: tree.read(root, name) or "" for name in tree.files(root) if is_manual(name)}
+
+
+def check_tree(root):
+    pages = manual(root)
+    problems = [problem for name, text in sorted(pages.items()) for problem in check_page(name, text)]
+    words = sum(len(text.split()) for text in pages.values())
+    if words > ALL_WORDS:
+        problems.append(f"the manual has {words} words, more than {ALL_WORDS}: move what was tried to docs/evidence, "
+                        "how it is built to docs/internals")
+    return problems
+
+
+def table(root):
+    print(f"{'page':28} {'words':>6} {'sentences':>9} {'mean':>5} {'longest':>7}")
+    every, words = [], 0
+    for name, text in sorted(manual(root).items()):
+        counted = [length for *_, length in lengths(text)]
+        every += counted
+        words += len(text.split())
+        mean = sum(counted) / max(1, len(counted))
+        print(f"{name:28} {len(text.split()):6} {len(counted):9} {mean:5.1f} {max(counted, default=0):7}")
+    print(f"{'all':28} {words:6} {len(every):9} {sum(every) / max(1, len(every)):5.1f} {max(every, default=0):7}")
+
+
+def main(arguments):
+    root = next((each for each in arguments if not each.startswith("--")), ".")
+    if "--table" in arguments:
+        table(root)
+        return 0
+    return tree.report(check_tree(root))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
