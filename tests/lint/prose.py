@@ -69,8 +69,10 @@ def check_page(name, text):
     mean = sum(words for *_, words in counted) / max(1, len(counted))
     if mean > MEAN_WORDS:
         problems.append(f"{name}: sentences of {mean:.1f} words in the mean, more than {MEAN_WORDS:.0f}")
-    for number, sentence, _ in counted:
-        for found in PHRASE.finditer(sentence):
+    rows = [(number, CODE.sub("", LINK.sub(r"\1", line)))
+            for number, line in enumerate(docs.without_code(text), 1) if line.startswith("|")]
+    for number, words in [*((number, sentence) for number, sentence, _ in counted), *rows]:
+        for found in PHRASE.finditer(words):
             phrase = " ".join(found.group().split())
             problems.append(f'{name}:{number}: "{phrase}": say "{PHRASES[phrase.lower()]}"')
     return problems

@@ -50,6 +50,10 @@ class ProseTest(SampleTreeTest):
     def test_phrases_are_found_over_the_end_of_a_line(self):
         self.assertEqual(self.problems("It was in\nvain.\n"), ['docs/page.md:1: "in vain": say "without success"'])
 
+    def test_phrases_are_found_in_tables(self):
+        self.assertEqual(self.problems(f"{SHORT}\n| a |\n| --- |\n| nobody |\n"),
+                         ['docs/page.md:5: "nobody": say "no one, or the program"'])
+
     def test_only_the_manual_is_checked(self):
         for name in ("docs/internals/page.md", "docs/evidence/page.md", "docs/adr/0001-page.md", "CONTRIBUTING.md"):
             self.assertEqual(self.problems(sentence(50), name), [])
