@@ -80,6 +80,7 @@ SEEN_BY = (
     ("docs/failures.md", ("lint_docs*", "lint_prose*", "failure*")),
     ("docs/queues.md", ("lint_docs*", "lint_prose*", "policy_forms*")),
     ("docs/internals/node-agent.md", ("lint_docs*", "observe*")),
+    ("docs/internals/device-plugin.md", ("lint_docs*", "observe*")),
     ("*.md", ("lint_docs*", "lint_prose*")),
     ("LICENSE", ()),
     (".gitignore", ()),

@@ -46,7 +46,8 @@ class DashboardTest(unittest.TestCase):
         """A row may leave out the beginning of its first name: `synergy_node_allocatable`,
         `_requested`."""
         text = (helm.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-        text += (helm.ROOT / "docs/internals/node-agent.md").read_text(encoding="utf-8")
+        for page in ("node-agent", "device-plugin"):
+            text += (helm.ROOT / f"docs/internals/{page}.md").read_text(encoding="utf-8")
         words = set(re.findall(r"`(_?[a-z0-9_]+)`", text))
         names, _ = existing_metrics()
         for name in sorted(names):
