@@ -1,7 +1,7 @@
 #pragma once
 
 // Every metric of synergy-device-plugin. Names, labels and units are only in device_metrics.cc;
-// docs/metrics.md lists them for people.
+// docs/internals/device-plugin.md lists them.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
