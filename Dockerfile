@@ -7,7 +7,7 @@
 # The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
 # (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin, or of what scripts/cross.sh built. What
 # follows is the same either way. Each image holds its program, the libraries that this one needs and dpkg's status of their
-# packages, for scanners; no shell and no package manager. It runs its program once: one that lacks a library is not made.
+# packages, for scanners; no shell and no package manager. Each program runs once: an image that lacks a library is not made.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS programs
@@ -37,7 +37,9 @@ RUN apt-get -qq update && \
       coinor-libcbc3 coinor-libclp1 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null
 COPY --from=programs /synergy/scripts/image-files.sh /
 COPY --from=programs /synergy/programs/ /usr/local/bin/
-RUN cd /usr/local/bin && for program in synergy*; do sh /image-files.sh "$program" "/images/$program"; done
+RUN cd /usr/local/bin && for program in synergy*; do \
+      sh /image-files.sh "$program" "/images/$program" && chroot "/images/$program" "/usr/local/bin/$program" --version || exit; \
+    done
 
 FROM scratch AS extender
 LABEL org.opencontainers.image.title="synergy-extender" \
@@ -47,7 +49,6 @@ LABEL org.opencontainers.image.title="synergy-extender" \
 ENV PATH=/usr/local/bin
 COPY --from=files /images/synergy-extender /
 USER 65532:65532
-RUN ["synergy-extender", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-extender", "--check-health"]
 ENTRYPOINT ["synergy-extender"]
 
@@ -59,7 +60,6 @@ LABEL org.opencontainers.image.title="synergy-controller" \
 ENV PATH=/usr/local/bin
 COPY --from=files /images/synergy-controller /
 USER 65532:65532
-RUN ["synergy-controller", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]
 
@@ -72,7 +72,6 @@ ENV PATH=/usr/local/bin
 COPY --from=files /images/synergy-node-agent /
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
 USER 0:0
-RUN ["synergy-node-agent", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
 
@@ -85,7 +84,6 @@ ENV PATH=/usr/local/bin
 COPY --from=files /images/synergy-device-plugin /
 # The kubelet's sockets belong to root; not a single capability is needed.
 USER 0:0
-RUN ["synergy-device-plugin", "--version"]
 HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
 ENTRYPOINT ["synergy-device-plugin"]
 
@@ -97,5 +95,4 @@ LABEL org.opencontainers.image.title="synergy" \
 ENV PATH=/usr/local/bin
 COPY --from=files /images/synergy /
 USER 65532:65532
-RUN ["synergy", "--version"]
 ENTRYPOINT ["synergy"]

@@ -10,10 +10,12 @@ import functools
 import json
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 import unittest
@@ -191,6 +193,31 @@ class InstallTest(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = Installation()
         cls.addClassCleanup(cls.cluster.script, "down", "--keep-logs")
+
+    def test_0_images_hold_a_program_and_its_libraries(self):
+        with tarfile.open(self.cluster.folder / "images.tar") as archive:
+            def read(digest):
+                return archive.extractfile("./blobs/sha256/" + digest.removeprefix("sha256:"))
+            for image in json.load(archive.extractfile("./index.json"))["manifests"]:
+                name = image["annotations"]["org.opencontainers.image.ref.name"]
+                if "/synergy/" not in name:
+                    continue
+                with self.subTest(name):
+                    files, size = {}, 0
+                    for layer in json.load(read(image["digest"]))["layers"]:
+                        with tarfile.open(fileobj=read(layer["digest"])) as content:
+                            files |= {entry.name.removeprefix("./"): entry for entry in content}
+                            size += sum(entry.size for entry in content)
+                            status = content.extractfile("var/lib/dpkg/status").read().decode()
+                    programs = [path for path, entry in files.items() if entry.isfile() and entry.mode & 0o111
+                                and ".so" not in path]
+                    self.assertEqual(len(programs), 1, programs)
+                    self.assertTrue(programs[0].startswith("usr/local/bin/synergy"), programs)
+                    self.assertLess(size, 40_000_000)
+                    # Scanners know the packages, and each has its licence.
+                    packages = re.findall("^Package: (.*)$", status, re.MULTILINE)
+                    self.assertLessEqual({"libc6", "libssl3", "libstdc++6", "base-files"}, set(packages))
+                    self.assertLessEqual({f"usr/share/doc/{package}/copyright" for package in packages}, set(files))
 
     @tiers.long
     def test_0_images_go_to_a_registry_as_lists_over_architectures(self):
