@@ -438,6 +438,18 @@ class RenderTest(unittest.TestCase):
             self.assertNotIn(missing, alerts)
         self.assertEqual([item["metadata"]["name"] for item in objects if item["kind"] == "Pod"], ["synergy-test"])
 
+    def test_commands_in_the_images_are_programs(self):
+        # They have no shell (docs/internals/images.md).
+        for name, values in COMBINATIONS.items():
+            specs = [item["spec"].get("template", item)["spec"] for item in helm.template(values)
+                     if item["kind"] in ("Deployment", "DaemonSet", "Pod")]
+            for container in (each for spec in specs for each in containers(spec) if "/synergy/" in f"/{each['image']}"):
+                with self.subTest(name, container=container["name"]):
+                    probes = [container.get(probe, {}).get("exec", {}).get("command", [])
+                              for probe in ("livenessProbe", "readinessProbe", "startupProbe")]
+                    for command in filter(None, [container.get("command"), *probes]):
+                        self.assertRegex(command[0], "^synergy-")
+
     def test_scheduler_name_and_gpu_resource_reach_every_program(self):
         objects = helm.template({**PLUGIN, "schedulerName": "mine", "gpuResource": "amd.com/gpu"})
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
