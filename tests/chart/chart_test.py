@@ -443,8 +443,9 @@ class RenderTest(unittest.TestCase):
         for name, values in COMBINATIONS.items():
             specs = [item["spec"].get("template", item)["spec"] for item in helm.template(values)
                      if item["kind"] in ("Deployment", "DaemonSet", "Pod")]
-            for container in (each for spec in specs for each in containers(spec)
-                              if "/synergy/" in f"/{each['image']}"):
+            own = [each for spec in specs for each in containers(spec) if "/synergy/" in each["image"]]
+            self.assertTrue(own, name)
+            for container in own:
                 with self.subTest(name, container=container["name"]):
                     probes = [container.get(probe, {}).get("exec", {}).get("command", [])
                               for probe in ("livenessProbe", "readinessProbe", "startupProbe")]
