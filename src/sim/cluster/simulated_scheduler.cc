@@ -303,7 +303,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const SimulatedPods& pods, uint64_t looked_at,
                                                       Instant now) const {
   Choice choice;
-  // Whether the pod avoids it; kube-scheduler's score, or our rank.
+  // Whether the pod avoids it; kube-scheduler's score, or our ranks.
   using Rank = std::tuple<bool, double, FitRank>;
   Rank best_rank;
   std::optional<BestFit> best_fit;
@@ -311,10 +311,12 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
     if (reservations_ != nullptr && !reservations_->MayGo(pod, node, now)) return;
+    const std::optional<double> first = rank_node_ ? rank_node_(pod, node.detail->name) : 0;
+    if (!first) return;
     if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
     const bool avoided = Avoids(pod.uid, node.detail->name, now);
-    Rank rank =
-        order_ ? Rank(avoided, ScoreOf(node, *order_), {}) : Rank(avoided, 0, best_fit->Rank(node));
+    Rank rank = order_ ? Rank(avoided, ScoreOf(node, *order_), {})
+                       : Rank(avoided, *first, best_fit->Rank(node));
     if (!order_ && whole_nodes_ != WholeNodes::kByCost) {
       auto& [avoids, gpus, fit] = rank;
       gpus = static_cast<double>(node.Free().gpus.count());

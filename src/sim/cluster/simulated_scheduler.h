@@ -11,6 +11,7 @@
 //
 // Threading: one owner.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,10 @@ class SimulatedScheduler final : public PodWatcher {
   void SetWholeNodes(WholeNodes whole) { whole_nodes_ = whole; }
   // Pods that were refused may pass now.
   void ReservationsChanged() { queue_.LookAgain(); }
+  // Ranks a node for a pod with GPUs, lower is better, before the extender's rank; nullopt: the pod
+  // may not go there. For pods that are no members of gangs.
+  using RankNode = std::function<std::optional<double>(const Pod& pod, const std::string& node)>;
+  void SetRank(RankNode rank) { rank_node_ = std::move(rank); }
 
   // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
@@ -139,6 +144,7 @@ class SimulatedScheduler final : public PodWatcher {
   const std::optional<NodeOrder> order_;
   const ReservationDriver* reservations_ = nullptr;
   WholeNodes whole_nodes_ = WholeNodes::kByCost;
+  RankNode rank_node_;
   SimulatedClock clock_;
   NoSink sink_;
   Logger log_;
