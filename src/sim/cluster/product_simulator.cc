@@ -141,8 +141,8 @@ class ProductSimulation {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
     if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
     if (auto possible = CheckElastic(); !possible) return Fail(possible.error());
-    if (options_.failures && options_.elastic)
-      return Fail(ErrorCode::kInvalid, "failures: not with elastic jobs");
+    if (options_.failures && (options_.elastic || options_.reservations))
+      return Fail(ErrorCode::kInvalid, "failures: not with elastic jobs or GPU reservations");
     if (auto possible = CheckSharing(); !possible) return Fail(possible.error());
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
@@ -388,10 +388,11 @@ class ProductSimulation {
   Result<> CheckSharing() const {
     if (!options_.sharing) return {};
     if (options_.queue || options_.live_profiles || options_.profiles_after || options_.baseline ||
-        options_.faults.node_lost > 0 || starting_pods_ > 0) {
+        options_.faults.node_lost > 0 || options_.failures || options_.reservations ||
+        starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid,
-                  "sharing: only for jobs with profiles, without a queue, in a cluster that begins "
-                  "without pods and loses no nodes");
+                  "sharing: only for jobs with profiles that do not fail, without a queue and "
+                  "reservations, in a cluster that begins without pods and loses no nodes");
     }
     for (size_t job = 0; job < trace_.size(); ++job) {
       const Gpus gpus = trace_[job].gpus;

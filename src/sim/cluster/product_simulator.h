@@ -110,7 +110,7 @@ struct ProductOptions {
   GpuSpeeds gpu_speeds;
   FaultRates faults;
   CpuPodLoad cpu_pods;
-  // The jobs fail, as assumed there. Excludes `elastic`.
+  // The jobs fail, as assumed there. Excludes `elastic` and `reservations`.
   std::optional<FailureSettings> failures;
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
   // bounds. REQUIRES: queue->rounds.elastic.
@@ -121,7 +121,7 @@ struct ProductOptions {
   WholeNodes whole_nodes = WholeNodes::kByCost;
   // Jobs share GPUs: nodes offer each GPU `height` times. GPU utilisation is then that of the
   // places. For jobs of one pod, in a cluster that begins without pods. Excludes `queue`,
-  // `live_profiles`, `profiles_after`, `baseline` and lost nodes.
+  // `live_profiles`, `profiles_after`, `baseline`, `failures`, `reservations` and lost nodes.
   std::optional<SharingOptions> sharing;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
