@@ -24,7 +24,7 @@ constexpr std::array<CategoryEntry, kCategories> kEntries = {{
      kNever,
      false,
      "the pod needed more memory than its limit, or than the node had"},
-    {Category::kShmTooSmall, "shm-too-small", kFixIt, kTwo, true, "/dev/shm is too small"},
+    {Category::kShmTooSmall, "shm-too-small", kFixIt, kTwo, false, "/dev/shm is too small"},
     {Category::kGpuOom, "gpu-oom", kFixIt, kTwoUnshared, false, "GPU memory is exhausted"},
     {Category::kImport, "import", kFixIt, kTwo, true, "a Python module or a name in it is missing"},
     {Category::kSyntax, "syntax", kFixIt, kTwo, true, "a program text that cannot be read"},

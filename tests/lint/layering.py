@@ -22,7 +22,7 @@ ARROWS = {
     "admission": ["core", "profile", "cluster"],
     "policy": ["core", "profile"],
     "allocation": ["core", "profile", "cluster"],
-    "engine": ["core", "profile", "cluster", "allocation"],
+    "engine": ["core", "profile", "failure", "cluster", "allocation"],
     "queues": ["core", "profile", "gavel", "cluster", "policy", "optimus"],
     "sim": ["core", "profile", "gavel", "cluster", "admission", "policy", "allocation", "engine", "queues"],
     "inventory": ["core"],

@@ -1,0 +1,196 @@
+#include "engine/retries/retries.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy {
+namespace {
+
+using Kind = RetryDecision::Kind;
+
+constexpr std::array<std::pair<std::string_view, bool RetryActions::*>, 3> kActions = {
+    {{"stop-futile", &RetryActions::stop_futile},
+     {"elsewhere", &RetryActions::elsewhere},
+     {"larger", &RetryActions::larger}}};
+
+size_t FailuresToStop(StopsAfter stops) {
+  switch (stops) {
+    case StopsAfter::kTwo:
+    case StopsAfter::kTwoUnstarted:
+    case StopsAfter::kTwoUnshared:
+      return 2;
+    case StopsAfter::kThreeApart:
+      return 3;
+    case StopsAfter::kNever:
+      break;
+  }
+  return 0;
+}
+
+// Returns whether the failure alone is one that repetitions of it may stop.
+bool MayStop(const FailedAttempt& attempt) {
+  if (attempt.outcome.cause != Cause::kUser ||
+      attempt.outcome.behaviour != Behaviour::kDeterministic)
+    return false;
+  if (attempt.template_hash.empty() || attempt.image_id.empty()) return false;
+  if (attempt.failed < attempt.started || attempt.failed - attempt.started > kSoonAfterStart)
+    return false;
+  switch (EntryOf(attempt.category).stops) {
+    case StopsAfter::kTwo:
+    case StopsAfter::kThreeApart:
+      return true;
+    case StopsAfter::kTwoUnstarted:
+      return attempt.iterations == 0;
+    case StopsAfter::kTwoUnshared:
+      return !attempt.shared_gpu;
+    case StopsAfter::kNever:
+      break;
+  }
+  return false;
+}
+
+bool AreAlike(const FailedAttempt& one, const FailedAttempt& other) {
+  return one.category == other.category && one.template_hash == other.template_hash &&
+         one.image_id == other.image_id;
+}
+
+// Returns the last attempts in a row that failed alike, and whose repetition may stop the job.
+std::span<const FailedAttempt> AlikeInARow(const FailingJob& job) {
+  const std::span<const FailedAttempt> all(job.attempts);
+  size_t first = all.size();
+  while (first > 0 && MayStop(all[first - 1]) && AreAlike(all[first - 1], all.back()) &&
+         (!job.resumed || all[first - 1].started >= *job.resumed)) {
+    --first;
+  }
+  return all.subspan(first);
+}
+
+// Returns how many of them count.
+size_t CountOf(std::span<const FailedAttempt> row, StopsAfter stops) {
+  if (stops != StopsAfter::kThreeApart) return row.size();
+  size_t count = 0;
+  std::optional<WallTime> last;
+  for (const FailedAttempt& attempt : row) {
+    if (last && attempt.failed - *last < kFailuresApart) continue;
+    last = attempt.failed;
+    ++count;
+  }
+  return count;
+}
+
+RetryDecision StopIfFutile(const FailingJob& job, const SuspensionLimit& limit, WallTime now) {
+  const std::span<const FailedAttempt> row = AlikeInARow(job);
+  if (row.empty()) return {};
+  const CategoryEntry& entry = EntryOf(row.back().category);
+  if (CountOf(row, entry.stops) < FailuresToStop(entry.stops)) return {};
+  const std::string failures = fmt::format(
+      "the last {} attempts of this template and image failed alike within {} minutes "
+      "of their starts: {}: {}",
+      row.size(), std::chrono::duration_cast<std::chrono::minutes>(kSoonAfterStart).count(),
+      entry.name, entry.meaning);
+  if (job.independent_completions) {
+    return {.reason =
+                failures + "; the job is not suspended, because its other completions may succeed"};
+  }
+  if (!limit.Allows(job.job_namespace, now)) {
+    return {.reason = failures +
+                      "; the job is not suspended, because as many jobs as are allowed were "
+                      "suspended within the last hour"};
+  }
+  return {.kind = Kind::kSuspend, .reason = failures};
+}
+
+// REQUIRES: the last attempt is an infrastructure failure.
+RetryDecision GoElsewhere(const FailingJob& job, WallTime now) {
+  RetryDecision decision;
+  for (const FailedAttempt& attempt : job.attempts) {
+    const WallTime until = attempt.failed + kElsewhereLasts;
+    if (attempt.outcome.cause != Cause::kInfrastructure || until <= now) continue;
+    decision.nodes.insert(decision.nodes.end(), attempt.nodes.begin(), attempt.nodes.end());
+    if (!attempt.nodes.empty()) decision.until = std::max(decision.until, until);
+  }
+  if (decision.nodes.empty()) return {};
+  std::sort(decision.nodes.begin(), decision.nodes.end());
+  decision.nodes.erase(std::unique(decision.nodes.begin(), decision.nodes.end()),
+                       decision.nodes.end());
+  const CategoryEntry& entry = EntryOf(job.attempts.back().category);
+  decision.kind = Kind::kPreferOtherNodes;
+  decision.reason =
+      fmt::format("{}: {}; the next attempt prefers other nodes", entry.name, entry.meaning);
+  return decision;
+}
+
+// REQUIRES: the last attempt needs more memory.
+RetryDecision Enlarge(const FailingJob& job) {
+  const FailedAttempt& last = job.attempts.back();
+  if (!last.chosen_memory) {
+    return {.reason = "the memory that the job's author wrote is too small for it"};
+  }
+  if (job.enlarged >= kMostEnlargements) {
+    return {.reason = fmt::format("its memory was raised {} times, and is still too small",
+                                  job.enlarged)};
+  }
+  const Bytes more(last.chosen_memory->count() / 2);
+  if (job.memory_room && more > *job.memory_room) {
+    return {.reason = "it needs more memory than the quota allows"};
+  }
+  return {.kind = Kind::kEnlargeMemory,
+          .reason =
+              "the memory that Synergy chose was too small; the next attempt gets half as "
+              "much again",
+          .memory = *last.chosen_memory + more};
+}
+
+}  // namespace
+
+Result<RetryActions> ParseRetryActions(std::string_view text) {
+  RetryActions actions;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const auto* const known = std::find_if(kActions.begin(), kActions.end(),
+                                           [&](const auto& entry) { return entry.first == word; });
+    if (known == kActions.end()) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("\"{}\": write stop-futile, elsewhere and larger, or some of these, "
+                              "separated by commas",
+                              word));
+    }
+    actions.*known->second = true;
+  }
+  return actions;
+}
+
+bool SuspensionLimit::Allows(std::string_view of_namespace, WallTime now) const {
+  size_t all = 0;
+  size_t in_namespace = 0;
+  for (const auto& [name, at] : suspended_) {
+    if (now - at >= rates_.within) continue;
+    ++all;
+    if (name == of_namespace) ++in_namespace;
+  }
+  return all < rates_.in_all && in_namespace < rates_.in_namespace;
+}
+
+void SuspensionLimit::Note(std::string_view of_namespace, WallTime now) {
+  std::erase_if(suspended_, [&](const auto& entry) { return now - entry.second >= rates_.within; });
+  suspended_.emplace_back(of_namespace, now);
+}
+
+RetryDecision DecideRetry(const FailingJob& job, const RetryActions& actions,
+                          const SuspensionLimit& limit, WallTime now) {
+  if (job.attempts.empty()) return {};
+  const FailedAttempt& last = job.attempts.back();
+  if (actions.elsewhere && last.outcome.cause == Cause::kInfrastructure)
+    return GoElsewhere(job, now);
+  if (actions.larger && last.category == Category::kHostOom &&
+      last.outcome.advice == Advice::kRetryLarger)
+    return Enlarge(job);
+  return actions.stop_futile ? StopIfFutile(job, limit, now) : RetryDecision{};
+}
+
+}  // namespace synergy
