@@ -43,7 +43,7 @@ class GangRoomSearch {
     if (room.places.empty()) return std::nullopt;
     SpareOthers(room.places);
     for (const auto& [node, lacking] : CutsFor(room.places)) {
-      RoomPlan plan{.node = node, .node_shares = std::move(node_shares_.at(node))};
+      RoomPlan plan{.node = node, .node_shares = std::move(SharesOf(node))};
       auto reclaimed = Reclaim(plan.node_shares.shares, lacking);
       if (!reclaimed) return std::nullopt;
       plan.cost = CostOf(plan.node_shares.shares, *reclaimed);
@@ -111,11 +111,15 @@ class GangRoomSearch {
       if (but_.contains(pod->uid)) node = WithoutPod(node, *pod);
     }
     if (node.Free().gpus < fewest_gpus_) return node;
-    const auto known = node_shares_.try_emplace(index);
-    NodeShares& node_shares = known.first->second;
-    if (known.second) node_shares = SharesOn(snapshot_.node(index), SharePurpose::kReclaim, rules_);
-    for (const PodShare& share : node_shares.shares) node.requested -= share.current - share.least;
+    for (const PodShare& share : SharesOf(index).shares)
+      node.requested -= share.current - share.least;
     return node;
+  }
+
+  NodeShares& SharesOf(NodeIndex index) {
+    const auto [known, is_new] = node_shares_.try_emplace(index);
+    if (is_new) known->second = SharesOn(snapshot_.node(index), SharePurpose::kReclaim, rules_);
+    return known->second;
   }
 
   // Returns the CPU and memory that the node lacks for `amounts`, with the pods that are nominated
