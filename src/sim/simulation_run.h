@@ -15,6 +15,7 @@
 #include "allocation/gangs/gang_locality.h"
 #include "core/clock.h"
 #include "core/resources.h"
+#include "sim/failures/failure_figures.h"
 
 namespace synergy {
 
@@ -27,6 +28,7 @@ struct JobRun {
   Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not asked for
   uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
+  bool failed = false;  // for good; `finish` is then its last failure
 };
 
 // The allocated fractions of the cluster from this time on.
@@ -78,7 +80,8 @@ struct SimulationRun {
   double memory_utilisation = 0;
   // The fraction of GPUs that were free but reserved for gangs that waited for a better place.
   double kept_idle = 0;
-  double worst_gap = 0;  // over the plans that have one
+  double worst_gap = 0;                    // over the plans that have one
+  std::optional<FailureFigures> failures;  // where jobs fail
   std::vector<UtilisationPoint> timeline;
   std::vector<PlaceChange> changes;  // by time; only if requested
 };

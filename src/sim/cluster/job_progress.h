@@ -98,6 +98,9 @@ class JobProgress {
   void Suspend(size_t job, Instant now);
   // Returns how long the job still takes at its present speed; nullopt while it does not work.
   std::optional<Duration> RemainingOf(size_t job, Instant now) const;
+  // The work that is left to do, as time at the fair share. REQUIRES: the job does not work.
+  Seconds WorkLeft(size_t job) const { return Seconds(jobs_.at(job).remaining); }
+  void SetWorkLeft(size_t job, Seconds left) { jobs_.at(job).remaining = left.count(); }
   // Returns when the job completed its first part; nullopt if not by `now`, or if it has none.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
   // Returns the speed relative to that at the fair share; 0 for a job that does not run.

@@ -40,6 +40,8 @@ constexpr Duration kTidying = std::chrono::seconds(1);
 // Jobs without a node this long after the last job arrived, started or ended never get one: no job
 // is left that would free resources, and no retry waits for longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
+// The least work that a job has when it runs again.
+constexpr Seconds kLeastWork(1);
 
 constexpr std::array<MechanismName, 2> kMechanisms = {
     {{"synergy", "the product, event by event, shared CPU: idle CPU goes to other jobs"},
@@ -72,6 +74,9 @@ enum class EventKind : uint8_t {
   kNodeBack,
   kCpuPodComes,
   kCpuPodEnds,
+  kAttemptFails,  // these three: of a job, by its index
+  kRetry,
+  kPrerunEnds,
 };
 
 struct Event {
@@ -79,6 +84,7 @@ struct Event {
   uint64_t number = 0;  // events at one instant run in the order in which they were planned
   EventKind kind = EventKind::kAttempt;
   std::string uid;               // of a pod; for events of nodes: its name
+  size_t job = 0;                // for events of jobs
   JobProgress::Finish finish{};  // kFinish
 
   bool operator>(const Event& other) const {
@@ -119,6 +125,11 @@ class ProductSimulation {
     accounted_ = progressed_ = now_;
     for (const ProductJob& job : jobs) run_.jobs.push_back({.id = job.id, .arrival = job.arrival});
     run_.places.resize(jobs.size());
+    if (options.failures) {
+      std::vector<FailingJobs::Job> failing;
+      for (const ProductJob& job : jobs) failing.push_back({job.id, job.gpus, job.ideal});
+      failures_.emplace(*options.failures, failing);
+    }
     if (options.queue) {
       for (size_t job = 0; job < trace_.size(); ++job) by_name_.emplace(NameOf(job), job);
     }
@@ -129,6 +140,8 @@ class ProductSimulation {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
     if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
     if (auto possible = CheckElastic(); !possible) return Fail(possible.error());
+    if (options_.failures && options_.elastic)
+      return Fail(ErrorCode::kInvalid, "failures: not with elastic jobs");
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -168,6 +181,10 @@ class ProductSimulation {
     for (size_t job = 0; job < trace_.size(); ++job) {
       run_.last_speeds.push_back(running_.SpeedOf(job));
     }
+    if (failures_) {
+      const WallTime end = clocks_ + (accounted_.time_since_epoch() - kBeginning);
+      run_.failures = failures_->TakeFigures({accounted_, end});
+    }
     return std::move(run_);
   }
 
@@ -181,6 +198,13 @@ class ProductSimulation {
     bool broken = false;                               // a node with a pod of it is lost
     int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
+    // Where jobs fail: when the attempt does, when the next one begins, what was left to do as the
+    // present one began, and the nodes that it avoids until then.
+    std::optional<Instant> fails_at = std::nullopt;
+    std::optional<Instant> retry_at = std::nullopt;
+    Seconds work_left = {};
+    std::vector<std::string> avoids = {};
+    Instant avoids_until = {};
   };
   struct Owner {
     size_t job = 0;
@@ -407,7 +431,10 @@ class ProductSimulation {
   }
 
   void Plan(Duration after, EventKind kind, std::string uid) {
-    events_.push({now_ + after, ++numbers_, kind, std::move(uid), {}});
+    events_.push({.at = now_ + after, .number = ++numbers_, .kind = kind, .uid = std::move(uid)});
+  }
+  void PlanOf(size_t job, Duration after, EventKind kind) {
+    events_.push({.at = now_ + after, .number = ++numbers_, .kind = kind, .job = job});
   }
 
   Instant NextTime() const {
@@ -438,6 +465,10 @@ class ProductSimulation {
       progressed_ = now_;
       ++arrived_;
       const size_t job = arrivals_[next_arrival_++];
+      if (failures_) {
+        if (const auto ends = failures_->BeginPrerun(job, present()))
+          PlanOf(job, *ends, EventKind::kPrerunEnds);
+      }
       if (queue_) {
         QueueJob queued{.name = NameOf(job),
                         .gpus = trace_[job].gpus,
@@ -503,10 +534,16 @@ class ProductSimulation {
     EndPods(index, [this, index] {
       if (jobs_[index].runs > 0) running_.Suspend(index, now_);
     });
-    std::erase(without_pods_, index);
-    std::erase(again_, index);
+    StopRetries(index);
     scheduler_.PodsDeleted(now_);
     Draw();
+  }
+
+  // No pods of the job are to be created.
+  void StopRetries(size_t index) {
+    std::erase(without_pods_, index);
+    std::erase(again_, index);
+    jobs_[index].retry_at.reset();
   }
 
   void Suspend(size_t index) {
@@ -530,6 +567,7 @@ class ProductSimulation {
       if (!HasPodOn(jobs_[index], name)) continue;
       jobs_[index].broken = true;
       running_.Suspend(index, now_);
+      PauseAttempt(index);
     }
     Plan(Faults::kPodsDeleted, EventKind::kPodsDeleted, name);
     Plan(Faults::kNodeBack, EventKind::kNodeBack, name);
@@ -624,7 +662,11 @@ class ProductSimulation {
       pods_.Create(pod);
       if (queue_) queue_->AddPod(NameOf(index), pod.uid, present());
     }
-    for (const Pod& pod : *pods) scheduler_.Add(pod, now_);
+    for (const Pod& pod : *pods) {
+      const JobState& state = jobs_[index];
+      if (!state.avoids.empty()) scheduler_.Avoid(pod.uid, state.avoids, state.avoids_until);
+      scheduler_.Add(pod, now_);
+    }
     return {};
   }
 
@@ -675,11 +717,25 @@ class ProductSimulation {
         return;
       case EventKind::kFinish:
         if (!running_.Holds(event.finish)) return;
+        if (!event.finish.first_epoch && failures_ && InTrace(event.finish.job) &&
+            failures_->IsToFail(event.finish.job))
+          return;
         if (event.finish.first_epoch) {
           running_.EndFirstEpoch(event.finish.job, now_);
         } else {
           Finish(event.finish.job);
         }
+        return;
+      case EventKind::kAttemptFails:
+        if (jobs_[event.job].fails_at == now_) FailAttempt(event.job);
+        return;
+      case EventKind::kRetry:
+        if (jobs_[event.job].retry_at != now_) return;
+        jobs_[event.job].retry_at.reset();
+        again_.push_back(event.job);
+        return;
+      case EventKind::kPrerunEnds:
+        if (failures_->EndPrerun(event.job, present())) GiveUp(event.job, [] {});
         return;
     }
   }
@@ -693,7 +749,8 @@ class ProductSimulation {
     if (profiling_ && now_ >= profiling_->wake()) profiling_->Run(present());
     Tune();
     for (const JobProgress::Finish& finish : running_.TakeFinishes()) {
-      events_.push({finish.at, ++numbers_, EventKind::kFinish, {}, finish});
+      events_.push(
+          {.at = finish.at, .number = ++numbers_, .kind = EventKind::kFinish, .finish = finish});
     }
     if (!scheduling_ && scheduler_.HasWork(now_)) {
       scheduling_ = true;
@@ -844,6 +901,7 @@ class ProductSimulation {
             ++run.restarts;
           }
           ++running_jobs_;
+          RunAttempt(running.job);
         }
       }
     }
@@ -889,6 +947,7 @@ class ProductSimulation {
     if (queue_) {
       for (const std::string& uid : job.pods) queue_->RemovePod(uid, present());
     }
+    PauseAttempt(index);
     end();
     std::vector<Pod> waiting;
     for (const std::string& uid : job.pods) {
@@ -915,11 +974,63 @@ class ProductSimulation {
     job.kept_since.reset();
   }
 
+  void RunAttempt(size_t index) {
+    if (!failures_) return;
+    JobState& job = jobs_[index];
+    if (failures_->BeginsAttempt(index)) job.work_left = running_.WorkLeft(index);
+    std::vector<std::string> nodes;
+    for (const std::string& uid : job.pods) nodes.push_back(pods_.Find(uid)->node);
+    const auto fails = failures_->Run(index, std::move(nodes), present());
+    if (!fails) return;
+    job.fails_at = now_ + *fails;
+    PlanOf(index, *fails, EventKind::kAttemptFails);
+  }
+
+  void PauseAttempt(size_t index) {
+    if (!failures_ || !InTrace(index)) return;
+    failures_->Pause(index, present());
+    jobs_[index].fails_at.reset();
+  }
+
+  void FailAttempt(size_t index) {
+    const FailingJobs::End failure = failures_->Fail(index, present());
+    const auto lose_work = [&] {
+      running_.Suspend(index, now_);
+      const Seconds begun = jobs_[index].work_left;
+      const Seconds left = begun - (begun - running_.WorkLeft(index)) * failure.kept;
+      running_.SetWorkLeft(index, std::max(left, kLeastWork));
+    };
+    if (!failure.retry_after) return GiveUp(index, lose_work);
+    EndPods(index, lose_work);
+    scheduler_.PodsDeleted(now_);
+    JobState& job = jobs_[index];
+    job.avoids = failure.avoid;
+    job.avoids_until = now_ + (failure.until - present().wall);
+    job.retry_at = now_ + *failure.retry_after;
+    PlanOf(index, *failure.retry_after, EventKind::kRetry);
+    Draw();
+  }
+
+  // The job has failed for good. `end` as in EndPods().
+  void GiveUp(size_t index, const std::function<void()>& end) {
+    EndPods(index, end);
+    StopRetries(index);
+    scheduler_.PodsDeleted(now_);
+    run_.jobs[index].failed = true;
+    Leave(index);
+  }
+
   void Finish(size_t index) {
+    if (failures_ && InTrace(index)) failures_->Pass(index, present());
     EndPods(index, [this, index] {
       const auto first_part = running_.FirstPartDone(index, now_);
       if (first_part && InTrace(index)) run_.jobs[index].first_part = ToSeconds(*first_part);
     });
+    Leave(index);
+  }
+
+  // The job's pods are gone for good.
+  void Leave(size_t index) {
     running_.End(index);
     jobs_[index] = {};
     if (!InTrace(index)) {
@@ -993,6 +1104,7 @@ class ProductSimulation {
   AdmissionSettings admission_;
   Faults faults_;
   std::optional<CpuPods> cpu_pods_;
+  std::optional<FailingJobs> failures_;
   SimulatedScheduler scheduler_;
   SimulatedPods pods_;
   SimulatedKubelet kubelet_;

@@ -22,6 +22,7 @@
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
 #include "sim/cpu_pods.h"
+#include "sim/failures/failing_jobs.h"
 #include "sim/faults.h"
 #include "sim/node_order.h"
 #include "sim/queue/gpu_speeds.h"
@@ -105,6 +106,8 @@ struct ProductOptions {
   GpuSpeeds gpu_speeds;
   FaultRates faults;
   CpuPodLoad cpu_pods;
+  // The jobs fail, as assumed there. Excludes `elastic`.
+  std::optional<FailureSettings> failures;
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
   // bounds. REQUIRES: queue->rounds.elastic.
   std::optional<ElasticWorkers> elastic;

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "allocation/asked_nodes.h"
 #include "allocation/bind_allocation.h"
@@ -87,8 +89,22 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
   queue_.Add(pod, now);
 }
 
+void SimulatedScheduler::Avoid(const std::string& uid, std::vector<std::string> nodes,
+                               Instant until) {
+  avoided_.insert_or_assign(uid, Avoided{std::move(nodes), until});
+}
+
+bool SimulatedScheduler::Avoids(const std::string& uid, const std::string& node,
+                                Instant now) const {
+  const auto avoided = avoided_.find(uid);
+  if (avoided == avoided_.end() || avoided->second.until <= now) return false;
+  const std::vector<std::string>& nodes = avoided->second.nodes;
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
 void SimulatedScheduler::Forget(const Pod& pod) {
   binding_.erase(pod.uid);
+  avoided_.erase(pod.uid);
   if (!pod.IsOfGang()) return queue_.Remove(pod.uid);
   const auto gang = waiting_gangs_.find(pod.gang->name);
   if (gang == waiting_gangs_.end()) return;
@@ -128,7 +144,10 @@ Gpus SimulatedScheduler::kept_waiting() const {
 }
 
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
-  if (!pod.waits()) binding_.erase(pod.uid());
+  if (!pod.waits()) {
+    binding_.erase(pod.uid());
+    avoided_.erase(pod.uid());
+  }
   // New annotations do not bring back a pod that NodeResourcesFit has rejected.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
   const auto gang = pod.gang() ? waiting_gangs_.find(pod.gang()->name) : waiting_gangs_.end();
@@ -145,7 +164,7 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   if (pod.IsOfGang()) return TryGang(*candidate, pod, pods, now);
   const auto snapshot = state_.Snapshot();
   const uint64_t looked_at = candidate->kind->looked_at;
-  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at)
+  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at, now)
                                        : ChooseByRequests(pod, *snapshot, pods, looked_at);
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
   std::optional<Pod> planned;
@@ -179,7 +198,12 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   attempt.known = candidate.kind->looked_at == snapshot->version() && !wait_is_over;
   if (!attempt.known) {
     std::optional<Duration> waits_for;
-    const std::vector<std::string> nodes = FilterGang(members, *snapshot, pods, waits_for);
+    std::vector<std::string> nodes;
+    const bool avoids = std::any_of(members.begin(), members.end(), [this](const auto& member) {
+      return avoided_.contains(member->uid);
+    });
+    if (avoids) nodes = FilterGang(members, *snapshot, pods, true, now, waits_for);
+    if (nodes.empty()) nodes = FilterGang(members, *snapshot, pods, false, now, waits_for);
     gang.waits_until.reset();
     if (waits_for) gang.waits_until = now + *waits_for;
     attempt.planned = AssumeGang(members, nodes, pods, now);
@@ -198,11 +222,12 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
 
 std::vector<std::string> SimulatedScheduler::FilterGang(
     const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
-    const SimulatedPods& pods, std::optional<Duration>& waits_for) {
+    const SimulatedPods& pods, bool avoid, Instant now, std::optional<Duration>& waits_for) {
   std::vector<std::string> nodes;
   for (const auto& member : members) {
     const SelectedNodes nodes_left(*member, snapshot, [&](const NodeState& node) {
-      return FitsByRequests(*member, node, pods);
+      return FitsByRequests(*member, node, pods) &&
+             !(avoid && Avoids(member->uid, node.detail->name, now));
     });
     GangVerdict verdict = gangs_.Place(*member, nodes_left);
     waits_for = verdict.waits_for;
@@ -248,17 +273,20 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
 
 SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
-                                                      const SimulatedPods& pods,
-                                                      uint64_t looked_at) const {
+                                                      const SimulatedPods& pods, uint64_t looked_at,
+                                                      Instant now) const {
   Choice choice;
-  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
+  // Whether the pod avoids it; kube-scheduler's score, or our rank.
+  using Rank = std::tuple<bool, double, FitRank>;
   Rank best_rank;
   std::optional<BestFit> best_fit;
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
     if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
+    const bool avoided = Avoids(pod.uid, node.detail->name, now);
+    const Rank rank =
+        order_ ? Rank(avoided, ScoreOf(node, *order_), {}) : Rank(avoided, 0, best_fit->Rank(node));
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {

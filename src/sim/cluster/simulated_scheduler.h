@@ -44,6 +44,8 @@ class SimulatedScheduler final : public PodWatcher {
 
   // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
+  // Nodes that the pod, which waits, does not get while another one suits it, until then.
+  void Avoid(const std::string& uid, std::vector<std::string> nodes, Instant until);
   // A pod that waited, or was to be bound, has been deleted; of a gang all of them are.
   void Forget(const Pod& pod);
   // Pods of a job that did not end by itself have been deleted, and may come again.
@@ -78,7 +80,8 @@ class SimulatedScheduler final : public PodWatcher {
     bool looked = false;  // some node had to be searched
   };
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, const SimulatedPods& pods,
-                uint64_t looked_at) const;
+                uint64_t looked_at, Instant now) const;
+  bool Avoids(const std::string& uid, const std::string& node, Instant now) const;
   // The choice for a pod without GPUs.
   Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
                           const SimulatedPods& pods, uint64_t looked_at) const;
@@ -95,9 +98,10 @@ class SimulatedScheduler final : public PodWatcher {
                   const SimulatedPods& pods, Instant now);
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
   // gang waits before it may be spread further.
+  // `avoid`: the members do not get the nodes that they avoid.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
                                       const ClusterSnapshot& snapshot, const SimulatedPods& pods,
-                                      std::optional<Duration>& waits_for);
+                                      bool avoid, Instant now, std::optional<Duration>& waits_for);
   // Returns all of the gang's pods as they are to be bound; empty if it has to be tried again.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
                               const std::vector<std::string>& nodes, const SimulatedPods& pods,
@@ -119,6 +123,11 @@ class SimulatedScheduler final : public PodWatcher {
   Gangs gangs_;
   std::map<std::string, GangState> waiting_gangs_;  // by name
   std::unordered_map<std::string, Pod> binding_;    // by UID, with their nodes
+  struct Avoided {
+    std::vector<std::string> nodes;
+    Instant until{};
+  };
+  std::unordered_map<std::string, Avoided> avoided_;  // by UID
   SchedulingQueue queue_;
 };
 

@@ -118,7 +118,7 @@ std::vector<KueueAction> KueueModel::Run(Moment at) {
       Release(name, at);
     } else if (timer == Timer::kStop) {
       if (!entry.done) actions.push_back({KueueAction::Kind::kStop, name});
-    } else if (!entry.object->evicted) {
+    } else if (!entry.object->evicted && !entry.done) {
       const std::vector<CheckState>& checks = entry.object->checks;
       actions.push_back({KueueAction::Kind::kStart, name,
                          checks.empty() ? "" : checks.front().product, entry.object->pods});
@@ -131,7 +131,7 @@ void KueueModel::Schedule(Queue& queue, Moment at) {
   std::vector<Entry*> waiting;
   for (auto& [name, entry] : entries_) {
     const Workload& workload = *entry.object;
-    if (entry.queue == queue.spec.name && !workload.has_quota && workload.active &&
+    if (entry.queue == queue.spec.name && !entry.done && !workload.has_quota && workload.active &&
         workload.requeue_at <= at.wall)
       waiting.push_back(&entry);
   }
