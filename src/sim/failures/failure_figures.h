@@ -1,6 +1,6 @@
 #pragma once
 
-// The cost of failures in a simulated run (docs/failures.md#simulated).
+// The cost of failures in a simulated run (docs/failures.md).
 //
 // Threading: values.
 
