@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/simulate/failures/failure_options.h"
 #include "cli/simulate/settings.h"
 #include "cli/text/amounts.h"
 #include "cluster/gang.h"
@@ -125,7 +126,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 5> kFeatures = {
+constexpr std::array<Feature, 6> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -143,6 +144,14 @@ constexpr std::array<Feature, 5> kFeatures = {
       "run on average",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadCpuPods(settings, options.cpu_pods);
+      }},
+     {"failures", "philly|acme|FILE[,stop-futile][,elsewhere][,prerun]",
+      "jobs fail and are retried, as that table assumes, and what the owner opted into",
+      [](std::string_view settings, SimulateOptions& options) -> Result<> {
+        auto failures = ReadFailures(settings);
+        if (!failures) return Fail(failures.error());
+        options.failures = *std::move(failures);
+        return {};
       }},
      {"elastic", "least:N,most:N,serial:P",
       "the least and most pods of jobs under --policy fifo:Elastic, and the part of their work "
@@ -244,7 +253,7 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--seed", arguments.seed,
-                  "of the faults, of cpu-pods, and of models drawn by --split")
+                  "of the faults, failures, cpu-pods, and of models drawn by --split")
       ->capture_default_str();
 }
 
@@ -274,12 +283,15 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
   }
+  if (options.failures) options.failures->seed = arguments.seed;
   const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
                                     "fifo:Elastic") != arguments.policies.end();
   if (is_elastic && !options.elastic)
     return WrongOption("--policy", "fifo:Elastic needs elastic jobs: --with elastic");
   if (!is_elastic && options.elastic)
     return WrongOption("--with", "elastic: needs --policy fifo:Elastic");
+  if (is_elastic && options.failures)
+    return WrongOption("--with", "failures: not with fifo:Elastic");
   if (is_elastic && arguments.live_profiles)
     return WrongOption("--policy", "fifo:Elastic excludes --live-profiles");
   if (!options.gpu_types.empty() && options.starts_from_cluster)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/simulate/failures/failure_report.h"
 #include "cli/simulate/gang_figures.h"
 #include "cli/text/terminal.h"
 #include "json/text.h"
@@ -34,7 +35,7 @@ std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
-  return {
+  std::vector<Column> columns = {
       {"workload", run.workload, true},
       {"load", Exact(run.load)},
       {"policy", run.policy, true},
@@ -67,6 +68,8 @@ std::vector<Column> Columns(const RunResult& run) {
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
+  for (auto& [name, value] : FailureColumns(run)) columns.push_back({name, std::move(value)});
+  return columns;
 }
 
 std::string CsvField(const std::string& text) {
@@ -139,7 +142,7 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  return FormatTable(rows) + ToGangTable(runs);
+  return FormatTable(rows) + ToGangTable(runs) + ToFailureTable(runs);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {

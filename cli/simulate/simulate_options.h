@@ -92,6 +92,7 @@ struct SimulateOptions {
   bool always_queues = false;
   FaultRates faults;
   CpuPodLoad cpu_pods;
+  std::optional<FailureSettings> failures;
   std::optional<ElasticWorkers> elastic;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {

@@ -45,6 +45,8 @@ struct RunResult {
   uint64_t fell_back = 0;
   double wall_seconds = 0;
   double cpu_seconds = 0;
+  std::optional<FailureFigures> failures;  // where jobs fail
+  Seconds mean_passed{};  // mean completion time of the measured jobs that have not failed
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;

@@ -65,6 +65,37 @@ TEST(ProductOptionsTest, PodsWithoutGpusAreDescribedWhole) {
   }
 }
 
+TEST(ProductOptionsTest, FailuresHaveATableAndWhatOwnersOptInto) {
+  EXPECT_FALSE(Checked({}).failures);
+  SimulateArguments arguments;
+  arguments.seed = 9;
+  for (const char* table : {"philly", "acme"}) {
+    arguments.with = {std::string("failures=") + table};
+    const auto failures = Checked(arguments).failures;
+    ASSERT_TRUE(failures) << table;
+    EXPECT_EQ(failures->actions, RetryActions{});
+    EXPECT_FALSE(failures->prerun);
+    EXPECT_EQ(failures->seed, 9U);
+    double jobs = 0;
+    for (const FailureAssumption& failure : failures->assumptions) {
+      jobs += failure.jobs;
+      // A failure after which stop-futile may act happens again.
+      if (EntryOf(failure.category).stops != StopsAfter::kNever) EXPECT_EQ(failure.again, 1);
+    }
+    EXPECT_NEAR(jobs, table == std::string("philly") ? 0.172 : 0.4, 0.001) << table;
+  }
+  arguments.with = {"failures=philly,prerun,elsewhere,stop-futile"};
+  const auto failures = Checked(arguments).failures;
+  ASSERT_TRUE(failures);
+  EXPECT_EQ(failures->actions, (RetryActions{.stop_futile = true, .elsewhere = true}));
+  EXPECT_TRUE(failures->prerun);
+  for (const char* wrong : {"failures=", "failures=philly,luck", "failures=/no/such/file",
+                            "failures=philly,prerun,prerun", "failures"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+}
+
 TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
   SimulateArguments arguments;
   arguments.with = {"elastic=most:8,serial:0.05"};
