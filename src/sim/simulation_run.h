@@ -62,6 +62,20 @@ struct PlaceChange {
   ResourceVector amounts;  // kResized: the amounts in force; kGone: the last amounts
 };
 
+// Figures of GPUs that jobs share (sim/sharing).
+struct SharingFigures {
+  // Until the last job arrived: what jobs did, as time at their own speeds alone x their GPUs, over
+  // the time of all GPUs.
+  double work_per_gpu_second = 0;
+  // Pairs of jobs that ran at the same time for a trial, those that were kept after it, and those
+  // that were undone, then or later.
+  uint64_t packs_tried = 0;
+  uint64_t packs_kept = 0;
+  uint64_t packs_undone = 0;
+  // Pairs of models that are thought to be good and are not, or the other way round.
+  uint64_t packs_misjudged = 0;
+};
+
 struct SimulationRun {
   std::vector<JobRun> jobs;      // in the order of the input
   std::vector<JobPlace> places;  // in the same order, for simulations by events; else empty
@@ -80,7 +94,8 @@ struct SimulationRun {
   double kept_idle = 0;
   double worst_gap = 0;  // over the plans that have one
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // by time; only if requested
+  std::vector<PlaceChange> changes;       // by time; only if requested
+  std::optional<SharingFigures> sharing;  // only if jobs may share GPUs
 };
 
 // Returns the name of a simulated server; the first is node-0001.

@@ -148,6 +148,11 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
   std::vector<Tenant*> running;
   for (Tenant& tenant : node.tenants) {
     if (!Runs(tenant.pod)) continue;
+    if (tenant.pod.job != kNoJob && jobs_.at(tenant.pod.job).gpu_factor <= 0) {
+      tenant.cpu = {};
+      SetSpeed(tenant.pod.job, tenant.pod.ordinal, 0, now);
+      continue;
+    }
     const MilliCpu own = tenant.pod.in_force.cpu;
     const bool strict = tenant.pod.enforcement == Enforcement::kStrict;
     const MilliCpu useful = IsCold(tenant.pod) ? tenant.cold_useful : tenant.useful;
@@ -177,6 +182,17 @@ void JobProgress::Suspend(size_t job, Instant now) {
   state.work.runs_already = false;
   std::fill(state.pod_speeds.begin(), state.pod_speeds.end(), 0);
   ++state.generation;
+}
+
+void JobProgress::SetGpuFactor(size_t job, double factor, Instant now) {
+  JobState& state = jobs_.at(job);
+  if (state.gpu_factor == factor) return;
+  state.gpu_factor = factor;
+  if (!state.Runs()) return;
+  // Iterates over a copy, as in Start().
+  for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
+    ShareCpuOf(nodes_.at(name), now);
+  }
 }
 
 std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const {
@@ -211,7 +227,7 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   JobState& state = jobs_.at(job);
   state.pod_speeds[ordinal] = speed;
   double slowest = *std::min_element(state.pod_speeds.begin(), state.pod_speeds.end());
-  slowest *= state.spread * state.work.workers_factor;
+  slowest *= state.spread * state.work.workers_factor * state.gpu_factor;
   if (slowest == state.speed) return;
   state.first_part_done = FirstPartDone(job, now);
   Advance(state, now);

@@ -96,6 +96,9 @@ class JobProgress {
   // Suspends the job, whose pods end. REQUIRES: called before Stop() of each. The job keeps its
   // progress, and pays the restart cost again once all of its pods have started again.
   void Suspend(size_t job, Instant now);
+  // Sets the factor on the job's speed by what shares its GPUs. 0: its pods are frozen, and their
+  // CPU goes to their neighbours.
+  void SetGpuFactor(size_t job, double factor, Instant now);
   // Returns how long the job still takes at its present speed; nullopt while it does not work.
   std::optional<Duration> RemainingOf(size_t job, Instant now) const;
   // Returns when the job completed its first part; nullopt if not by `now`, or if it has none.
@@ -129,6 +132,7 @@ class JobProgress {
     uint32_t started = 0;  // number of pods
     uint32_t generation = 0;
     double spread = 1;  // factor of the placement on the speed
+    double gpu_factor = 1;
     std::optional<Instant> first_part_done = std::nullopt;
 
     bool Runs() const { return started == work.pods; }

@@ -129,6 +129,7 @@ class ProductSimulation {
     if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
     if (auto possible = CheckTypes(); !possible) return Fail(possible.error());
     if (auto possible = CheckElastic(); !possible) return Fail(possible.error());
+    if (auto possible = CheckSharing(); !possible) return Fail(possible.error());
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -161,6 +162,7 @@ class ProductSimulation {
     run_.cpu_utilisation /= whole;
     run_.memory_utilisation /= whole;
     run_.kept_idle /= whole;
+    if (sharing_) run_.sharing = sharing_->Figures();
     if (tuner_) {
       run_.rounds = tuner_->rounds();
       run_.decided = tuner_->decisions();
@@ -195,9 +197,15 @@ class ProductSimulation {
   };
 
   void SetUp(const StartingCluster& cluster) {
-    for (const Node& node : cluster.nodes) {
-      total_ += node.allocatable.main;
+    if (options_.sharing) SetUpSharing();
+    for (Node node : cluster.nodes) {
       largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
+      if (sharing_) {
+        sharing_->SetNode(node.name, node.allocatable.main.gpus, ProductOf(node));
+        node.allocatable.main.gpus = node.allocatable.main.gpus * options_.sharing->height;
+        node.pods_allowed = std::max(node.pods_allowed, node.allocatable.main.gpus.count());
+      }
+      total_ += node.allocatable.main;
       if (node.allocatable.main.gpus > Gpus(0))
         gpus_of_[ProductOf(node)] += node.allocatable.main.gpus;
       nodes_.emplace(node.name, node);
@@ -246,6 +254,23 @@ class ProductSimulation {
           faults_, present());
     }
     Settle();
+  }
+
+  void SetUpSharing() {
+    Seconds last = run_.begin;
+    for (const ProductJob& job : trace_) last = std::max(last, job.arrival);
+    sharing_.emplace(*options_.sharing, Instant(kBeginning), ToInstant(last));
+    scheduler_.SetRank([this](const Pod& pod, const std::string& node) {
+      return sharing_->RankOf(node, SharedPodOf(owners_.at(pod.uid).job));
+    });
+  }
+
+  SharedGpus::Pod SharedPodOf(size_t job) const {
+    const ProductJob& of = trace_[job];
+    return {.job = job,
+            .model = of.model,
+            .gpus = of.gpus,
+            .iterations_per_second = of.iterations > 0 ? of.iterations / of.ideal.count() : 1};
   }
 
   bool ChoosesTypes() const {
@@ -314,6 +339,34 @@ class ProductSimulation {
     if (options_.live_profiles) {
       return Fail(ErrorCode::kInvalid,
                   "elastic jobs have profiles from the beginning: they are not measured live");
+    }
+    return {};
+  }
+
+  Result<> CheckSharing() const {
+    if (!options_.sharing) return {};
+    if (options_.queue || options_.live_profiles || options_.profiles_after || options_.baseline ||
+        options_.faults.node_lost > 0 || starting_pods_ > 0) {
+      return Fail(ErrorCode::kInvalid,
+                  "sharing: only for jobs with profiles, without a queue, in a cluster that begins "
+                  "without pods and loses no nodes");
+    }
+    for (size_t job = 0; job < trace_.size(); ++job) {
+      const Gpus gpus = trace_[job].gpus;
+      const bool has_place = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+        const int64_t has = node.second.allocatable.main.gpus.count() / options_.sharing->height;
+        return has >= gpus.count() && has % gpus.count() == 0;
+      });
+      if (has_place) continue;
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("sharing: job {} has {} GPUs, which divides no node's GPUs; gangs do "
+                              "not share GPUs in the simulation",
+                              trace_[job].id, gpus.count()));
+    }
+    if (!options_.sharing->pairs.empty() && gpus_of_.contains("")) {
+      return Fail(ErrorCode::kInvalid,
+                  "sharing: pairs have speeds by GPU product, but some nodes have none: give each "
+                  "node one");
     }
     return {};
   }
@@ -415,6 +468,7 @@ class ProductSimulation {
     if (tuner_) next = std::min(next, tuner_->wake());
     if (profiling_) next = std::min(next, profiling_->wake());
     if (queue_) next = std::min(next, queue_->wake());
+    if (sharing_) next = std::min(next, sharing_->wake());
     if (!events_.empty()) next = std::min(next, events_.top().at);
     if (next_arrival_ < arrivals_.size()) {
       next = std::min(next, ToInstant(trace_[arrivals_[next_arrival_]].arrival));
@@ -692,6 +746,10 @@ class ProductSimulation {
     }
     if (profiling_ && now_ >= profiling_->wake()) profiling_->Run(present());
     Tune();
+    if (sharing_) {
+      for (const auto& [job, factor] : sharing_->Run(now_))
+        running_.SetGpuFactor(job, factor, now_);
+    }
     for (const JobProgress::Finish& finish : running_.TakeFinishes()) {
       events_.push({finish.at, ++numbers_, EventKind::kFinish, {}, finish});
     }
@@ -719,6 +777,8 @@ class ProductSimulation {
       Duration after = options_.latencies.bind;
       for (const Pod& planned : attempt->planned) {
         planned_.insert_or_assign(planned.uid, planned);
+        if (sharing_ && planned.UsesGpus())
+          sharing_->Place(planned.node, SharedPodOf(owners_.at(planned.uid).job));
         Plan(after + faults_.CallDelay(), EventKind::kBound, planned.uid);
         after += options_.latencies.schedule;  // kube-scheduler takes the gang's pods one by one
       }
@@ -761,6 +821,7 @@ class ProductSimulation {
     const Pod& as_planned = planned.mapped();
     if (faults_.CallFails()) {
       // kube-scheduler tries the pod again.
+      if (sharing_ && as_planned.UsesGpus()) sharing_->Remove(owners_.at(uid).job, now_);
       state_.Forget(uid);
       scheduler_.Add(pods_.Find(uid)->AsCounted(), now_);
       return;
@@ -853,6 +914,8 @@ class ProductSimulation {
       progressed_ = now_;
     }
     if (queue_) queue_->RunPod(pod.uid(), present());
+    if (sharing_ && running.job != JobProgress::kNoJob)
+      sharing_->Start(running.job, now_ + options_.restart_cost);
     running_.Start(pod.node, std::move(running), now_);
     if (profiling_) profiling_->OnReport(now_);
   }
@@ -882,6 +945,7 @@ class ProductSimulation {
   // progress, while its pods still are where they were.
   void EndPods(size_t index, const std::function<void()>& end) {
     JobState& job = jobs_[index];
+    if (sharing_) sharing_->Remove(index, now_);
     if (job.goes) {
       --going_;
       if (InTrace(index)) --running_jobs_;
@@ -1003,6 +1067,7 @@ class ProductSimulation {
   std::optional<GpuTypeSpeeds> type_speeds_;
   std::optional<GpuTypePlanner> types_;
   std::optional<QueueDriver> queue_;
+  std::optional<SharedGpus> sharing_;
 
   ResourceVector total_;
   Gpus largest_gpus_;                    // of one node

@@ -26,6 +26,7 @@
 #include "sim/node_order.h"
 #include "sim/queue/gpu_speeds.h"
 #include "sim/queue/queue_driver.h"
+#include "sim/sharing/shared_gpus.h"
 #include "sim/simulation_run.h"
 
 namespace synergy {
@@ -66,6 +67,7 @@ struct ProductJob {
   Seconds ideal{};             // total running time at the fair share
   double fair_throughput = 1;  // the profile's throughput at which the job takes `ideal`
   Seconds first_part{};        // as Job::first_part
+  double iterations = 0;       // in all; 0: unknown
 };
 
 // Jobs that run with more or fewer pods than the trace gives them. With n pods a job is
@@ -108,6 +110,10 @@ struct ProductOptions {
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
   // bounds. REQUIRES: queue->rounds.elastic.
   std::optional<ElasticWorkers> elastic;
+  // Jobs share GPUs: nodes offer each GPU `height` times. GPU utilisation is then that of the
+  // places. For jobs of one pod, in a cluster that begins without pods. Excludes `queue`,
+  // `live_profiles`, `profiles_after`, `baseline` and lost nodes.
+  std::optional<SharingOptions> sharing;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;

@@ -251,14 +251,17 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const SimulatedPods& pods,
                                                       uint64_t looked_at) const {
   Choice choice;
-  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
+  using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our ranks
   Rank best_rank;
   std::optional<BestFit> best_fit;
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
+    const std::optional<double> first = rank_node_ ? rank_node_(pod, node.detail->name) : 0;
+    if (!first) return;
     if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
+    const Rank rank =
+        order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(*first, best_fit->Rank(node));
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {

@@ -11,6 +11,7 @@
 //
 // Threading: one owner.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,11 @@ class SimulatedScheduler final : public PodWatcher {
   // by itself, in place of the extender; it still places gangs by the extender's code.
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
+
+  // Ranks a node for a pod with GPUs, lower is better, before the extender's rank; nullopt: the pod
+  // may not go there. For pods that are no members of gangs.
+  using RankNode = std::function<std::optional<double>(const Pod& pod, const std::string& node)>;
+  void SetRank(RankNode rank) { rank_node_ = std::move(rank); }
 
   // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
@@ -113,6 +119,7 @@ class SimulatedScheduler final : public PodWatcher {
 
   ClusterState& state_;
   const std::optional<NodeOrder> order_;
+  RankNode rank_node_;
   SimulatedClock clock_;
   NoSink sink_;
   Logger log_;
