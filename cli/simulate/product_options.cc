@@ -16,6 +16,8 @@
 #include "config/text_file.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
+#include "sim/sharing/pair_speeds.h"
+#include "sim/sharing/shared_gpus.h"
 
 namespace synergy::cli {
 namespace {
@@ -118,6 +120,47 @@ Result<> ReadGpuSpeeds(std::string_view file, SimulateOptions& options) {
   return {};
 }
 
+Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& sharing) {
+  SharingOptions& options = sharing.emplace();
+  double height = 1;
+  const auto sets = [](bool& flag) {
+    return [&flag](std::string_view) -> Result<> {
+      flag = true;
+      return {};
+    };
+  };
+  auto read =
+      ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs",
+                   {{"height", ReadNumber(height, 1, static_cast<double>(GpuTurns::kMostSlots))},
+                    {"slice", ReadDuration(options.slice)},
+                    {"pairs",
+                     [&options](std::string_view file) -> Result<> {
+                       const std::string name(file);
+                       const auto pairs = config::ReadTextFile(name);
+                       if (!pairs) return Fail(pairs.error());
+                       auto speeds = ParsePairSpeeds(*pairs, name);
+                       if (!speeds) return Fail(speeds.error());
+                       options.pairs = *std::move(speeds);
+                       return {};
+                     }},
+                    {"pack", sets(options.packs), true},
+                    {"known-pairs", sets(options.knows_pairs), true}});
+  if (!read) return read;
+  options.height = static_cast<int64_t>(height);
+  if (std::floor(height) != height)
+    return Fail(ErrorCode::kInvalid, "height: a whole number of jobs on a GPU");
+  if (options.slice < GpuTurns::kLeastSlot || options.slice > GpuTurns::kMostSuspended) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("slice: {} to {} s", Seconds(GpuTurns::kLeastSlot).count(),
+                            Seconds(GpuTurns::kMostSuspended).count()));
+  }
+  if (options.packs && options.pairs.empty())
+    return Fail(ErrorCode::kInvalid, "pack: needs the speeds of pairs: pairs:FILE");
+  if (options.knows_pairs && !options.packs)
+    return Fail(ErrorCode::kInvalid, "known-pairs: only with pack");
+  return {};
+}
+
 // Adds to a simulation through --with. A new feature is a row here.
 struct Feature {
   std::string_view name;
@@ -125,7 +168,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 5> kFeatures = {
+constexpr std::array<Feature, 6> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -149,6 +192,14 @@ constexpr std::array<Feature, 5> kFeatures = {
       "that pods do not share (Amdahl)",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadElastic(settings, options.elastic);
+      }},
+     {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs",
+      "jobs share GPUs, for mechanism synergy: the most jobs of a GPU and the length of their "
+      "turns; "
+      "CSV with model,other,gpu_product,speed,other_speed: how fast they are on one GPU together; "
+      "pack: pairs run together where that pays, by measuring; known-pairs: by the file",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadSharing(settings, options.sharing);
       }}}};
 
 std::string FeaturesText() {
@@ -273,6 +324,13 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
   for (const std::string& feature : arguments.with) {
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
+  }
+  if (options.sharing && (queues || arguments.live_profiles || options.starts_from_cluster ||
+                          arguments.mechanisms != std::vector<std::string>{"synergy"})) {
+    return WrongOption(
+        "--with",
+        "sharing: only for --mechanism synergy, without a queue, --live-profiles, and "
+        "a cluster to start from");
   }
   const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
                                     "fifo:Elastic") != arguments.policies.end();

@@ -34,7 +34,7 @@ std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
-  return {
+  std::vector<Column> columns = {
       {"workload", run.workload, true},
       {"load", Exact(run.load)},
       {"policy", run.policy, true},
@@ -67,6 +67,14 @@ std::vector<Column> Columns(const RunResult& run) {
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
+  if (run.sharing) {
+    columns.push_back({"work_per_gpu_second", Exact(run.sharing->work_per_gpu_second)});
+    columns.push_back({"packs_tried", fmt::format("{}", run.sharing->packs_tried)});
+    columns.push_back({"packs_kept", fmt::format("{}", run.sharing->packs_kept)});
+    columns.push_back({"packs_undone", fmt::format("{}", run.sharing->packs_undone)});
+    columns.push_back({"packs_misjudged", fmt::format("{}", run.sharing->packs_misjudged)});
+  }
+  return columns;
 }
 
 std::string CsvField(const std::string& text) {

@@ -93,6 +93,7 @@ struct SimulateOptions {
   FaultRates faults;
   CpuPodLoad cpu_pods;
   std::optional<ElasticWorkers> elastic;
+  std::optional<SharingOptions> sharing;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {
     std::string product;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ struct RunResult {
   std::vector<ResourceVector> job_demands;
   std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; else empty
   std::vector<UtilisationPoint> timeline;
+  std::optional<SharingFigures> sharing;
   std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors
 };
 

@@ -197,7 +197,8 @@ class SimulateTest(unittest.TestCase):
                                 (["--generate", "jobs=10", "--policy", "luck"],
                                  "unknown policy 'luck': use one of fifo"),
                                 (["--generate", "jobs=10", "--with", "luck=1"],
-                                 "with a name of: gpu-types, gpu-speeds, faults, cpu-pods, elastic"),
+                                 "with a name of: gpu-types, gpu-speeds, faults, cpu-pods, elastic,"
+                                 " sharing"),
                                 (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "jobs=10", "--memory", "500"], "write 500GB or 500Gi"),

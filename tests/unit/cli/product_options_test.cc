@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using ::testing::StartsWith;
 
 SimulateOptions Checked(const SimulateArguments& arguments) {
@@ -101,12 +102,34 @@ TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_EQ(faults.seed, 9U);
 }
 
+TEST(ProductOptionsTest, SharingIsReadAndExcludesWhatIsNotSimulated) {
+  SimulateArguments arguments;
+  arguments.with = {"sharing=height:3,slice:50s"};
+  const SimulateOptions options = Checked(arguments);
+  ASSERT_TRUE(options.sharing);
+  EXPECT_EQ(options.sharing->height, 3);
+  EXPECT_EQ(options.sharing->slice, seconds(50));
+  EXPECT_FALSE(options.sharing->packs);
+  for (const char* wrong :
+       {"sharing=height:5", "sharing=height:1.5", "sharing=slice:20s", "sharing=height:2,pack",
+        "sharing=known-pairs", "sharing=pairs:/no/such/file", "sharing=moves"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+  arguments.with = {"sharing=height:2"};
+  arguments.mechanisms = {"synergy", "burstable-spread"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: sharing: only for"));
+  arguments.mechanisms = {"synergy"};
+  arguments.kueue = true;
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: sharing: only for"));
+}
+
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   SimulateArguments arguments;
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, elastic");
+            "faults, cpu-pods, elastic, sharing");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
