@@ -23,7 +23,7 @@ NAMESPACE = "synergy-system"
 # Only Helm can do some things (a certificate made at installation, hooks); these are left out. No
 # registry can have a name in .invalid.
 SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
-            "webhook.certificate.secretName=synergy-controller-tls"]
+            "webhook.certificate.secretName=synergy-controller-tls", "crds.keep=false"]
 # The device plugin is not part of the default installation and has a folder of its own.
 PLUGIN = "device-plugin"
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
@@ -72,15 +72,16 @@ def render(helm, kubernetes):
     files = render_templates(helm, kubernetes, SETTINGS)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
-    crds = {f"crds/{file.name}": file.read_text(encoding="utf-8") for file in sorted((CHART / "crds").iterdir())}
-    files["kustomization.yaml"] = kustomization("manifests", [*crds, *sorted(files)])
+    # An object of a kind comes after the kind.
+    resources = sorted(files, key=lambda name: (not name.startswith("crds/"), name))
+    files["kustomization.yaml"] = kustomization("manifests", resources)
     configs = next(document
                    for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
     files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
     plugin = only_component(PLUGIN, render_templates(helm, kubernetes, [*SETTINGS, "devicePlugin.enabled=true"]))
     plugin["kustomization.yaml"] = kustomization(f"manifests/{PLUGIN}", sorted(plugin))
     files |= {f"{PLUGIN}/{name}": text for name, text in plugin.items()}
-    return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}
+    return {f"manifests/{name}": text for name, text in files.items()}
 
 
 def rows(lines, tree, path=()):

@@ -28,8 +28,7 @@ say "wrote $assets/synergy-$version.tgz"
 {
   printf '# Synergy %s. Needs cert-manager, which makes the certificates.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
   printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: synergy-system}\n'
-  for crd in "$REPOSITORY"/charts/synergy/crds/*.yaml; do printf -- '---\n' && cat "$crd"; done
   "$helm" template synergy "$assets/synergy-$version.tgz" --namespace synergy-system --skip-tests --kube-version "$(kubernetes_version)" \
-    --set webhook.certificate.mode=certManager | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
+    --set webhook.certificate.mode=certManager,crds.keep=false | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
 } >"$assets/manifests.yaml"
 say "wrote $assets/manifests.yaml"

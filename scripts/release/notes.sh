@@ -25,8 +25,9 @@ changes=$(awk -v heading="## $version" '/^## /{ inside = $0 == heading } inside 
   printf '%s\n' "$changes"
   printf '\n## Install\n\n```sh\n'
   printf 'helm install synergy oci://%s/charts/synergy --version %s \\\n  --namespace synergy-system --create-namespace --wait\n```\n' "$registry" "$version"
-  printf '\nAn upgrade from an older version applies the kinds first:\n\n```sh\n'
-  printf 'helm show crds oci://%s/charts/synergy --version %s | kubectl apply --server-side -f -\n```\n' "$registry" "$version"
+  printf '\nUpgrade:\n\n```sh\n'
+  printf 'helm upgrade synergy oci://%s/charts/synergy --version %s \\\n  --namespace synergy-system --wait --reset-then-reuse-values\n```\n' \
+    "$registry" "$version"
   printf '\n## Images\n\n| image | digest | compressed |\n| --- | --- | --- |\n'
   for image in "${RELEASE_IMAGES[@]}"; do
     printf '| %s:%s | %s | %s |\n' "$(image_name "$image")" "$version" "$(digest_of_layout "$image")" "$(sizes "$image")"

@@ -48,6 +48,7 @@ COMBINATIONS = {
                            "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {**PLUGIN, "image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
+COMBINATIONS["without kinds"] = {"crds": {"enabled": False}}
 COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
 COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
 COMBINATIONS["added to"] = {name: {
@@ -73,6 +74,7 @@ REFUSED = [
     ({"controller": {"config": {"tuner": {"rounds": "5m"}}}}, "/controller/config/tuner", "rounds"),
     ({"extender": {"config": {"listen": ":1"}}}, "/extender/config", "listen"),
     ({"extender": {"config": {"reservePerGpu": "some"}}}, "/extender/config/reservePerGpu", "auto"),
+    ({"crds": {"keep": "yes"}}, "/crds/keep", "want boolean"),
     ({"gpuResource": "gpu"}, "/gpuResource", "pattern"),
     ({"image": {"pullPolicy": "Sometimes"}}, "/image/pullPolicy", "IfNotPresent"),
     ({"controller": {"image": {"digest": "latest"}}}, "/controller/image/digest", "pattern"),
@@ -304,9 +306,27 @@ class RenderTest(unittest.TestCase):
                     if name == "labels and secrets":
                         self.assertEqual(labels["team"], "ml")
 
+    def test_kinds_come_with_the_release_and_stay_after_it(self):
+        def kinds(values):
+            return {item["metadata"]["name"]: item["metadata"].get("annotations", {})
+                    for item in helm.template(values) if item["kind"] == "CustomResourceDefinition"}
+
+        names = "trainingprofiles.synergy.io", "roundpolicies.synergy.io"
+        self.assertEqual(kinds({}), dict.fromkeys(names, {"helm.sh/resource-policy": "keep"}))
+        self.assertEqual(kinds({"crds": {"keep": False}}), dict.fromkeys(names, {}))
+        self.assertEqual(kinds({"crds": {"enabled": False}}), {})
+        self.assertEqual(kinds({"extender": {"shadow": True}}), {}, "a second release, which reads neither")
+        self.assertEqual(list(helm.CHART.glob("crds/*")), [], "Helm never upgrades what is there")
+
+    def test_no_object_is_of_a_kind_that_the_release_installs(self):
+        """Helm looks up the kinds of all objects before it creates the first."""
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                self.assertEqual([item for item in objects if item["apiVersion"].startswith("synergy.io/")], [])
+
     def test_another_release_in_another_namespace_collides_with_nothing(self):
-        first = self.rendered["everything"]
-        second = helm.template(EVERYTHING, release="other", namespace="elsewhere")
+        first = [item for item in self.rendered["everything"] if item["kind"] != "CustomResourceDefinition"]
+        second = helm.template({**EVERYTHING, "crds": {"enabled": False}}, release="other", namespace="elsewhere")
 
         def keys(objects):
             return {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in objects}
@@ -527,6 +547,14 @@ class RenderTest(unittest.TestCase):
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}-text'}\n"]})
         names = {item["metadata"]["name"] for item in added} - {item["metadata"]["name"] for item in plain}
         self.assertEqual(names, {"synergy-map", "synergy-text"})
+
+    def test_extra_objects_of_a_kind_that_comes_with_the_release_are_refused_with_a_remedy(self):
+        profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "a"}}
+        for item in (profile, yaml.safe_dump(profile)):
+            message = helm.refusal({"extraObjects": [item]})
+            self.assertIn("extraObjects: ", message)
+            self.assertIn("a release of its own", message)
+            self.assertEqual(helm.refusal({"extraObjects": [item], "crds": {"enabled": False}}), "")
 
     def test_it_renders_the_same_bytes_twice_unless_it_makes_the_certificate(self):
         for name, values in COMBINATIONS.items():

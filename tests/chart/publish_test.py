@@ -31,7 +31,7 @@ class ChartTest(unittest.TestCase):
             pulled = helm.run("pull", f"oci://{there.host}/charts/synergy", "--version", version, "--plain-http",
                               "--untar", "--destination", folder)
             self.assertEqual(pulled.returncode, 0, pulled.stderr)
-            for file in ("values.schema.json", "rules/alerts.yaml", "crds/trainingprofiles.yaml"):
+            for file in ("values.schema.json", "rules/alerts.yaml", "templates/crds/trainingprofiles.yaml"):
                 with open(f"{folder}/synergy/{file}", encoding="utf-8") as content:
                     self.assertEqual(content.read(), (helm.CHART / file).read_text(encoding="utf-8"))
 

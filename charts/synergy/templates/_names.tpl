@@ -78,6 +78,11 @@ name: {{ include "synergy.component" . }}
 {{ include "synergy.marks" . }}
 {{- end -}}
 
+{{/* The labels and annotations of a CRD. Helm deletes none that has the policy, whatever becomes of the release. */}}
+{{- define "synergy.crdMarks" -}}
+{{- include "synergy.marks" (list . "crds" (.Values.crds.keep | ternary (dict "helm.sh/resource-policy" "keep") dict)) -}}
+{{- end -}}
+
 {{/* (list $ "controller" $values.controller) */}}
 {{- define "synergy.serviceAccountName" -}}
 {{- $account := (index . 2).serviceAccount -}}

@@ -111,7 +111,7 @@ std::string Table() {
   return text;
 }
 
-constexpr char kCrd[] = "charts/synergy/crds/roundpolicies.yaml";
+constexpr char kCrd[] = "charts/synergy/templates/crds/roundpolicies.yaml";
 
 TEST(PolicyForms, TheCrdHasItsFields) {
   testing::ExpectGenerated(kCrd, "# BEGIN policies,", "# END policies", Fields());
