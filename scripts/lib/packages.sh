@@ -14,6 +14,7 @@ BUILD_PACKAGES=(
   "${LIBRARY_PACKAGES[@]}"
   clang-19 clang-format-19 clang-tidy-19 shellcheck
   prometheus # for promtool, which judges our metrics
+  lua5.1 # runs the health checks for Argo CD, as it does
   jq openssl curl ca-certificates python3 python3-yaml
   chromium chromium-driver # the page's tests
   buildah runc debootstrap # images, without a registry; their RUN lines want a runtime

@@ -91,6 +91,8 @@ REFUSED = [
     ({"networkPolicy": {"apiServerPorts": []}}, "/networkPolicy/apiServerPorts", "minItems"),
     ({"priorityClass": {"value": 2000000000}}, "/priorityClass/value", "maximum"),
     ({"metrics": {"prometheusRule": {"runbookUrl": "docs/runbooks"}}}, "/metrics/prometheusRule/runbookUrl", "pattern"),
+    ({"metrics": {"prometheusRule": {"alerts": {"SynergyExtenderSlow": {"threshold": "2"}}}}},
+     "/metrics/prometheusRule/alerts/SynergyExtenderSlow/threshold", "want number"),
     ({"controller": {"ports": {"webhook": 0}}}, "/controller/ports/webhook", "minimum"),
     ({"progress": {"readers": [{"name": "x"}]}}, "/progress/readers/0", "kind"),
     ({"extender": {"extraEnv": [{"value": "x"}]}}, "/extender/extraEnv/0", "name"),
@@ -810,6 +812,20 @@ class RenderTest(unittest.TestCase):
 
         self.assertEqual(kinds(podMonitor={"enabled": True}), {"PodMonitor"})
         self.assertEqual(kinds(serviceMonitor={"enabled": True}), {"ServiceMonitor"})
+
+    def test_monitors_have_the_relabelings_that_are_set_beside_their_own(self):
+        added = {"targetLabel": "cluster", "replacement": "a"}
+        dropped = {"action": "labeldrop", "regex": "x"}
+        monitor = {"enabled": True, "relabelings": [added], "metricRelabelings": [dropped]}
+        for item in helm.template({**PLUGIN, "metrics": {"podMonitor": monitor, "serviceMonitor": monitor}}):
+            if not item["kind"].endswith("Monitor"):
+                continue
+            with self.subTest(item["kind"], name=item["metadata"]["name"]):
+                endpoint = item["spec"].get("podMetricsEndpoints", item["spec"].get("endpoints"))[0]
+                own = [one["targetLabel"] for one in endpoint["relabelings"][:-1]]
+                self.assertEqual(own, ["node"] if item["kind"] == "PodMonitor" else [])
+                self.assertEqual(endpoint["relabelings"][-1], added)
+                self.assertEqual(endpoint["metricRelabelings"], [dropped])
 
     def test_the_least_has_no_daemons_and_no_budgets(self):
         kinds = {item["kind"] for item in self.rendered["least"]}

@@ -14,6 +14,7 @@ import helm
 
 METRICS = helm.ROOT / "src/metrics"
 RUNBOOKS = helm.ROOT / "docs/runbooks"
+EVERY_ALERT = {"devicePlugin": {"enabled": True}}
 CASES = pathlib.Path(__file__).parent / "alerts_test.yaml"
 
 
@@ -144,6 +145,35 @@ class AlertTest(unittest.TestCase):
         # A link without a target is no link.
         for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
             self.assertNotIn("runbook_url", rule["annotations"])
+
+    def test_alerts_have_the_thresholds_times_and_severities_that_are_set(self):
+        def rules(changes):
+            return {rule["alert"]: rule for rule in self.rendered(
+                {**EVERY_ALERT, "metrics": {"prometheusRule": {"enabled": True, "alerts": changes}}})}
+
+        plain = rules({})
+        number = re.compile(r"([<>]=? )[0-9.* ]+$")
+        with_number = [name for name, rule in plain.items() if number.search(rule["expr"])]
+        self.assertIn("SynergyExtenderSlow", with_number)
+        changed = rules({name: {"threshold": 123.5, "for": "77m", "severity": "page"} for name in with_number})
+        for name, rule in plain.items():
+            with self.subTest(name):
+                expected = {**rule, "expr": number.sub(r"\g<1>123.5", rule["expr"]), "for": "77m",
+                            "labels": {**rule["labels"], "severity": "page"}} if name in with_number else rule
+                self.assertEqual(changed[name], expected)
+        self.well_formed(changed)
+        self.assertEqual(set(plain) - set(rules({name: {"enabled": False} for name in with_number})), set(with_number))
+        for changes, words in (({"SynergyNoSuch": {"for": "1m"}}, "no alert is called SynergyNoSuch"),
+                               ({"SynergyExtenderDown": {"threshold": 1}}, "alerts.SynergyExtenderDown.threshold: ")):
+            self.assertIn(words, helm.refusal({"metrics": {"prometheusRule": {"enabled": True, "alerts": changes}}}))
+
+    def well_formed(self, rules):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            yaml.safe_dump({"groups": [{"name": "changed", "rules": list(rules.values())}]}, file)
+            file.flush()
+            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_disabled_parts_have_no_alerts(self):
         on = {rule["alert"] for rule in self.rendered({
