@@ -9,8 +9,8 @@ import helm
 
 DASHBOARDS = sorted((helm.CHART / "dashboards").glob("*.json"))
 ALERTS = helm.CHART / "rules/alerts.yaml"
-# Grafana's variables; "All" stands for these expressions.
-VARIABLES = {"$node": ".*", "$namespace": ".*"}
+# Grafana's variables, and what stands for them: "All", and an interval of several scrapes.
+VARIABLES = {"$cluster": ".*", "$node": ".*", "$namespace": ".*", "$__rate_interval": "5m"}
 
 
 def load(file):

@@ -74,6 +74,36 @@ class DashboardTest(unittest.TestCase):
                 for panel in dashboards.panels(dashboard):
                     self.assertEqual(panel["datasource"]["uid"], "${datasource}")
 
+    def targets(self):
+        for file in dashboards.DASHBOARDS:
+            for panel in dashboards.panels(dashboards.load(file)):
+                for target in panel["targets"]:
+                    with self.subTest(file.name, panel=panel["title"]):
+                        yield panel, target["expr"]
+
+    def test_queries_are_of_the_chosen_clusters(self):
+        for file in dashboards.DASHBOARDS:
+            variable = dashboards.load(file)["templating"]["list"][1]
+            self.assertEqual((variable["name"], variable["includeAll"], variable["allValue"]), ("cluster", True, ".*"))
+        for _, expression in self.targets():
+            self.assertEqual(re.findall(r"\bsynergy_[a-z0-9_]+(?!\{cluster=~\"\$cluster\"|[a-z0-9_])", expression), [])
+
+    def test_equal_names_in_several_clusters_stay_apart(self):
+        for _, expression in self.targets():
+            for labels in re.findall(r"by \(([^)]*)\)", expression):
+                if "node" in labels.split(", ") and "uuid" not in labels or "pod" in labels.split(", "):
+                    self.assertIn("cluster", labels.split(", "))
+
+    def test_rates_are_over_grafanas_interval_or_one_that_is_named(self):
+        for panel, expression in self.targets():
+            for interval in re.findall(r"\brate\([^\[]*\[([^\]]*)\]", expression):
+                if interval != "$__rate_interval":
+                    self.assertRegex(panel["description"], "minutes|an hour")
+
+    def test_every_panel_has_a_unit(self):
+        for panel, _ in self.targets():
+            self.assertNotIn(panel["fieldConfig"]["defaults"].get("unit", "none"), ("none", "short"))
+
     def test_numbers_with_thresholds_come_first(self):
         for file in dashboards.DASHBOARDS:
             head = dashboards.load(file)["panels"]
