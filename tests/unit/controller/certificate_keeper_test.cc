@@ -283,7 +283,9 @@ TEST_F(CertificateKeeperTest, ReplicasAgreeWhateverHappens) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);
-    const auto below = [&random](uint32_t bound) { return random() % bound; };
+    const auto below = [&random](uint32_t bound) {
+      return static_cast<uint32_t>(random() % bound);
+    };
     api = FakeCertificateApi();
     std::vector<Replica> replicas;
     for (uint32_t count = 1 + below(3); count > 0; --count) replicas.push_back(MakeReplica());
