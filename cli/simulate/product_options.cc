@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,6 +80,43 @@ Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elast
   return {};
 }
 
+Result<> ReadReservations(std::string_view text, std::optional<SimulatedReservations>& wanted) {
+  constexpr double kMost = 1e6;
+  SimulatedReservations& reservations = wanted.emplace();
+  double most = 1;
+  double least_gpus = 0;
+  auto read =
+      ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,durations:known",
+                   {{"after", ReadDuration(reservations.settings.after)},
+                    {"max", ReadNumber(most, 1, kMost)},
+                    {"leastGpus", ReadNumber(least_gpus, 0, kMost)},
+                    {"error", ReadNumber(reservations.error, 0, 3)},
+                    {"durations", [&](std::string_view value) -> Result<> {
+                       reservations.durations_known = value == "known";
+                       if (reservations.durations_known || value == "unknown") return {};
+                       return Fail(ErrorCode::kInvalid, "durations: write known or unknown");
+                     }}});
+  if (!read) return read;
+  if (std::floor(most) != most || std::floor(least_gpus) != least_gpus)
+    return Fail(ErrorCode::kInvalid, "reservations: max and leastGpus are whole numbers");
+  reservations.settings.most = static_cast<size_t>(most);
+  reservations.settings.least_gpus = Gpus(static_cast<int64_t>(least_gpus));
+  return {};
+}
+
+Result<> ReadWholeNodes(std::string_view text, WholeNodes& whole_nodes) {
+  constexpr std::array<std::pair<std::string_view, WholeNodes>, 3> kNames = {
+      {{"cost", WholeNodes::kByCost},
+       {"after-room", WholeNodes::kAfterRoom},
+       {"first", WholeNodes::kFirst}}};
+  for (const auto& [name, value] : kNames) {
+    if (name != text) continue;
+    whole_nodes = value;
+    return {};
+  }
+  return Fail(ErrorCode::kInvalid, "whole-nodes: write cost, after-room or first");
+}
+
 // Reads the servers of each GPU product, and the speed there of models that have no other.
 Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
   constexpr double kMostServers = 100'000;
@@ -125,7 +163,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 5> kFeatures = {
+constexpr std::array<Feature, 7> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -149,6 +187,19 @@ constexpr std::array<Feature, 5> kFeatures = {
       "that pods do not share (Amdahl)",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadElastic(settings, options.elastic);
+      }},
+     {"reservations", "after:T,max:N,leastGpus:N,error:S,durations:known",
+      "jobs that have waited for T get nodes and a start; only pods that leave that as it is run "
+      "there before. N such jobs at a time, of at least so many GPUs. Remaining times are off by a "
+      "lognormal factor (sigma S) for each job; durations of waiting jobs are unknown otherwise",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadReservations(settings, options.reservations);
+      }},
+     {"whole-nodes", "cost|after-room|first",
+      "what GPUs that a pod leaves free on its node count for: a part of the cost, as in the "
+      "product; before the cost, among nodes with room for its demand; or before all else",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadWholeNodes(settings, options.whole_nodes);
       }}}};
 
 std::string FeaturesText() {
@@ -273,6 +324,11 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
   for (const std::string& feature : arguments.with) {
     if (const auto read = ReadFeature(feature, options); !read)
       return WrongOption("--with", read.error());
+  }
+  if (options.reservations) {
+    options.reservations->seed = arguments.seed;
+    if (queues)
+      return WrongOption("--with", "reservations: not with --kueue, or a policy other than fifo");
   }
   const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
                                     "fifo:Elastic") != arguments.policies.end();

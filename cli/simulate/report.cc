@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/simulate/gang_figures.h"
+#include "cli/simulate/figures/gang_figures.h"
+#include "cli/simulate/figures/start_figures.h"
 #include "cli/text/terminal.h"
 #include "json/text.h"
 #include "wire/objects/objects.h"
@@ -33,6 +34,7 @@ std::string Exact(double value) { return fmt::format("{}", value); }
 std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
+  const StartFigures starts = FiguresOfStarts(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
   return {
       {"workload", run.workload, true},
@@ -63,6 +65,9 @@ std::vector<Column> Columns(const RunResult& run) {
       {"mean_gang_wait_hours", hours(gangs.mean_wait)},
       {"mean_locality_wait_hours", hours(gangs.mean_locality_wait)},
       {"gpus_kept_idle", Exact(run.kept_idle)},
+      {"reservations", fmt::format("{}", starts.predicted)},
+      {"start_error_p50", Exact(starts.p50)},
+      {"start_error_p90", Exact(starts.p90)},
       {"worst_gap", Exact(run.worst_gap)},
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
@@ -83,13 +88,18 @@ std::string RunCsv(const RunResult& run) {
   return fmt::format("{},{},{},{}", CsvField(run.workload), run.load, run.policy, run.mechanism);
 }
 
-// Formats nodes, CPU in cores and memory in bytes at bind; empty if unknown.
+// Formats nodes, CPU in cores and memory in bytes at bind, and the predicted start; empty if
+// unknown.
 std::string PlaceCsv(const RunResult& run, size_t job) {
-  if (run.job_places.empty()) return ",,";
+  if (run.job_places.empty()) return ",,,,";
   const JobPlace& place = run.job_places[job];
-  return fmt::format("{},{},{}", place.nodes,
+  std::string predicted = ",";
+  if (place.predicted) {
+    predicted = fmt::format("{},{}", place.predicted->at.count(), place.predicted->start.count());
+  }
+  return fmt::format("{},{},{},{}", place.nodes,
                      static_cast<double>(place.bound_with.cpu.count()) / 1000,
-                     place.bound_with.memory.count());
+                     place.bound_with.memory.count(), predicted);
 }
 
 std::string Label(const RunResult& run) {
@@ -139,7 +149,7 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  return FormatTable(rows) + ToGangTable(runs);
+  return FormatTable(rows) + ToGangTable(runs) + ToStartTable(runs);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {
@@ -204,7 +214,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
 std::string ToJobsCsv(std::span<const RunResult> runs) {
   std::string csv =
       "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s,nodes,"
-      "cpu_at_bind,memory_at_bind\n";
+      "cpu_at_bind,memory_at_bind,predicted_at_s,predicted_start_s\n";
   for (const RunResult& run : runs) {
     const std::string prefix = RunCsv(run);
     for (size_t at = 0; at < run.jobs.size(); ++at) {

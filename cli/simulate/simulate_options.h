@@ -15,7 +15,9 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
+#include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/product_simulator.h"
+#include "sim/cluster/simulated_scheduler.h"
 #include "sim/queue/gpu_speeds.h"
 #include "sim/statistics.h"
 
@@ -93,6 +95,8 @@ struct SimulateOptions {
   FaultRates faults;
   CpuPodLoad cpu_pods;
   std::optional<ElasticWorkers> elastic;
+  std::optional<SimulatedReservations> reservations;
+  WholeNodes whole_nodes = WholeNodes::kByCost;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {
     std::string product;

@@ -144,6 +144,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.faults = options.faults;
   product.cpu_pods = options.cpu_pods;
   if (in_queue && product.queue->rounds.elastic) product.elastic = options.elastic;
+  product.reservations = options.reservations;
+  product.whole_nodes = options.whole_nodes;
   product.gpu_speeds = options.gpu_speeds;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;

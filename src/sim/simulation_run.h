@@ -47,6 +47,12 @@ struct JobPlace {
   // although it could have run.
   std::optional<SpreadTier> tier;
   Seconds waited_for_locality{};
+  // The start that was predicted for the job first, and when; none: it had no GPU reservation.
+  struct PredictedStart {
+    Seconds at{};
+    Seconds start{};
+  };
+  std::optional<PredictedStart> predicted;
 };
 
 // A change of a pod's amounts. In simulations in rounds, each share of a job counts as one pod.

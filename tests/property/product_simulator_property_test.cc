@@ -146,5 +146,68 @@ TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
   }
 }
 
+// Many jobs of one GPU, so that those of a whole node wait.
+std::vector<ProductJob> JobsOfAllSizes(Random& random, const ModelProfiles& profiles) {
+  std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+  for (ProductJob& job : jobs) {
+    const Gpus before = job.gpus;
+    job.gpus = Gpus(random.Below(4) == 0 ? 4 : static_cast<int64_t>(1 + random.Below(2)));
+    job.fair_throughput *=
+        static_cast<double>(job.gpus.count()) / static_cast<double>(before.count());
+  }
+  return jobs;
+}
+
+TEST(ProductSimulatorProperty, EveryJobEndsWithReservationsAndNoNodeIsOverAllocated) {
+  size_t predicted = 0;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const ModelProfiles profiles = GeneratedModels(random);
+    const std::vector<ProductJob> jobs =
+        random.Below(2) == 0 ? JobsOfAllSizes(random, profiles) : GeneratedJobs(random, profiles);
+    ProductOptions options = GeneratedOptions(random, seed);
+    options.queue.reset();
+    options.elastic.reset();
+    SimulatedReservations& reservations = options.reservations.emplace();
+    reservations.settings.after = seconds(random.Below(900));
+    reservations.settings.most = 1 + random.Below(3);
+    reservations.settings.least_gpus = Gpus(static_cast<int64_t>(random.Below(4)));
+    reservations.error = random.Below(3) == 0 ? 0 : 0.5 * random.Uniform();
+    reservations.durations_known = random.Below(2) == 0;
+    const StartingCluster cluster = ClusterOf(3, kServer);
+    AllocationObserver observer;
+    const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(observer.first_fault, "");
+    for (const JobRun& job : run->jobs) ASSERT_GE(job.finish.count(), 0) << job.id;
+    for (const JobPlace& place : run->places) predicted += place.predicted ? 1 : 0;
+    const auto again = SimulateProduct(cluster, jobs, profiles, options);
+    ASSERT_TRUE(again);
+    for (size_t job = 0; job < jobs.size(); ++job)
+      ASSERT_EQ(again->jobs[job].finish, run->jobs[job].finish) << job;
+  }
+  EXPECT_GT(predicted, 25U);
+}
+
+TEST(ProductSimulatorProperty, ReservationsThatNoJobWaitsForChangeNothing) {
+  for (uint64_t seed = 0; seed < 15; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const ModelProfiles profiles = GeneratedModels(random);
+    const std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+    ProductOptions options = GeneratedOptions(random, seed);
+    options.queue.reset();
+    options.elastic.reset();
+    const StartingCluster cluster = ClusterOf(3, kServer);
+    const auto without = SimulateProduct(cluster, jobs, profiles, options);
+    options.reservations.emplace().settings.after = std::chrono::hours(24 * 365);
+    const auto with = SimulateProduct(cluster, jobs, profiles, options);
+    ASSERT_TRUE(without && with);
+    for (size_t job = 0; job < jobs.size(); ++job)
+      ASSERT_EQ(with->jobs[job].finish, without->jobs[job].finish) << job;
+  }
+}
+
 }  // namespace
 }  // namespace synergy::testing

@@ -24,6 +24,8 @@ class GangRoomSearch {
                  const std::set<std::string>& but)
       : snapshot_(snapshot), members_(members), rules_(rules), but_(but) {
     reserve_.headroom = headroom;
+    left_out_ = but;
+    for (const auto& member : members) left_out_.insert(member->uid);
     terms_.may_go = [&snapshot, &members, &may_go](size_t member, NodeIndex node) {
       return MayGoTo(*members[member], snapshot.node(node)) && may_go(member, node);
     };
@@ -103,13 +105,20 @@ class GangRoomSearch {
     }
   }
 
-  // Returns the node with all its shares cut as far as they may be now.
-  NodeState AfterCuts(NodeIndex index) {
+  // Returns the node without the pods to leave out, and without places that the members hold there.
+  NodeState AsMembersFindIt(NodeIndex index) const {
     NodeState node = snapshot_.node(index);
     if (!node.exists) return node;
     for (const auto& pod : snapshot_.node(index).detail->pods) {
-      if (but_.contains(pod->uid)) node = WithoutPod(node, *pod);
+      if (left_out_.contains(pod->uid)) node = WithoutPod(node, *pod);
     }
+    return node;
+  }
+
+  // Returns the node with all its shares cut as far as they may be now.
+  NodeState AfterCuts(NodeIndex index) {
+    NodeState node = AsMembersFindIt(index);
+    if (!node.exists) return node;
     if (node.Free().gpus < fewest_gpus_) return node;
     const auto known = node_shares_.try_emplace(index);
     NodeShares& node_shares = known.first->second;
@@ -121,13 +130,10 @@ class GangRoomSearch {
   // Returns the CPU and memory that the node lacks for `amounts`, with the pods that are nominated
   // there.
   ResourceVector Lacking(NodeIndex index, const ResourceVector& amounts) const {
-    const NodeState& node = snapshot_.node(index);
+    const NodeState node = AsMembersFindIt(index);
     ResourceVector asked = amounts;
     for (const auto& pod : node.detail->nominated) {
-      const bool is_member = std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
-        return member->uid == pod->uid;
-      });
-      if (pod->priority >= priority_ && !is_member) asked += pod->requests.main;
+      if (pod->priority >= priority_ && !left_out_.contains(pod->uid)) asked += pod->requests.main;
     }
     ResourceVector lacking = LargerOf(asked - node.Free(), {});
     lacking.gpus = Gpus(0);
@@ -138,6 +144,7 @@ class GangRoomSearch {
   const Members& members_;
   const ShareRules& rules_;
   const std::set<std::string>& but_;
+  std::set<std::string> left_out_;  // `but_` and the members
   ReserveRule reserve_;
   GangTerms terms_;
   Gpus fewest_gpus_ = Gpus(std::numeric_limits<int64_t>::max());

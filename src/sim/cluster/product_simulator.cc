@@ -20,14 +20,15 @@
 #include "queues/empty_nodes.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
+#include "sim/cluster/drivers/profiling_driver.h"
+#include "sim/cluster/drivers/reservation_driver.h"
+#include "sim/cluster/drivers/tuner_driver.h"
 #include "sim/cluster/job_pods.h"
 #include "sim/cluster/job_progress.h"
-#include "sim/cluster/profiling_driver.h"
 #include "sim/cluster/simulated_data.h"
 #include "sim/cluster/simulated_kubelet.h"
 #include "sim/cluster/simulated_pods.h"
 #include "sim/cluster/simulated_scheduler.h"
-#include "sim/cluster/tuner_driver.h"
 
 namespace synergy {
 namespace {
@@ -132,6 +133,10 @@ class ProductSimulation {
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
+    if (options_.reservations && options_.queue) {
+      return Fail(ErrorCode::kInvalid,
+                  "reservations are for jobs that no queue of Kueue admits: leave out --kueue");
+    }
     if (by_name_.size() < (options_.queue ? trace_.size() : 0))
       return Fail(ErrorCode::kInvalid, "two jobs have the same id, and a queue needs them apart");
     while (finished_ < trace_.size() && !Hopeless()) {
@@ -167,6 +172,10 @@ class ProductSimulation {
     }
     for (size_t job = 0; job < trace_.size(); ++job) {
       run_.last_speeds.push_back(running_.SpeedOf(job));
+      const auto predicted =
+          reservations_ ? reservations_->FirstPredictionFor(NameOf(job)) : std::nullopt;
+      if (predicted)
+        run_.places[job].predicted = {{ToSeconds(predicted->at), ToSeconds(predicted->start)}};
     }
     return std::move(run_);
   }
@@ -207,6 +216,15 @@ class ProductSimulation {
           std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")));
       state_.UpsertNode(node);
     }
+    if (options_.reservations && !options_.baseline) {
+      reservations_.emplace(*options_.reservations, state_, [this](const std::string& uid) {
+        const auto owner = owners_.find(uid);
+        return owner == owners_.end() ? std::nullopt
+                                      : running_.RemainingOf(owner->second.job, now_);
+      });
+      scheduler_.SetReservations(&*reservations_);
+    }
+    scheduler_.SetWholeNodes(options_.whole_nodes);
     starting_pods_ = cluster.pods.size();
     for (const Pod& pod : cluster.pods) {
       pods_.Create(GoingOn(pod, cluster.at));
@@ -415,6 +433,7 @@ class ProductSimulation {
     if (tuner_) next = std::min(next, tuner_->wake());
     if (profiling_) next = std::min(next, profiling_->wake());
     if (queue_) next = std::min(next, queue_->wake());
+    if (reservations_) next = std::min(next, reservations_->due());
     if (!events_.empty()) next = std::min(next, events_.top().at);
     if (next_arrival_ < arrivals_.size()) {
       next = std::min(next, ToInstant(trace_[arrivals_[next_arrival_]].arrival));
@@ -624,6 +643,9 @@ class ProductSimulation {
       pods_.Create(pod);
       if (queue_) queue_->AddPod(NameOf(index), pod.uid, present());
     }
+    if (reservations_) {
+      reservations_->Wait(NameOf(index), *pods, ToDuration(job.ideal), now_);
+    }
     for (const Pod& pod : *pods) scheduler_.Add(pod, now_);
     return {};
   }
@@ -692,6 +714,7 @@ class ProductSimulation {
     }
     if (profiling_ && now_ >= profiling_->wake()) profiling_->Run(present());
     Tune();
+    if (reservations_ && now_ >= reservations_->due()) PlanReservationsNow();
     for (const JobProgress::Finish& finish : running_.TakeFinishes()) {
       events_.push({finish.at, ++numbers_, EventKind::kFinish, {}, finish});
     }
@@ -713,12 +736,18 @@ class ProductSimulation {
     }
   }
 
+  void PlanReservationsNow() {
+    if (reservations_->Plan(now_)) scheduler_.ReservationsChanged();
+  }
+
   void Attempt() {
     scheduling_ = false;
+    if (reservations_) PlanReservationsNow();
     while (const auto attempt = scheduler_.Try(pods_, now_)) {
       Duration after = options_.latencies.bind;
       for (const Pod& planned : attempt->planned) {
         planned_.insert_or_assign(planned.uid, planned);
+        if (reservations_) reservations_->SetPlaced(planned.uid, true);
         Plan(after + faults_.CallDelay(), EventKind::kBound, planned.uid);
         after += options_.latencies.schedule;  // kube-scheduler takes the gang's pods one by one
       }
@@ -762,6 +791,7 @@ class ProductSimulation {
     if (faults_.CallFails()) {
       // kube-scheduler tries the pod again.
       state_.Forget(uid);
+      if (reservations_) reservations_->SetPlaced(uid, false);
       scheduler_.Add(pods_.Find(uid)->AsCounted(), now_);
       return;
     }
@@ -890,6 +920,7 @@ class ProductSimulation {
       for (const std::string& uid : job.pods) queue_->RemovePod(uid, present());
     }
     end();
+    if (reservations_ && !job.pods.empty()) reservations_->ForgetJobOf(job.pods.front());
     std::vector<Pod> waiting;
     for (const std::string& uid : job.pods) {
       const SimulatedPod& pod = *pods_.Find(uid);
@@ -999,6 +1030,7 @@ class ProductSimulation {
   JobProgress running_;
   std::optional<TunerDriver> tuner_;
   std::optional<ProfilingDriver> profiling_;
+  std::optional<ReservationDriver> reservations_;
   std::optional<ProfilesOnProducts> on_products_;  // these three: under a policy of GPU types
   std::optional<GpuTypeSpeeds> type_speeds_;
   std::optional<GpuTypePlanner> types_;

@@ -20,7 +20,9 @@
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
+#include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/cluster/simulated_scheduler.h"
 #include "sim/cpu_pods.h"
 #include "sim/faults.h"
 #include "sim/node_order.h"
@@ -108,6 +110,10 @@ struct ProductOptions {
   // Every job whose pods have equally many GPUs is elastic. Its own number of pods widens these
   // bounds. REQUIRES: queue->rounds.elastic.
   std::optional<ElasticWorkers> elastic;
+  // GPU reservations for jobs that have waited long. Not under a baseline. REQUIRES: no queue.
+  std::optional<SimulatedReservations> reservations;
+  // How much the ranking of nodes prefers to keep nodes whole.
+  WholeNodes whole_nodes = WholeNodes::kByCost;
   // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;

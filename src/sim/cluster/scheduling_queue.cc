@@ -21,12 +21,15 @@ bool Alike(const Pod& a, const Pod& b) {
 
 }  // namespace
 
-void SchedulingQueue::Add(const Pod& pod, Instant now) {
-  auto kind = std::find_if(kinds_.begin(), kinds_.end(),
-                           [&](const Kind& known) { return Alike(known.model, pod); });
-  if (kind == kinds_.end()) kind = kinds_.insert(kind, Kind{.model = pod});
+void SchedulingQueue::Add(const Pod& pod, Instant now, const std::string& likeness) {
+  auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& known) {
+    return known.likeness == likeness && Alike(known.model, pod);
+  });
+  if (kind == kinds_.end()) kind = kinds_.insert(kind, Kind{.model = pod, .likeness = likeness});
   // Resets a kind without pods, but keeps the version at which its nodes were last searched.
-  if (kind->turns.empty()) *kind = Kind{.model = pod, .looked_at = kind->looked_at};
+  if (kind->turns.empty()) {
+    *kind = Kind{.model = pod, .likeness = likeness, .looked_at = kind->looked_at};
+  }
   Member member{.kind = &*kind, .turn = {pod.priority, now, ++numbers_, pod.uid}};
   member.joined = kind->passes;
   member.active = true;
@@ -42,14 +45,19 @@ void SchedulingQueue::Remove(const std::string& uid) {
   active_.erase(it->second.turn);
   kind->turns.erase(it->second.turn);
   members_.erase(it);
-  // No pod of that gang comes again.
-  if (kind->turns.empty() && kind->model.gang) {
+  // No pod of that gang, or of that likeness, comes again.
+  if (kind->turns.empty() && (kind->model.gang || !kind->likeness.empty())) {
     kinds_.remove_if([kind](const Kind& known) { return &known == kind; });
   }
 }
 
 void SchedulingQueue::WakeAll() {
   for (Kind& kind : kinds_) kind.woken = true;
+}
+
+void SchedulingQueue::LookAgain() {
+  WakeAll();
+  for (Kind& kind : kinds_) kind.looked_at = 0;
 }
 
 void SchedulingQueue::Wake(const std::string& uid) {

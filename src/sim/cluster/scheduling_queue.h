@@ -48,6 +48,7 @@ class SchedulingQueue {
   // Pods that are alike, and the outcome of their attempts.
   struct Kind {
     Pod model;
+    std::string likeness;  // as given to Add()
     std::set<Turn> turns;
     bool woken = false;   // all of them are to be tried
     uint32_t passes = 0;  // number of times that all of them have failed
@@ -56,10 +57,13 @@ class SchedulingQueue {
     uint64_t looked_at = 0;
   };
 
-  void Add(const Pod& pod, Instant now);
+  // Pods are alike only if `likeness` is the same.
+  void Add(const Pod& pod, Instant now, const std::string& likeness = {});
   void Remove(const std::string& uid);
   // Reports an event that may help every pod, or one that changed this pod.
   void WakeAll();
+  // The same for an event that no node shows: all nodes are to be searched again.
+  void LookAgain();
   void Wake(const std::string& uid);
 
   // The pod to be tried next; Next() returns none if there is none. It stays in the queue until

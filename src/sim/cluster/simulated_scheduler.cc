@@ -16,23 +16,25 @@ namespace {
 
 // As in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
+// GPUs.
+constexpr double kMoreThanANode = 1e6;
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
   return !pod.waiting || !pod.waiting->selection ||
          MayGoTo(*pod.waiting->selection, node.name, node.labels, node.taints);
 }
 
-// The product refuses a pod with malformed gang labels; here it is scheduled on its own.
-
-// The nodes that kube-scheduler's own filters leave for a member of a gang.
+// The nodes that kube-scheduler's own filters and GPU reservations leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
  public:
-  // `fits`: whether the pod has room there by kube-scheduler's count.
+  // `fits`: whether the pod has room there by kube-scheduler's count. `allowed`: by node, whether
+  // GPU reservations let the gang go there.
   SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot,
-                const std::function<bool(const NodeState&)>& fits) {
+                const std::function<bool(const NodeState&)>& fits,
+                const std::vector<bool>& allowed) {
     for (NodeIndex index = 0; index < snapshot.size(); ++index) {
       const NodeState& node = snapshot.node(index);
-      if (node.exists && Selects(pod, *node.detail) && fits(node))
+      if (node.exists && allowed[index] && Selects(pod, *node.detail) && fits(node))
         names_.emplace_back(node.detail->name);
     }
   }
@@ -84,7 +86,7 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
     if (!gang.leader.empty()) return;
     gang.leader = pod.uid;
   }
-  queue_.Add(pod, now);
+  queue_.Add(pod, now, reservations_ == nullptr ? "" : reservations_->LikenessOf(pod.uid));
 }
 
 void SimulatedScheduler::Forget(const Pod& pod) {
@@ -135,7 +137,12 @@ void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods
   queue_.Wake(gang == waiting_gangs_.end() ? pod.uid() : gang->second.leader);
 }
 
-void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) { queue_.WakeAll(); }
+void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) {
+  queue_.WakeAll();
+  if (reservations_ == nullptr) return;
+  // One that is like it, and has no reservation, may be refused for both.
+  for (const std::string& uid : reservations_->PodsWithReservations()) queue_.Wake(uid);
+}
 
 std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const SimulatedPods& pods,
                                                                    Instant now) {
@@ -144,8 +151,8 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
   if (pod.IsOfGang()) return TryGang(*candidate, pod, pods, now);
   const auto snapshot = state_.Snapshot();
-  const uint64_t looked_at = candidate->kind->looked_at;
-  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at)
+  const uint64_t looked_at = IsReserved(pod) ? 0 : candidate->kind->looked_at;
+  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at, now)
                                        : ChooseByRequests(pod, *snapshot, pods, looked_at);
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
   std::optional<Pod> planned;
@@ -179,7 +186,7 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   attempt.known = candidate.kind->looked_at == snapshot->version() && !wait_is_over;
   if (!attempt.known) {
     std::optional<Duration> waits_for;
-    const std::vector<std::string> nodes = FilterGang(members, *snapshot, pods, waits_for);
+    const std::vector<std::string> nodes = FilterGang(members, *snapshot, pods, waits_for, now);
     gang.waits_until.reset();
     if (waits_for) gang.waits_until = now + *waits_for;
     attempt.planned = AssumeGang(members, nodes, pods, now);
@@ -196,14 +203,31 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   return attempt;
 }
 
+bool SimulatedScheduler::IsReserved(const Pod& pod) const {
+  return reservations_ != nullptr && reservations_->HasReservation(pod.uid);
+}
+
+std::vector<bool> SimulatedScheduler::NodesAllowed(
+    const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
+    Instant now) const {
+  std::vector<bool> allowed(snapshot.size(), true);
+  if (reservations_ == nullptr || members.empty()) return allowed;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    allowed[index] = !node.exists || reservations_->MayGo(*members.front(), node, now);
+  }
+  return allowed;
+}
+
 std::vector<std::string> SimulatedScheduler::FilterGang(
     const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
-    const SimulatedPods& pods, std::optional<Duration>& waits_for) {
+    const SimulatedPods& pods, std::optional<Duration>& waits_for, Instant now) {
   std::vector<std::string> nodes;
+  const std::vector<bool> allowed = NodesAllowed(members, snapshot, now);
   for (const auto& member : members) {
-    const SelectedNodes nodes_left(*member, snapshot, [&](const NodeState& node) {
-      return FitsByRequests(*member, node, pods);
-    });
+    const SelectedNodes nodes_left(
+        *member, snapshot,
+        [&](const NodeState& node) { return FitsByRequests(*member, node, pods); }, allowed);
     GangVerdict verdict = gangs_.Place(*member, nodes_left);
     waits_for = verdict.waits_for;
     if (verdict.kind != GangVerdict::Kind::kPlaced) return {};
@@ -248,8 +272,8 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
 
 SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const ClusterSnapshot& snapshot,
-                                                      const SimulatedPods& pods,
-                                                      uint64_t looked_at) const {
+                                                      const SimulatedPods& pods, uint64_t looked_at,
+                                                      Instant now) const {
   Choice choice;
   using Rank = std::pair<double, FitRank>;  // kube-scheduler's score, or our rank
   Rank best_rank;
@@ -257,8 +281,14 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
+    if (reservations_ != nullptr && !reservations_->MayGo(pod, node, now)) return;
     if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{});
-    const Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
+    Rank rank = order_ ? Rank(ScoreOf(node, *order_), {}) : Rank(0, best_fit->Rank(node));
+    if (!order_ && whole_nodes_ != WholeNodes::kByCost) {
+      rank.first = static_cast<double>(node.Free().gpus.count());
+      if (whole_nodes_ == WholeNodes::kAfterRoom && rank.second.tier != FitTier::kRoom)
+        rank.first += kMoreThanANode;
+    }
     if (choice.node && best_rank < rank) return;
     if (choice.node && rank == best_rank &&
         snapshot.node(*choice.node).detail->name < node.detail->name) {

@@ -28,6 +28,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/gangs/gangs.h"
+#include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/scheduling_queue.h"
 #include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"
@@ -35,12 +36,26 @@
 
 namespace synergy {
 
+// The choice between nodes with room for a pod, as an experiment: what the GPUs that it leaves free
+// there count for.
+enum class WholeNodes : uint8_t {
+  kByCost,     // as in the product: a part of the cost (allocation/best_fit.h)
+  kAfterRoom,  // the fewest, among nodes that have room for its demand; then the cost
+  kFirst,      // the fewest; then the cost
+};
+
 class SimulatedScheduler final : public PodWatcher {
  public:
   // `state` outlives this. `began`: when the extender began. `order`: kube-scheduler scores nodes
   // by itself, in place of the extender; it still places gangs by the extender's code.
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
+
+  // `reservations` outlives this, or is null: there are none.
+  void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
+  void SetWholeNodes(WholeNodes whole) { whole_nodes_ = whole; }
+  // Pods that were refused may pass now.
+  void ReservationsChanged() { queue_.LookAgain(); }
 
   // A pod that waits has come. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
@@ -78,7 +93,7 @@ class SimulatedScheduler final : public PodWatcher {
     bool looked = false;  // some node had to be searched
   };
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, const SimulatedPods& pods,
-                uint64_t looked_at) const;
+                uint64_t looked_at, Instant now) const;
   // The choice for a pod without GPUs.
   Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
                           const SimulatedPods& pods, uint64_t looked_at) const;
@@ -93,11 +108,16 @@ class SimulatedScheduler final : public PodWatcher {
   };
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader,
                   const SimulatedPods& pods, Instant now);
+  bool IsReserved(const Pod& pod) const;
+  // Returns, by node, whether GPU reservations let the gang go there. All of its members get the
+  // same answer: a plan for the whole gang counts on it.
+  std::vector<bool> NodesAllowed(const std::vector<std::shared_ptr<const Pod>>& members,
+                                 const ClusterSnapshot& snapshot, Instant now) const;
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
   // gang waits before it may be spread further.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
                                       const ClusterSnapshot& snapshot, const SimulatedPods& pods,
-                                      std::optional<Duration>& waits_for);
+                                      std::optional<Duration>& waits_for, Instant now);
   // Returns all of the gang's pods as they are to be bound; empty if it has to be tried again.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
                               const std::vector<std::string>& nodes, const SimulatedPods& pods,
@@ -113,6 +133,8 @@ class SimulatedScheduler final : public PodWatcher {
 
   ClusterState& state_;
   const std::optional<NodeOrder> order_;
+  const ReservationDriver* reservations_ = nullptr;
+  WholeNodes whole_nodes_ = WholeNodes::kByCost;
   SimulatedClock clock_;
   NoSink sink_;
   Logger log_;

@@ -86,6 +86,30 @@ TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
   }
 }
 
+TEST(ProductOptionsTest, ReservationsAreOffUnlessAskedFor) {
+  EXPECT_FALSE(Checked({}).reservations);
+  SimulateArguments arguments;
+  arguments.with = {"reservations=after:8h,max:3,leastGpus:8,error:0.3,durations:known"};
+  arguments.seed = 9;
+  const SimulateOptions options = Checked(arguments);
+  ASSERT_TRUE(options.reservations);
+  EXPECT_EQ(options.reservations->settings.after, std::chrono::hours(8));
+  EXPECT_EQ(options.reservations->settings.most, 3U);
+  EXPECT_EQ(options.reservations->settings.least_gpus, Gpus(8));
+  EXPECT_EQ(options.reservations->error, 0.3);
+  EXPECT_TRUE(options.reservations->durations_known);
+  EXPECT_EQ(options.reservations->seed, 9U);
+  for (const char* wrong : {"reservations=max:0", "reservations=max:1.5", "reservations=error:-1",
+                            "reservations=durations:yes", "reservations=before:10m"}) {
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+  }
+  arguments.with = {"reservations=after:10m"};
+  arguments.kueue = true;
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: reservations: not with --kueue, or a policy other than fifo");
+}
+
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_FALSE(Checked({}).faults.any());
   SimulateArguments arguments;
@@ -106,7 +130,7 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, elastic");
+            "faults, cpu-pods, elastic, reservations, whole-nodes");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};

@@ -116,6 +116,22 @@ TEST_F(GangRoomTest, APeerThatHasChangedMeanwhileEndsAllPlaces) {
   EXPECT_THAT(plan.actions, SizeIs(8));
 }
 
+// A gang whose places were held, and whose room there others have taken since.
+TEST_F(GangRoomTest, PlacesThatTheGangHoldsAlreadyCountAsItsRoom) {
+  Reports(ManagedPod("idle-a", "n2", 2, "insensitive"));
+  Reports(ManagedPod("idle-b", "n2", 2, "insensitive"));
+  GangWaits(8);
+  std::vector<GangPlace> places;
+  for (int i = 0; i < 6; ++i) places.push_back({"m-" + std::to_string(i), "n2"});
+  ASSERT_TRUE(state.Reserve(places, at.now + seconds(60)));
+  Reports(ManagedPod("idle-a", "n2", 12, "insensitive"));
+  Reports(ManagedPod("idle-b", "n2", 12, "insensitive"));
+  const auto snapshot = state.Snapshot();
+  ASSERT_EQ(snapshot->node(*snapshot->Find("n2")).Free().gpus, Gpus(0));
+  EXPECT_THAT(Plan(), Each(StartsWith("keep_place m-")));
+  EXPECT_THAT(plan.actions, SizeIs(8));
+}
+
 TEST_F(GangRoomTest, AMemberThatKubeSchedulerHasNotLookedAtIsWaitedFor) {
   GangWaits(8);
   Pod late = Member(7, 8);

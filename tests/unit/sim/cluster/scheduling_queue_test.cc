@@ -115,5 +115,25 @@ TEST(SchedulingQueueTest, PodThatRestedForFiveMinutesIsTriedAgain) {
   EXPECT_EQ(queue.RestEnds(), At(602));
 }
 
+TEST(SchedulingQueueTest, PodsAreTriedOnTheirOwnIfTheirLikenessDiffers) {
+  SchedulingQueue queue;
+  queue.Add(WaitingPod("a"), At(0), "one");
+  queue.Add(WaitingPod("b"), At(1), "other");
+  AllFail(queue, At(2));
+  queue.WakeAll();
+  EXPECT_EQ(AllFail(queue, At(20)), (Names{"a", "b"}));
+}
+
+TEST(SchedulingQueueTest, AllNodesAreSearchedAgainAfterAnEventThatNoNodeShows) {
+  SchedulingQueue queue;
+  queue.Add(WaitingPod("a"), At(0));
+  const auto next = queue.Next(At(0));
+  next->kind->looked_at = 7;
+  queue.Failed(*next, At(0));
+  queue.LookAgain();
+  ASSERT_EQ(queue.Next(At(20))->uid, "a");
+  EXPECT_EQ(queue.Next(At(20))->kind->looked_at, 0U);
+}
+
 }  // namespace
 }  // namespace synergy::testing

@@ -1,4 +1,4 @@
-#include "sim/cluster/profiling_driver.h"
+#include "sim/cluster/drivers/profiling_driver.h"
 
 #include <algorithm>
 #include <cmath>

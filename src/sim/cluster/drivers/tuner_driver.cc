@@ -1,4 +1,4 @@
-#include "sim/cluster/tuner_driver.h"
+#include "sim/cluster/drivers/tuner_driver.h"
 
 #include <utility>
 #include <variant>

@@ -1,4 +1,4 @@
-#include "cli/simulate/gang_figures.h"
+#include "cli/simulate/figures/gang_figures.h"
 
 #include <algorithm>
 #include <vector>

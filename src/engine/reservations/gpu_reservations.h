@@ -1,0 +1,166 @@
+#pragma once
+
+// Plans when and where jobs that have waited long get their GPUs, and which pods may run there
+// before. A job with many GPUs would otherwise wait as long as smaller ones keep every node partly
+// busy. It gets a GPU reservation: nodes, and a start that follows from when the jobs there end.
+// The start is an estimate, not a promise to the second: it moves with the estimates behind it.
+//
+//   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
+//                       soonest; GPUs of jobs without a known end are not counted on
+//   MayTake()           a pod may go to reserved GPUs if it ends before the earliest start
+//                       (backfill); GPUs that the start does not need stay open to everybody
+//
+// Source: EASY backfilling (Lifka, 1995), here by nodes, and with intervals in place of the limits
+// that users give.
+//
+// Threading: pure.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/units.h"
+
+namespace synergy {
+
+// The settings of one GPU product.
+struct ReservationSettings {
+  Duration after = std::chrono::minutes(10);  // a job without its GPUs for so long gets one
+  size_t most = 1;                            // reservations at a time
+  Gpus least_gpus;                            // jobs with fewer get none
+  // A reservation goes to other nodes only if that saves at least this part of the remaining wait,
+  // and this time.
+  double least_gain = 0.2;
+  Duration least_saving = std::chrono::minutes(5);
+};
+
+// A time that is not known exactly. The caller chooses with which confidence it lies between
+// `earliest` and `latest`. REQUIRES: earliest <= likely <= latest.
+struct TimeRange {
+  Instant earliest{};
+  Instant likely{};
+  Instant latest{};
+
+  bool operator==(const TimeRange&) const = default;
+};
+
+struct RunningGpuJob {
+  std::string name;
+  std::optional<TimeRange> ends;  // none: unknown
+};
+
+struct GpuNode {
+  struct Use {
+    size_t job = 0;  // in GpuCluster::running
+    Gpus gpus;
+  };
+
+  std::string name;
+  size_t product = 0;  // in GpuCluster::products
+  Gpus gpus;
+  bool takes_pods = true;
+  std::vector<Use> uses;
+};
+
+struct WaitingGpuJob {
+  std::string name;
+  int32_t priority = 0;
+  Instant since{};
+  std::vector<Gpus> pods;      // the GPUs of each
+  size_t nodes = 0;            // in GpuCluster::node_sets: where its pods may go
+  bool expects_nodes = false;  // an autoscaler makes nodes for it
+};
+
+struct GpuCluster {
+  std::vector<std::optional<ReservationSettings>> products;  // none: no reservations
+  std::vector<GpuNode> nodes;
+  std::vector<RunningGpuJob> running;
+  std::vector<WaitingGpuJob> waiting;
+  std::vector<std::vector<bool>> node_sets;  // each by node
+};
+
+struct GpuReservation {
+  struct Place {
+    std::string node;
+    Gpus gpus;
+
+    bool operator==(const Place&) const = default;
+  };
+
+  std::string job;
+  int32_t priority = 0;
+  size_t product = 0;
+  std::vector<Place> places;  // by node name
+  TimeRange starts;
+  std::vector<std::string> waits_for;  // running jobs, in the order in which they likely end
+
+  bool operator==(const GpuReservation&) const = default;
+};
+
+// Why a waiting job has no reservation, or that it has one. If a job may go to several products,
+// the last one of this order holds.
+enum class ReservationOutcome : uint8_t {
+  kOff,            // its nodes' products have no reservations
+  kFewGpus,        // it asks for fewer than ReservationSettings::least_gpus
+  kNotYet,         // it has not waited for long enough
+  kExpectsNodes,   // an autoscaler makes nodes for it
+  kOthersHaveAll,  // jobs before it have all that may be given
+  kNotTried,       // too many jobs before it got none
+  kNeverFits,      // not even if all of its nodes were empty
+  kNoDates,        // no nodes get enough GPUs from jobs whose ends are known
+  kReserved,
+};
+
+struct ReservationPlan {
+  std::vector<GpuReservation> reservations;
+  std::vector<ReservationOutcome> outcomes;  // of GpuCluster::waiting
+};
+
+// `before`: the reservations until now. The cost is bounded: at most kMostTriedJobs different jobs
+// are looked at.
+inline constexpr size_t kMostTriedJobs = 32;
+ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuReservation> before,
+                                 Instant now);
+
+// A pod that may go to a node with reserved GPUs.
+struct PassingPod {
+  std::string_view job;
+  int32_t priority = 0;
+  Gpus gpus;  // of the whole gang, since all of its pods may go to this node
+  std::optional<Duration> longest = std::nullopt;  // it has ended by then; none: unknown
+  bool has_no_other_node = false;                  // no other node could ever take it
+};
+
+// GPUs that a running job holds on the node.
+struct HeldGpus {
+  std::string_view job;
+  Gpus gpus;
+};
+
+enum class Passing : uint8_t {
+  kNotReserved,  // of other jobs: nothing here
+  kNoOtherNode,
+  kHigherPriority,
+  kEndsInTime,
+  kLeavesEnough,  // GPUs that the reservations here do not need are enough for it
+  kRefused,
+};
+
+struct PassingVerdict {
+  Passing passing = Passing::kNotReserved;
+  const GpuReservation* by = nullptr;  // kRefused: the first one that would start later
+};
+
+// Whether the pod may go to `node`, of whose GPUs `free` are free and the others are `held`. The
+// answer is right between two plans, too: jobs may have ended or begun since.
+PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> reservations,
+                       std::string_view node, Gpus free, std::span<const HeldGpus> held,
+                       Instant now);
+
+}  // namespace synergy

@@ -1,0 +1,248 @@
+#include "sim/cluster/drivers/reservation_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
+
+namespace synergy {
+namespace {
+
+constexpr Duration kInterval = std::chrono::minutes(1);
+// A tenth of a normal distribution is above.
+constexpr double kTenth = 1.2815515655446004;
+
+Duration Times(Duration duration, double factor) {
+  // Ten years at most.
+  const double most = 1e9 * 10 * 365 * 86400;
+  return Duration(
+      static_cast<int64_t>(std::clamp(static_cast<double>(duration.count()) * factor, 0.0, most)));
+}
+
+bool IsAllowed(const Pod& pod, const NodeState& node) {
+  if (CheckFit(pod, node).Has(FitFailures::kGpuProduct)) return false;
+  return !pod.waiting || !pod.waiting->selection ||
+         MayGoTo(*pod.waiting->selection, node.detail->name, node.detail->labels,
+                 node.detail->taints);
+}
+
+bool SelectsAlike(const Pod& a, const Pod& b) {
+  const auto& one = a.waiting->selection;
+  const auto& other = b.waiting->selection;
+  return a.gpu_product == b.gpu_product && (one == other || (one && other && *one == *other));
+}
+
+// Whether a pod that was refused under `before` may pass under `after`.
+bool LetsMorePass(const std::vector<GpuReservation>& before,
+                  const std::vector<GpuReservation>& after) {
+  return !std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                     [](const GpuReservation& one, const GpuReservation& other) {
+                       return one.job == other.job && one.places == other.places &&
+                              one.waits_for == other.waits_for &&
+                              other.starts.earliest - one.starts.earliest < kInterval;
+                     });
+}
+
+}  // namespace
+
+ReservationDriver::ReservationDriver(const SimulatedReservations& options,
+                                     const ClusterState& state, RemainingOf remaining)
+    : options_(options), state_(state), remaining_(std::move(remaining)), random_(options.seed) {}
+
+double ReservationDriver::DrawFactor() {
+  // Box and Muller.
+  const double radius = std::sqrt(-2 * std::log1p(-random_.Uniform()));
+  return std::exp(options_.error * radius * std::cos(2 * std::numbers::pi * random_.Uniform()));
+}
+
+void ReservationDriver::Wait(const std::string& job, std::span<const Pod> pods, Duration duration,
+                             Instant now) {
+  JobState state{.since = now,
+                 .pods = {},
+                 .gpus = {},
+                 .nodes = NodeSetOf(pods.front()),
+                 .priority = pods.front().priority,
+                 .duration = duration,
+                 .factor = DrawFactor()};
+  for (const Pod& pod : pods) {
+    state.pods.push_back(pod.uid);
+    state.gpus.push_back(pod.requests.main.gpus);
+    job_of_.insert_or_assign(pod.uid, job);
+  }
+  ++waiting_;
+  jobs_.insert_or_assign(job, std::move(state));
+}
+
+void ReservationDriver::SetPlaced(const std::string& uid, bool placed) {
+  const auto job = jobs_.find(NameOf(uid));
+  if (job == jobs_.end() || job->second.placed == placed) return;
+  job->second.placed = placed;
+  if (placed) {
+    --waiting_;
+  } else {
+    ++waiting_;
+  }
+}
+
+void ReservationDriver::ForgetJobOf(const std::string& uid) {
+  const auto state = jobs_.find(NameOf(uid));
+  if (state == jobs_.end()) return;
+  if (!state->second.placed) --waiting_;
+  for (const std::string& pod : state->second.pods) job_of_.erase(pod);
+  jobs_.erase(state);
+}
+
+const std::string& ReservationDriver::NameOf(const std::string& uid) const {
+  const auto job = job_of_.find(uid);
+  return job == job_of_.end() ? uid : job->second;
+}
+
+size_t ReservationDriver::NodeSetOf(const Pod& pod) {
+  for (size_t set = 0; set < node_sets_.size(); ++set) {
+    if (SelectsAlike(node_sets_[set].first, pod)) return set;
+  }
+  const auto snapshot = state_.Snapshot();
+  std::vector<bool> allowed;
+  for (NodeIndex node = 0; node < snapshot->size(); ++node)
+    allowed.push_back(snapshot->node(node).exists && IsAllowed(pod, snapshot->node(node)));
+  node_sets_.emplace_back(pod, std::move(allowed));
+  return node_sets_.size() - 1;
+}
+
+TimeRange ReservationDriver::Around(Instant now, Duration estimate) const {
+  const double spread = std::exp(options_.error * kTenth);
+  return {now + Times(estimate, 1 / spread), now + estimate, now + Times(estimate, spread)};
+}
+
+GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now) const {
+  GpuCluster cluster;
+  cluster.products = {options_.settings};
+  std::map<std::string_view, size_t> running;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& state = snapshot.node(index);
+    GpuNode& node = cluster.nodes.emplace_back();
+    node.name = state.detail ? state.detail->name : std::string();
+    node.takes_pods = state.exists && state.Schedulable();
+    node.gpus = state.allocatable.gpus;
+    if (!state.exists) continue;
+    for (const auto& pod : state.detail->pods) {
+      if (!pod->UsesGpus()) continue;
+      const std::string& name = NameOf(pod->uid);
+      const auto job = jobs_.find(name);
+      // The tuner keeps a place for it; kube-scheduler may take another.
+      if (pod->waiting && job != jobs_.end() && !job->second.placed) continue;
+      const auto [entry, is_new] = running.try_emplace(name, cluster.running.size());
+      node.uses.push_back({entry->second, pod->requests.main.gpus});
+      if (!is_new) continue;
+      RunningGpuJob& made = cluster.running.emplace_back();
+      made.name = name;
+      std::optional<Duration> left = remaining_(pod->uid);
+      if (!left && options_.durations_known && job != jobs_.end()) left = job->second.duration;
+      if (left) made.ends = Around(now, Times(*left, job == jobs_.end() ? 1 : job->second.factor));
+    }
+  }
+  for (const auto& [name, job] : jobs_) {
+    if (job.placed) continue;
+    cluster.waiting.push_back({.name = name,
+                               .priority = job.priority,
+                               .since = job.since,
+                               .pods = job.gpus,
+                               .nodes = job.nodes});
+  }
+  for (const auto& [pod, allowed] : node_sets_) cluster.node_sets.push_back(allowed);
+  return cluster;
+}
+
+bool ReservationDriver::Plan(Instant now) {
+  const auto snapshot = state_.Snapshot();
+  if (waiting_ == 0 || (snapshot->version() == planned_version_ && now < planned_at_ + kInterval))
+    return false;
+  planned_version_ = snapshot->version();
+  planned_at_ = now;
+  std::vector<GpuReservation> before = std::move(reservations_);
+  reservations_ = PlanReservations(View(*snapshot, now), before, now).reservations;
+  for (const GpuReservation& reservation : reservations_) {
+    const Instant since = reserved_since_.try_emplace(reservation.job, now).first->second;
+    // The first plan is made when a job has begun, whose end is not known for half a minute.
+    if (now - since >= kInterval)
+      predicted_.try_emplace(reservation.job, Prediction{now, reservation.starts.likely});
+  }
+  return LetsMorePass(before, reservations_);
+}
+
+Instant ReservationDriver::due() const {
+  return waiting_ == 0 ? Instant::max() : planned_at_ + kInterval;
+}
+
+bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now) const {
+  if (reservations_.empty()) return true;
+  const std::string& name = NameOf(pod.uid);
+  const auto job = jobs_.find(name);
+  PassingPod passing{.job = name, .priority = pod.priority};
+  Gpus largest = pod.requests.main.gpus;  // the answer is the same for all pods of a gang
+  if (job == jobs_.end()) {
+    passing.gpus = pod.requests.main.gpus;
+  } else {
+    for (const Gpus gpus : job->second.gpus) {
+      passing.gpus += gpus;
+      largest = std::max(largest, gpus);
+    }
+    if (options_.durations_known)
+      passing.longest = Around(now, Times(job->second.duration, job->second.factor)).latest - now;
+  }
+  Gpus free = node.allocatable.gpus;
+  std::vector<HeldGpus> held;
+  for (const auto& other : node.detail->pods) {
+    // Places of the job itself are part of what it asks for.
+    if (!other->UsesGpus()) continue;
+    if (NameOf(other->uid) == name) {
+      if (pod.IsOfGang()) return true;
+      continue;
+    }
+    free -= other->requests.main.gpus;
+    held.push_back({NameOf(other->uid), other->requests.main.gpus});
+  }
+  const PassingVerdict verdict =
+      MayTake(passing, reservations_, node.detail->name, free, held, now);
+  if (verdict.passing != Passing::kRefused) return true;
+  const auto snapshot = state_.Snapshot();
+  size_t possible = 0;
+  for (NodeIndex index = 0; index < snapshot->size() && possible < 2; ++index) {
+    const NodeState& other = snapshot->node(index);
+    if (other.exists && largest <= other.allocatable.gpus && IsAllowed(pod, other)) ++possible;
+  }
+  return possible < 2;
+}
+
+bool ReservationDriver::HasReservation(const std::string& uid) const {
+  const std::string& name = NameOf(uid);
+  return std::any_of(reservations_.begin(), reservations_.end(),
+                     [&](const GpuReservation& each) { return each.job == name; });
+}
+
+std::vector<std::string> ReservationDriver::PodsWithReservations() const {
+  std::vector<std::string> uids;
+  for (const GpuReservation& reservation : reservations_) {
+    const auto job = jobs_.find(reservation.job);
+    if (job != jobs_.end())
+      uids.insert(uids.end(), job->second.pods.begin(), job->second.pods.end());
+  }
+  return uids;
+}
+
+std::string ReservationDriver::LikenessOf(const std::string& uid) const {
+  return options_.durations_known ? NameOf(uid) : std::string();
+}
+
+std::optional<ReservationDriver::Prediction> ReservationDriver::FirstPredictionFor(
+    const std::string& job) const {
+  const auto predicted = predicted_.find(job);
+  return predicted == predicted_.end() ? std::nullopt : std::optional(predicted->second);
+}
+
+}  // namespace synergy

@@ -1,0 +1,105 @@
+#pragma once
+
+// Drives the planning of GPU reservations (engine/reservations) on a simulated cluster. When a job
+// ends is known from its progress, and off by a factor of its own, as estimates are.
+//
+// Threading: one owner.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cluster/pod.h"
+#include "cluster/state/cluster_state.h"
+#include "core/clock.h"
+#include "core/random.h"
+#include "engine/reservations/gpu_reservations.h"
+
+namespace synergy {
+
+struct SimulatedReservations {
+  ReservationSettings settings;
+  // The standard deviation of the logarithm of each job's factor on remaining times (lognormal).
+  double error = 0;
+  // Whether the durations of waiting jobs are known, with the same factor.
+  bool durations_known = false;
+  uint64_t seed = 1;
+};
+
+class ReservationDriver {
+ public:
+  // Returns the true remaining time of a pod's job; none while it makes no progress.
+  using RemainingOf = std::function<std::optional<Duration>(const std::string& uid)>;
+
+  // `state` outlives this.
+  ReservationDriver(const SimulatedReservations& options, const ClusterState& state,
+                    RemainingOf remaining);
+
+  // The job's pods wait, from now on or since they were first said to. `duration`: true.
+  void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
+  // The pod's job has its places, or waits again after that.
+  void SetPlaced(const std::string& uid, bool placed);
+  // The pods of that pod's job are gone.
+  void ForgetJobOf(const std::string& uid);
+
+  // Plans again if the cluster has changed or a minute has passed. Returns whether pods that were
+  // refused may pass now.
+  bool Plan(Instant now);
+  // When Plan() is due without a change; never while no job waits.
+  Instant due() const;
+
+  // Places that a gang holds stay open to it: a plan that was made since changes nothing for it.
+  bool MayGo(const Pod& pod, const NodeState& node, Instant now) const;
+  bool HasReservation(const std::string& uid) const;
+  std::vector<std::string> PodsWithReservations() const;
+  // Pods for which the text is the same are refused alike.
+  std::string LikenessOf(const std::string& uid) const;
+
+  // The start that a plan had for a job a minute after its first reservation.
+  struct Prediction {
+    Instant at{};
+    Instant start{};
+  };
+  std::optional<Prediction> FirstPredictionFor(const std::string& job) const;
+
+ private:
+  struct JobState {
+    Instant since{};
+    std::vector<std::string> pods;  // uids
+    std::vector<Gpus> gpus;         // of each
+    size_t nodes = 0;               // in node_sets_
+    int32_t priority = 0;
+    Duration duration{};
+    double factor = 1;
+    bool placed = false;
+  };
+
+  const std::string& NameOf(const std::string& uid) const;
+  size_t NodeSetOf(const Pod& pod);
+  TimeRange Around(Instant now, Duration estimate) const;
+  GpuCluster View(const ClusterSnapshot& snapshot, Instant now) const;
+  double DrawFactor();
+
+  const SimulatedReservations options_;
+  const ClusterState& state_;
+  const RemainingOf remaining_;
+  Random random_;
+  std::map<std::string, JobState> jobs_;                 // by name
+  std::unordered_map<std::string, std::string> job_of_;  // by uid
+  size_t waiting_ = 0;
+  std::vector<std::pair<Pod, std::vector<bool>>> node_sets_;
+  std::vector<GpuReservation> reservations_;
+  std::map<std::string, Instant> reserved_since_;  // by job: for the first time
+  std::map<std::string, Prediction> predicted_;
+  uint64_t planned_version_ = 0;
+  Instant planned_at_{};
+};
+
+}  // namespace synergy
