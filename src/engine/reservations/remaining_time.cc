@@ -1,0 +1,116 @@
+#include "engine/reservations/remaining_time.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace synergy {
+namespace {
+
+constexpr Duration kLeastEstimate = std::chrono::minutes(1);
+constexpr Duration kFirstDistance = std::chrono::minutes(1);
+// Ten years in nanoseconds.
+constexpr double kMostTime = 1e9 * 10 * 365 * 86400;
+
+Duration Scaled(Duration duration, double factor) {
+  const double product = static_cast<double>(duration.count()) * factor;
+  return Duration(static_cast<int64_t>(std::clamp(product, 0.0, kMostTime)));
+}
+
+// Returns the least value that is at least as large as that part of one value more would be.
+double UpperQuantile(std::vector<double>& values, double part) {
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(values.size() + 1)));
+  return values[std::clamp<size_t>(rank, 1, values.size()) - 1];
+}
+
+}  // namespace
+
+void RemainingTimes::EstimateMade(const std::string& training, const std::string& workload,
+                                  Duration remaining, Instant now) {
+  if (remaining < kLeastEstimate) return;
+  Running& running = running_[training];
+  if (running.estimates.empty()) running.workload = workload;
+  if (running.estimates.size() == kMostEstimates || now < running.next) return;
+  const Duration since =
+      running.estimates.empty() ? Duration::zero() : now - running.estimates.front().at;
+  running.next = now + std::max<Duration>(since, kFirstDistance);
+  running.estimates.push_back({now, remaining});
+}
+
+void RemainingTimes::Ended(const std::string& training, Instant now) {
+  auto found = running_.extract(training);
+  if (found.empty() || found.mapped().estimates.empty()) return;
+  const Running& running = found.mapped();
+  EndedTraining ended;
+  double sum = 0;
+  for (const Estimate& estimate : running.estimates) {
+    // A training that ends within a minute of an estimate counts as a minute.
+    const Duration took = std::max<Duration>(now - estimate.at, kLeastEstimate);
+    const double ratio =
+        static_cast<double>(took.count()) / static_cast<double>(estimate.remaining.count());
+    const bool is_first = &estimate == &running.estimates.front();
+    ended.ratios.least = is_first ? ratio : std::min(ended.ratios.least, ratio);
+    ended.ratios.most = is_first ? ratio : std::max(ended.ratios.most, ratio);
+    sum += std::log(ratio);
+  }
+  ended.ratios.likely = std::exp(sum / static_cast<double>(running.estimates.size()));
+  const Ratios& until_now = RatiosFor(running.workload);
+  ended.held = until_now.least <= ended.ratios.least && ended.ratios.most <= until_now.most;
+  const auto [history, is_new] = histories_.try_emplace(running.workload);
+  if (is_new) order_.push_back(running.workload);
+  Add(ended, history->second);
+  Add(ended, all_);
+  if (order_.size() > kMostWorkloads) {
+    histories_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
+std::optional<TimeRange> RemainingTimes::EndOf(const std::string& workload, Duration remaining,
+                                               Instant now) const {
+  if (!Holds(workload)) return std::nullopt;
+  const Ratios& ratios = RatiosFor(workload);
+  return TimeRange{now + Scaled(remaining, ratios.least), now + Scaled(remaining, ratios.likely),
+                   now + Scaled(remaining, ratios.most)};
+}
+
+bool RemainingTimes::Holds(const std::string& workload) const {
+  const auto history = histories_.find(workload);
+  return history == histories_.end() || history->second.holds;
+}
+
+const RemainingTimes::Ratios& RemainingTimes::RatiosFor(const std::string& workload) const {
+  static constexpr Ratios kPrior{0.5, 1, 2};
+  const auto history = histories_.find(workload);
+  if (history != histories_.end() && history->second.trainings.size() >= kLeastEnded)
+    return history->second.ratios;
+  return all_.trainings.size() >= kLeastEnded ? all_.ratios : kPrior;
+}
+
+void RemainingTimes::Add(const EndedTraining& ended, History& history) const {
+  history.trainings.push_back(ended);
+  if (history.trainings.size() > kMostEnded) history.trainings.pop_front();
+  if (history.trainings.size() < kLeastEnded) return;
+  std::vector<double> least;  // reciprocals
+  std::vector<double> likely;
+  std::vector<double> most;
+  double held = 0;
+  for (const EndedTraining& each : history.trainings) {
+    least.push_back(1 / each.ratios.least);
+    likely.push_back(each.ratios.likely);
+    most.push_back(each.ratios.most);
+    held += each.held ? 1 : 0;
+  }
+  const double part = (1 + confidence_) / 2;
+  Ratios& ratios = history.ratios;
+  ratios = {1 / UpperQuantile(least, part), UpperQuantile(likely, 0.5), UpperQuantile(most, part)};
+  ratios.likely = std::clamp(ratios.likely, ratios.least, ratios.most);
+  // Three standard deviations below what the confidence says, so that chance hardly ever does it.
+  const auto count = static_cast<double>(history.trainings.size());
+  history.holds =
+      held >= count * confidence_ - 3 * std::sqrt(count * confidence_ * (1 - confidence_));
+}
+
+}  // namespace synergy
