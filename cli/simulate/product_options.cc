@@ -86,11 +86,17 @@ Result<> ReadReservations(std::string_view text, std::optional<SimulatedReservat
   double most = 1;
   double least_gpus = 0;
   auto read =
-      ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,durations:known",
+      ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,ends:measured,durations:known",
                    {{"after", ReadDuration(reservations.settings.after)},
                     {"max", ReadNumber(most, 1, kMost)},
                     {"leastGpus", ReadNumber(least_gpus, 0, kMost)},
                     {"error", ReadNumber(reservations.error, 0, 3)},
+                    {"ends",
+                     [&](std::string_view value) -> Result<> {
+                       reservations.ends_from_users = value == "users";
+                       if (reservations.ends_from_users || value == "measured") return {};
+                       return Fail(ErrorCode::kInvalid, "ends: write measured or users");
+                     }},
                     {"durations", [&](std::string_view value) -> Result<> {
                        reservations.durations_known = value == "known";
                        if (reservations.durations_known || value == "unknown") return {};
@@ -188,10 +194,11 @@ constexpr std::array<Feature, 7> kFeatures = {
       [](std::string_view settings, SimulateOptions& options) {
         return ReadElastic(settings, options.elastic);
       }},
-     {"reservations", "after:T,max:N,leastGpus:N,error:S,durations:known",
+     {"reservations", "after:T,max:N,leastGpus:N,error:S,ends:E,durations:known",
       "jobs that have waited for T get nodes and a start; only pods that leave that as it is run "
       "there before. N such jobs at a time, of at least so many GPUs. Remaining times are off by a "
-      "lognormal factor (sigma S) for each job; durations of waiting jobs are unknown otherwise",
+      "lognormal factor (sigma S) for each job, or as users say them (E is measured or users); "
+      "durations of waiting jobs are unknown otherwise",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadReservations(settings, options.reservations);
       }},

@@ -99,8 +99,12 @@ TEST(ProductOptionsTest, ReservationsAreOffUnlessAskedFor) {
   EXPECT_EQ(options.reservations->error, 0.3);
   EXPECT_TRUE(options.reservations->durations_known);
   EXPECT_EQ(options.reservations->seed, 9U);
-  for (const char* wrong : {"reservations=max:0", "reservations=max:1.5", "reservations=error:-1",
-                            "reservations=durations:yes", "reservations=before:10m"}) {
+  EXPECT_FALSE(options.reservations->ends_from_users);
+  arguments.with = {"reservations=ends:users"};
+  EXPECT_TRUE(Checked(arguments).reservations->ends_from_users);
+  for (const char* wrong :
+       {"reservations=max:0", "reservations=max:1.5", "reservations=error:-1",
+        "reservations=durations:yes", "reservations=ends:never", "reservations=before:10m"}) {
     arguments.with = {wrong};
     EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
   }
