@@ -18,6 +18,8 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kHour = 3600;
+// The last columns: what the run took of this machine.
+constexpr int kMachineColumns = 2;
 
 struct Column {
   const char* name;
@@ -30,13 +32,18 @@ size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.no
 
 std::string Exact(double value) { return fmt::format("{}", value); }
 
-// Returns every figure of a run, under its name in JSON and CSV.
-std::vector<Column> Columns(const RunResult& run) {
+bool AnyHasReservations(std::span<const RunResult> runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const RunResult& run) { return run.has_reservations; });
+}
+
+// Returns every figure of a run, under its name in JSON and CSV. `reservations`: those of GPU
+// reservations as well.
+std::vector<Column> Columns(const RunResult& run, bool reservations) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
-  const StartFigures starts = FiguresOfStarts(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
-  return {
+  std::vector<Column> columns = {
       {"workload", run.workload, true},
       {"load", Exact(run.load)},
       {"policy", run.policy, true},
@@ -65,13 +72,18 @@ std::vector<Column> Columns(const RunResult& run) {
       {"mean_gang_wait_hours", hours(gangs.mean_wait)},
       {"mean_locality_wait_hours", hours(gangs.mean_locality_wait)},
       {"gpus_kept_idle", Exact(run.kept_idle)},
-      {"reservations", fmt::format("{}", starts.predicted)},
-      {"start_error_p50", Exact(starts.p50)},
-      {"start_error_p90", Exact(starts.p90)},
       {"worst_gap", Exact(run.worst_gap)},
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
+  if (reservations) {
+    const StartFigures starts = FiguresOfStarts(run);
+    columns.insert(columns.end() - kMachineColumns,
+                   {{"reservations", fmt::format("{}", starts.predicted)},
+                    {"start_error_p50", Exact(starts.p50)},
+                    {"start_error_p90", Exact(starts.p90)}});
+  }
+  return columns;
 }
 
 std::string CsvField(const std::string& text) {
@@ -88,18 +100,20 @@ std::string RunCsv(const RunResult& run) {
   return fmt::format("{},{},{},{}", CsvField(run.workload), run.load, run.policy, run.mechanism);
 }
 
-// Formats nodes, CPU in cores and memory in bytes at bind, and the predicted start; empty if
-// unknown.
+// Formats nodes, CPU in cores and memory in bytes at bind; empty if unknown.
 std::string PlaceCsv(const RunResult& run, size_t job) {
-  if (run.job_places.empty()) return ",,,,";
+  if (run.job_places.empty()) return ",,";
   const JobPlace& place = run.job_places[job];
-  std::string predicted = ",";
-  if (place.predicted) {
-    predicted = fmt::format("{},{}", place.predicted->at.count(), place.predicted->start.count());
-  }
-  return fmt::format("{},{},{},{}", place.nodes,
+  return fmt::format("{},{},{}", place.nodes,
                      static_cast<double>(place.bound_with.cpu.count()) / 1000,
-                     place.bound_with.memory.count(), predicted);
+                     place.bound_with.memory.count());
+}
+
+// Formats when a start was first predicted, and that start; empty if none was.
+std::string PredictedCsv(const RunResult& run, size_t job) {
+  if (run.job_places.empty() || !run.job_places[job].predicted) return ",";
+  const auto& predicted = *run.job_places[job].predicted;
+  return fmt::format("{},{}", predicted.at.count(), predicted.start.count());
 }
 
 std::string Label(const RunResult& run) {
@@ -154,8 +168,9 @@ std::string ToTable(std::span<const RunResult> runs) {
 
 std::string ToCsv(std::span<const RunResult> runs) {
   std::string csv;
+  const bool reservations = AnyHasReservations(runs);
   for (const RunResult& run : runs) {
-    const std::vector<Column> columns = Columns(run);
+    const std::vector<Column> columns = Columns(run, reservations);
     if (csv.empty()) {
       for (const Column& column : columns) {
         csv += fmt::format("{}{}", &column == columns.data() ? "" : ",", column.name);
@@ -172,10 +187,11 @@ std::string ToCsv(std::span<const RunResult> runs) {
 
 std::string ToJson(std::span<const RunResult> runs) {
   std::string text = runs.size() == 1 ? "" : "[";
+  const bool reservations = AnyHasReservations(runs);
   for (const RunResult& run : runs) {
     text += &run == runs.data() ? "{" : ",\n{";
     bool first = true;
-    for (const Column& column : Columns(run)) {
+    for (const Column& column : Columns(run, reservations)) {
       text += fmt::format("{}\"{}\":", first ? "" : ",", column.name);
       if (column.text) {
         json::AppendJsonString(text, column.value);
@@ -214,7 +230,9 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
 std::string ToJobsCsv(std::span<const RunResult> runs) {
   std::string csv =
       "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s,nodes,"
-      "cpu_at_bind,memory_at_bind,predicted_at_s,predicted_start_s\n";
+      "cpu_at_bind,memory_at_bind";
+  const bool reservations = AnyHasReservations(runs);
+  csv += reservations ? ",predicted_at_s,predicted_start_s\n" : "\n";
   for (const RunResult& run : runs) {
     const std::string prefix = RunCsv(run);
     for (size_t at = 0; at < run.jobs.size(); ++at) {
@@ -222,9 +240,10 @@ std::string ToJobsCsv(std::span<const RunResult> runs) {
       const auto time = [](const std::optional<Seconds>& seconds) {
         return seconds ? Exact(seconds->count()) : std::string();
       };
-      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, job.id, run.job_models[at],
+      csv += fmt::format("{},{},{},{},{},{},{},{}", prefix, job.id, run.job_models[at],
                          run.job_gpus[at].count(), job.submitted.count(), time(job.started),
                          time(job.finished), PlaceCsv(run, at));
+      csv += reservations ? ',' + PredictedCsv(run, at) + '\n' : "\n";
     }
   }
   return csv;

@@ -189,6 +189,7 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
   result.kept_idle = run.kept_idle;
   result.worst_gap = run.worst_gap;
   result.fell_back = run.fell_back;
+  result.has_reservations = options.reservations.has_value();
   result.timeline = std::move(run.timeline);
   result.changes = std::move(run.changes);
 }

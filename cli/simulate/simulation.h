@@ -45,6 +45,7 @@ struct RunResult {
   uint64_t fell_back = 0;
   double wall_seconds = 0;
   double cpu_seconds = 0;
+  bool has_reservations = false;  // the run was to have GPU reservations
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;

@@ -22,7 +22,7 @@ using std::chrono::seconds;
 constexpr int64_t kGpus = 4;
 constexpr ResourceVector kServer{Gpus(kGpus), Cores(12), GiB(80)};
 constexpr size_t kServers = 3;
-constexpr uint64_t kSeeds = 30;
+constexpr uint64_t kSeeds = 12;
 
 ModelProfiles Models() {
   ModelProfiles profiles;
