@@ -2,11 +2,11 @@
 # shellcheck disable=SC2034 # the variables are read by the scripts that source this
 # A release: the options that all of its steps have in common, its names, and the libraries that they need.
 
-# shellcheck source=output.sh
+# shellcheck source=scripts/lib/output.sh
 source "${BASH_SOURCE[0]%/*}/output.sh"
-# shellcheck source=programs.sh
+# shellcheck source=scripts/lib/programs.sh
 source "${BASH_SOURCE[0]%/*}/programs.sh"
-# shellcheck source=image.sh
+# shellcheck source=scripts/lib/image.sh
 source "${BASH_SOURCE[0]%/*}/image.sh"
 
 # Images, and the program in each of them.
