@@ -41,58 +41,49 @@ RUN cd /usr/local/bin && for program in synergy*; do \
       sh /image-files.sh "$program" "/images/$program" && chroot "/images/$program" "/usr/local/bin/$program" --version || exit; \
     done
 
-FROM scratch AS extender
-LABEL org.opencontainers.image.title="synergy-extender" \
-      org.opencontainers.image.description="kube-scheduler's extender for GPU pods" \
-      org.opencontainers.image.vendor="Synergy for Kubernetes" \
+# What all images have.
+FROM scratch AS program
+LABEL org.opencontainers.image.vendor="Synergy for Kubernetes" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV PATH=/usr/local/bin
+
+FROM program AS extender
+LABEL org.opencontainers.image.title="synergy-extender" \
+      org.opencontainers.image.description="kube-scheduler's extender for GPU pods"
 COPY --from=files /images/synergy-extender /
 USER 65532:65532
 HEALTHCHECK --start-period=10s CMD ["synergy-extender", "--check-health"]
 ENTRYPOINT ["synergy-extender"]
 
-FROM scratch AS controller
+FROM program AS controller
 LABEL org.opencontainers.image.title="synergy-controller" \
-      org.opencontainers.image.description="Admission webhook, profiles and tuner" \
-      org.opencontainers.image.vendor="Synergy for Kubernetes" \
-      org.opencontainers.image.licenses="Apache-2.0"
-ENV PATH=/usr/local/bin
+      org.opencontainers.image.description="Admission webhook, profiles and tuner"
 COPY --from=files /images/synergy-controller /
 USER 65532:65532
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]
 
-FROM scratch AS nodeagent
+FROM program AS nodeagent
 LABEL org.opencontainers.image.title="synergy-node-agent" \
-      org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings" \
-      org.opencontainers.image.vendor="Synergy for Kubernetes" \
-      org.opencontainers.image.licenses="Apache-2.0"
-ENV PATH=/usr/local/bin
+      org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings"
 COPY --from=files /images/synergy-node-agent /
 # The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
 USER 0:0
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
 
-FROM scratch AS deviceplugin
+FROM program AS deviceplugin
 LABEL org.opencontainers.image.title="synergy-device-plugin" \
-      org.opencontainers.image.description="GPUs for the kubelet" \
-      org.opencontainers.image.vendor="Synergy for Kubernetes" \
-      org.opencontainers.image.licenses="Apache-2.0"
-ENV PATH=/usr/local/bin
+      org.opencontainers.image.description="GPUs for the kubelet"
 COPY --from=files /images/synergy-device-plugin /
 # The kubelet's sockets belong to root; not a single capability is needed.
 USER 0:0
 HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
 ENTRYPOINT ["synergy-device-plugin"]
 
-FROM scratch AS cli
+FROM program AS cli
 LABEL org.opencontainers.image.title="synergy" \
-      org.opencontainers.image.description="Synergy's command line" \
-      org.opencontainers.image.vendor="Synergy for Kubernetes" \
-      org.opencontainers.image.licenses="Apache-2.0"
-ENV PATH=/usr/local/bin
+      org.opencontainers.image.description="Synergy's command line"
 COPY --from=files /images/synergy /
 USER 65532:65532
 ENTRYPOINT ["synergy"]

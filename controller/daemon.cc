@@ -10,6 +10,7 @@
 #include "controller/cluster/api_clients.h"
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
+#include "controller/cluster/pod_gauges.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/preemption/preemption_unit.h"
 #include "controller/profiles/profiles_unit.h"

@@ -75,6 +75,7 @@ Result<> TrustSystem(SSL_CTX* context) {
   if (::SSL_CTX_set_default_verify_paths(context) != 1)
     return Invalid("the system's certificate authorities");
   if (std::getenv(::X509_get_default_cert_file_env()) != nullptr ||
+      std::getenv(::X509_get_default_cert_dir_env()) != nullptr ||
       ::access(::X509_get_default_cert_dir(), R_OK) == 0) {
     return {};
   }

@@ -115,18 +115,18 @@ class StaticTest(unittest.TestCase):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    def run_alone(self, *arguments, stdin=""):
+    def run_alone(self, *arguments, stdin="", **environment):
         emulator = ["/emulator"] if EMULATOR else []
         return subprocess.run([shutil.which("chroot"), self.root, *emulator, "/synergy", *arguments],
-                              input=stdin, capture_output=True, text=True, check=False, env={}, timeout=120)
+                              input=stdin, capture_output=True, text=True, check=False, env=environment, timeout=120)
 
-    def ask(self, host, **authority):
+    def ask(self, host, environment=(), **authority):
         """Runs a command that reads from the API server of that name; returns its complaint."""
         self.write("kubeconfig", json.dumps({
             "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
             "clusters": [{"name": "c", "cluster": {"server": f"https://{host}:{self.port}", **authority}}],
             "users": [{"name": "u", "user": {"token": "t"}}]}))
-        done = self.run_alone("top", "nodes", "--kubeconfig", "/kubeconfig")
+        done = self.run_alone("top", "nodes", "--kubeconfig", "/kubeconfig", **dict(environment))
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stderr
 
@@ -162,6 +162,9 @@ class StaticTest(unittest.TestCase):
             with self.subTest(bundle):
                 self.write(bundle, (self.folder / "ca").read_text(encoding="utf-8"))
                 self.assertIn("refused by the stand-in", self.ask("api.by-file.test"))
+                for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+                    self.assertNotIn("refused by the stand-in",
+                                     self.ask("api.by-file.test", {variable: "/nowhere"}), "only these are trusted")
                 shutil.rmtree(self.root / "etc/pki", ignore_errors=True)
                 shutil.rmtree(self.root / "etc/ssl", ignore_errors=True)
 

@@ -13,6 +13,7 @@
 #include "core/random.h"
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
+#include "support/random_jobs.h"
 
 namespace synergy::testing {
 namespace {
@@ -36,21 +37,7 @@ ModelProfiles Models() {
   return profiles;
 }
 
-std::vector<ProductJob> GeneratedJobs(Random& random, const ModelProfiles& profiles) {
-  std::vector<ProductJob> jobs;
-  double arrival = 0;
-  for (uint64_t id = 0; id < 40; ++id) {
-    arrival += static_cast<double>(random.Below(300));
-    const std::string model(1, static_cast<char>('a' + random.Below(2)));
-    const Gpus gpus(random.Below(5) == 0 ? 6 : static_cast<int64_t>(1 + random.Below(3)));
-    const double fair =
-        profiles.Find("training", model, Gpus(1)).profile->ThroughputAt(Cores(3), GiB(20));
-    jobs.push_back({id, model, gpus, Seconds(arrival),
-                    Seconds(static_cast<double>(100 + random.Below(6000))),
-                    fair * static_cast<double>(gpus.count())});
-  }
-  return jobs;
-}
+constexpr RandomJobs kJobs{.jobs = 40, .models = 2, .gap = 300, .large_one_in = 5, .work = 6000};
 
 // Failures that stop-futile may act on always happen again.
 std::vector<FailureAssumption> GeneratedAssumptions(Random& random, bool by_node) {
@@ -97,7 +84,7 @@ struct Scene {
   // `by_node`: whether a failure happens again depends on the node.
   explicit Scene(uint64_t seed, bool by_node = true) : profiles(Models()) {
     Random random(seed);
-    jobs = GeneratedJobs(random, profiles);
+    jobs = MakeRandomJobs(random, profiles, kJobs);
     options = GeneratedOptions(random, seed);
     options.failures.emplace();
     options.failures->assumptions = GeneratedAssumptions(random, by_node);

@@ -13,6 +13,7 @@
 #include "core/random.h"
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
+#include "support/random_jobs.h"
 
 namespace synergy::testing {
 namespace {
@@ -35,22 +36,6 @@ ModelProfiles GeneratedModels(Random& random) {
         model, std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points))));
   }
   return profiles;
-}
-
-std::vector<ProductJob> GeneratedJobs(Random& random, const ModelProfiles& profiles) {
-  std::vector<ProductJob> jobs;
-  double arrival = 0;
-  for (uint64_t id = 0; id < 25; ++id) {
-    arrival += static_cast<double>(random.Below(400));
-    const std::string model(1, static_cast<char>('a' + random.Below(3)));
-    const Gpus gpus(random.Below(4) == 0 ? 6 : static_cast<int64_t>(1 + random.Below(3)));
-    const double fair =
-        profiles.Find("training", model, Gpus(1)).profile->ThroughputAt(Cores(3), GiB(20));
-    jobs.push_back({id, model, gpus, Seconds(arrival),
-                    Seconds(static_cast<double>(100 + random.Below(4000))),
-                    fair * static_cast<double>(gpus.count())});
-  }
-  return jobs;
 }
 
 ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
@@ -129,7 +114,7 @@ TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const ModelProfiles profiles = GeneratedModels(random);
-    const std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+    const std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
     const ProductOptions options = GeneratedOptions(random, seed);
     StartingCluster cluster = ClusterOf(3, kServer);
     SetProduct("fast", std::span(cluster.nodes).first(1));
@@ -148,7 +133,7 @@ TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
 
 // Many jobs of one GPU, so that those of a whole node wait.
 std::vector<ProductJob> JobsOfAllSizes(Random& random, const ModelProfiles& profiles) {
-  std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+  std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
   for (ProductJob& job : jobs) {
     const Gpus before = job.gpus;
     job.gpus = Gpus(random.Below(4) == 0 ? 4 : static_cast<int64_t>(1 + random.Below(2)));
@@ -164,8 +149,9 @@ TEST(ProductSimulatorProperty, EveryJobEndsWithReservationsAndNoNodeIsOverAlloca
     SCOPED_TRACE(seed);
     Random random(seed);
     const ModelProfiles profiles = GeneratedModels(random);
-    const std::vector<ProductJob> jobs =
-        random.Below(2) == 0 ? JobsOfAllSizes(random, profiles) : GeneratedJobs(random, profiles);
+    const std::vector<ProductJob> jobs = random.Below(2) == 0
+                                             ? JobsOfAllSizes(random, profiles)
+                                             : MakeRandomJobs(random, profiles, {});
     ProductOptions options = GeneratedOptions(random, seed);
     options.queue.reset();
     options.elastic.reset();
@@ -195,7 +181,7 @@ TEST(ProductSimulatorProperty, ReservationsThatNoJobWaitsForChangeNothing) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const ModelProfiles profiles = GeneratedModels(random);
-    const std::vector<ProductJob> jobs = GeneratedJobs(random, profiles);
+    const std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
     ProductOptions options = GeneratedOptions(random, seed);
     options.queue.reset();
     options.elastic.reset();
