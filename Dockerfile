@@ -30,11 +30,13 @@ RUN if [ "$PROGRAMS" = source ]; then \
     fi
 
 # The libraries of all programs: Debian's packages.
-FROM ${BASE} AS files
+FROM ${BASE} AS libraries
 RUN apt-get -qq update && \
     DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
       libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 libre2-9 \
       coinor-libcbc3 coinor-libclp1 libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null
+
+FROM libraries AS files
 COPY --from=programs /synergy/scripts/image-files.sh /
 COPY --from=programs /synergy/programs/ /usr/local/bin/
 RUN cd /usr/local/bin && for program in synergy*; do \

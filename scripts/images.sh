@@ -189,13 +189,17 @@ image_of() { printf 'localhost/synergy/%s:%s-%s\n' "$1" "$version" "$2"; } # TAR
 build() {
   local architecture=$1 context=$2 target
   shift 2
-  for target in "${TARGETS[@]}"; do
+  # The libraries are installed once: their image outlives drop_old_layers.
+  for target in libraries "${TARGETS[@]}"; do
     # Docker's format has HEALTHCHECK.
     buildah bud --quiet --layers --pull-never --format docker "${date_options[@]}" --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
       --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
       --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
   done
 }
+
+# drop_old_layers: removes what no image of the store's names needs, such as the layers of earlier programs.
+drop_old_layers() { buildah rmi --prune >/dev/null; }
 
 build_scheduler() {
   local context=$work/context-scheduler
@@ -302,9 +306,11 @@ fi
 if [[ -n $registry$layouts ]]; then
   [[ -z $layouts ]] || mkdir -p "$layouts"
   write_lists
+  drop_old_layers
   exit
 fi
 [[ -z $scheduler ]] || build_scheduler
+drop_old_layers
 write_archive
 say "$output holds, on their base:"
-buildah images --json | jq -r '.[] | select(.names != null) | "  \(.names[0] | sub("^localhost/synergy/(?<image>.*)-[^-]*$"; "synergy.test/synergy/\(.image)"))  \(.size)"' >&2
+buildah images --json | jq -r '.[] | select(.names != null and (.names[0] | contains("/libraries:") | not)) | "  \(.names[0] | sub("^localhost/synergy/(?<image>.*)-[^-]*$"; "synergy.test/synergy/\(.image)"))  \(.size)"' >&2

@@ -143,7 +143,7 @@ part() {
   local started=$SECONDS name=$1
   say "== $name"
   "${@:2}" || failed+=("$name")
-  say "== $name took $((SECONDS - started)) s"
+  say "== $name took $((SECONDS - started)) s; $(df --output=avail --block-size=1M . | tail -n 1 | tr -d ' ') MiB of disk are left"
 }
 
 run_gate() {
