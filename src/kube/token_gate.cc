@@ -59,10 +59,11 @@ Result<Access> TokenGate::Check(const std::string& token) {
       if (answer && now < answer->fresh_until) return answer->access;
       was_allowed = was_allowed || (answer && answer->access == Access::kAllowed);
     }
-    if (judging_ >= limits_.most_at_once) {
-      if (was_allowed) return Access::kAllowed;
+    // A review that fails may take longer than a collector of metrics waits.
+    if (was_allowed && (now < no_review_before_ || judging_ >= limits_.most_at_once))
+      return Access::kAllowed;
+    if (judging_ >= limits_.most_at_once)
       return Fail(ErrorCode::kOverloaded, "too many tokens are being reviewed");
-    }
     ++judging_;
   }
   Result<Access> access = judge_(token);
@@ -71,8 +72,12 @@ Result<Access> TokenGate::Check(const std::string& token) {
   const bool failed_before = std::exchange(failing_, !access);
   if (failing_ && !failed_before)
     log_.Warn("cannot review tokens", {{"error", access.error().message}});
-  if (!access) return was_allowed ? Access::kAllowed : std::move(access);
   const Instant now = clock_.Now();
+  if (!access) {
+    if (!was_allowed) return access;
+    no_review_before_ = now + limits_.keep_failed;
+    return Access::kAllowed;
+  }
   if (*access == Access::kAllowed) {
     const Instant fresh_until = now + limits_.keep_allowed;
     allowed_.Keep(hash, {*access, fresh_until, fresh_until + limits_.forgive}, limits_.most_kept);

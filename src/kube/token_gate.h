@@ -44,8 +44,10 @@ class TokenGate {
   struct Limits {
     Duration keep_allowed = std::chrono::minutes(1);
     Duration keep_refused = std::chrono::seconds(10);
-    // How much longer a positive answer counts while no newer one can be had.
+    // How much longer a positive answer counts while no newer one can be had. Then the API server is
+    // asked again at most once in `keep_failed`.
     Duration forgive = Duration::zero();
+    Duration keep_failed = std::chrono::seconds(10);
     // Bounds each of both kinds of answers; beyond it the oldest is dropped.
     size_t most_kept = 1024;
     // Tokens under review by the API server at once.
@@ -94,6 +96,7 @@ class TokenGate {
   Kept refused_;
   size_t judging_ = 0;
   bool failing_ = false;  // the last review failed
+  Instant no_review_before_{};
 };
 
 // The token of a request's header `Authorization: Bearer TOKEN`; empty if there is none.

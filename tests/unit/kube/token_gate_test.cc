@@ -137,6 +137,26 @@ TEST_F(TokenGateTest, ForgivesAnOutageForTheConfiguredTime) {
   EXPECT_FALSE(gate.Check(For(kReader)));
 }
 
+// A review takes seconds while the API server is away, and Prometheus waits ten.
+TEST_F(TokenGateTest, AnOutageIsAskedAboutNowAndThen) {
+  TokenGate gate(JudgeByUser(api_, kReader, kAudience), clock_, log_,
+                 {.forgive = seconds(600), .keep_failed = seconds(10)});
+  EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
+  api_.down = true;
+  clock_.Advance(seconds(60));
+  api_.asked.clear();
+  for (int second = 0; second < 100; ++second) {
+    EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
+    clock_.Advance(seconds(1));
+  }
+  EXPECT_EQ(api_.asked.size(), 10U);
+  EXPECT_FALSE(gate.Check("nobody's")) << "that waits for an answer";
+  api_.down = false;
+  api_.revoked = true;
+  clock_.Advance(seconds(10));
+  EXPECT_EQ(gate.Check(For(kReader)), Access::kUnknown);
+}
+
 TEST_F(TokenGateTest, SomeAreJudgedAtOnceAndMoreAreRefused) {
   std::optional<Result<Access>> inner;
   TokenGate* outer = nullptr;
