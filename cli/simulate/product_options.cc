@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/simulate/failures/failure_options.h"
 #include "cli/simulate/settings.h"
 #include "cli/text/amounts.h"
 #include "cluster/gang.h"
@@ -56,8 +58,7 @@ Result<> ReadCpuPods(std::string_view text, CpuPodLoad& load) {
   if (load.per_hour > 0 && cores > 0 && load.requests.memory > Bytes(0) &&
       load.lasts > Duration::zero())
     return {};
-  return Fail(ErrorCode::kInvalid,
-              fmt::format("cpu-pods: write all of {}, each more than 0", kUsage));
+  return Fail(ErrorCode::kInvalid, fmt::format("write all of {}, each more than 0", kUsage));
 }
 
 Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
@@ -72,8 +73,7 @@ Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elast
                             {"serial", ReadNumber(workers.serial, 0, 1)}});
   if (!read) return read;
   if (most < least || std::floor(least) != least || std::floor(most) != most) {
-    return Fail(ErrorCode::kInvalid,
-                "elastic: give most, and no less than least; both are whole numbers");
+    return Fail(ErrorCode::kInvalid, "give most, and no less than least; both are whole numbers");
   }
   workers.least = static_cast<int64_t>(least);
   workers.most = static_cast<int64_t>(most);
@@ -85,20 +85,19 @@ Result<> ReadReservations(std::string_view text, std::optional<SimulatedReservat
   SimulatedReservations& reservations = wanted.emplace();
   double most = 1;
   double least_gpus = 0;
-  auto read =
-      ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,durations:known",
-                   {{"after", ReadDuration(reservations.settings.after)},
-                    {"max", ReadNumber(most, 1, kMost)},
-                    {"leastGpus", ReadNumber(least_gpus, 0, kMost)},
-                    {"error", ReadNumber(reservations.error, 0, 3)},
-                    {"durations", [&](std::string_view value) -> Result<> {
-                       reservations.durations_known = value == "known";
-                       if (reservations.durations_known || value == "unknown") return {};
-                       return Fail(ErrorCode::kInvalid, "durations: write known or unknown");
-                     }}});
+  auto read = ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,durations:known",
+                           {{"after", ReadDuration(reservations.settings.after)},
+                            {"max", ReadNumber(most, 1, kMost)},
+                            {"leastGpus", ReadNumber(least_gpus, 0, kMost)},
+                            {"error", ReadNumber(reservations.error, 0, 3)},
+                            {"durations", [&](std::string_view value) -> Result<> {
+                               reservations.durations_known = value == "known";
+                               if (reservations.durations_known || value == "unknown") return {};
+                               return Fail(ErrorCode::kInvalid, "write known or unknown");
+                             }}});
   if (!read) return read;
   if (std::floor(most) != most || std::floor(least_gpus) != least_gpus)
-    return Fail(ErrorCode::kInvalid, "reservations: max and leastGpus are whole numbers");
+    return Fail(ErrorCode::kInvalid, "max and leastGpus are whole numbers");
   reservations.settings.most = static_cast<size_t>(most);
   reservations.settings.least_gpus = Gpus(static_cast<int64_t>(least_gpus));
   return {};
@@ -114,7 +113,7 @@ Result<> ReadWholeNodes(std::string_view text, WholeNodes& whole_nodes) {
     whole_nodes = value;
     return {};
   }
-  return Fail(ErrorCode::kInvalid, "whole-nodes: write cost, after-room or first");
+  return Fail(ErrorCode::kInvalid, "write cost, after-room or first");
 }
 
 // Reads the servers of each GPU product, and the speed there of models that have no other.
@@ -163,7 +162,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 7> kFeatures = {
+constexpr std::array<Feature, 8> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -181,6 +180,14 @@ constexpr std::array<Feature, 7> kFeatures = {
       "run on average",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadCpuPods(settings, options.cpu_pods);
+      }},
+     {"failures", "philly|acme|FILE[,stop-futile][,elsewhere][,prerun]",
+      "jobs fail and are retried, as that table assumes, and what the owner opted into",
+      [](std::string_view settings, SimulateOptions& options) -> Result<> {
+        auto failures = ReadFailures(settings);
+        if (!failures) return Fail(failures.error());
+        options.failures = *std::move(failures);
+        return {};
       }},
      {"elastic", "least:N,most:N,serial:P",
       "the least and most pods of jobs under --policy fifo:Elastic, and the part of their work "
@@ -221,12 +228,27 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
   const std::string_view name = text.substr(0, text.find('='));
   std::vector<std::string_view> names;
   for (const Feature& feature : kFeatures) {
-    if (feature.name == name && name.size() < text.size())
-      return feature.read(text.substr(name.size() + 1), options);
     names.push_back(feature.name);
+    if (feature.name != name || name.size() == text.size()) continue;
+    const auto read = feature.read(text.substr(name.size() + 1), options);
+    if (read) return read;
+    return Fail(read.error().code, fmt::format("{}: {}", name, read.error().message));
   }
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write NAME=SETTINGS, with a name of: {}",
                                                text, fmt::join(names, ", ")));
+}
+
+Result<> ReadFeatures(const std::vector<std::string>& features, SimulateOptions& options) {
+  std::set<std::string_view> names;
+  for (const std::string_view feature : features) {
+    const std::string_view name = feature.substr(0, feature.find('='));
+    if (!names.insert(name).second) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("{}: is there twice; write its settings into one", name));
+    }
+    if (auto read = ReadFeature(feature, options); !read) return read;
+  }
+  return {};
 }
 
 Result<> ReadLimits(std::string_view text, std::vector<double>& limits) {
@@ -249,12 +271,7 @@ Result<QueueSetup> ReadQueue(const SimulateArguments& arguments, const SimulateO
        {"least-run", ReadDuration(rounds.least_run)},
        {"limits", [&](std::string_view text) { return ReadLimits(text, rounds.queues.limits); }},
        {"promote", ReadNumber(rounds.queues.promote, 0, 1e6)},
-       {"strict",
-        [&](std::string_view) -> Result<> {
-          setup.strict = true;
-          return {};
-        },
-        true}});
+       {"strict", SetFlag(setup.strict), true}});
   if (!read) return Fail(read.error());
   return setup;
 }
@@ -295,7 +312,7 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--seed", arguments.seed,
-                  "of the faults, of cpu-pods, and of models drawn by --split")
+                  "of the faults, failures, cpu-pods, and of models drawn by --split")
       ->capture_default_str();
 }
 
@@ -321,9 +338,12 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
   }
   options.queue = *std::move(setup);
   options.faults.seed = options.cpu_pods.seed = arguments.seed;
-  for (const std::string& feature : arguments.with) {
-    if (const auto read = ReadFeature(feature, options); !read)
-      return WrongOption("--with", read.error());
+  if (const auto read = ReadFeatures(arguments.with, options); !read)
+    return WrongOption("--with", read.error());
+  if (options.failures) {
+    options.failures->seed = arguments.seed;
+    if (options.reservations)
+      return WrongOption("--with", "failures: not with reservations; leave one of them out");
   }
   if (options.reservations) {
     options.reservations->seed = arguments.seed;
@@ -336,6 +356,8 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     return WrongOption("--policy", "fifo:Elastic needs elastic jobs: --with elastic");
   if (!is_elastic && options.elastic)
     return WrongOption("--with", "elastic: needs --policy fifo:Elastic");
+  if (is_elastic && options.failures)
+    return WrongOption("--with", "failures: not with --policy fifo:Elastic; leave one of them out");
   if (is_elastic && arguments.live_profiles)
     return WrongOption("--policy", "fifo:Elastic excludes --live-profiles");
   if (!options.gpu_types.empty() && options.starts_from_cluster)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/simulate/failures/failure_report.h"
 #include "cli/simulate/figures/gang_figures.h"
 #include "cli/simulate/figures/start_figures.h"
 #include "cli/text/terminal.h"
@@ -32,14 +33,23 @@ size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.no
 
 std::string Exact(double value) { return fmt::format("{}", value); }
 
-bool AnyHasReservations(std::span<const RunResult> runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const RunResult& run) { return run.has_reservations; });
+// Whether any run has what only some simulations have, and its figures.
+struct Features {
+  bool reservations = false;
+  bool failures = false;
+};
+
+Features FeaturesOf(std::span<const RunResult> runs) {
+  Features features;
+  for (const RunResult& run : runs) {
+    features.reservations |= run.has_reservations;
+    features.failures |= run.failures.has_value();
+  }
+  return features;
 }
 
-// Returns every figure of a run, under its name in JSON and CSV. `reservations`: those of GPU
-// reservations as well.
-std::vector<Column> Columns(const RunResult& run, bool reservations) {
+// Returns every figure of a run, under its name in JSON and CSV.
+std::vector<Column> Columns(const RunResult& run, const Features& features) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
@@ -76,12 +86,16 @@ std::vector<Column> Columns(const RunResult& run, bool reservations) {
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
-  if (reservations) {
+  if (features.reservations) {
     const StartFigures starts = FiguresOfStarts(run);
     columns.insert(columns.end() - kMachineColumns,
                    {{"reservations", fmt::format("{}", starts.predicted)},
                     {"start_error_p50", Exact(starts.p50)},
                     {"start_error_p90", Exact(starts.p90)}});
+  }
+  if (features.failures) {
+    for (auto& [name, value] : FailureColumns(run))
+      columns.insert(columns.end() - kMachineColumns, {name, std::move(value)});
   }
   return columns;
 }
@@ -163,14 +177,14 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  return FormatTable(rows) + ToGangTable(runs) + ToStartTable(runs);
+  return FormatTable(rows) + ToGangTable(runs) + ToStartTable(runs) + ToFailureTable(runs);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {
   std::string csv;
-  const bool reservations = AnyHasReservations(runs);
+  const Features features = FeaturesOf(runs);
   for (const RunResult& run : runs) {
-    const std::vector<Column> columns = Columns(run, reservations);
+    const std::vector<Column> columns = Columns(run, features);
     if (csv.empty()) {
       for (const Column& column : columns) {
         csv += fmt::format("{}{}", &column == columns.data() ? "" : ",", column.name);
@@ -187,11 +201,11 @@ std::string ToCsv(std::span<const RunResult> runs) {
 
 std::string ToJson(std::span<const RunResult> runs) {
   std::string text = runs.size() == 1 ? "" : "[";
-  const bool reservations = AnyHasReservations(runs);
+  const Features features = FeaturesOf(runs);
   for (const RunResult& run : runs) {
     text += &run == runs.data() ? "{" : ",\n{";
     bool first = true;
-    for (const Column& column : Columns(run, reservations)) {
+    for (const Column& column : Columns(run, features)) {
       text += fmt::format("{}\"{}\":", first ? "" : ",", column.name);
       if (column.text) {
         json::AppendJsonString(text, column.value);
@@ -231,7 +245,7 @@ std::string ToJobsCsv(std::span<const RunResult> runs) {
   std::string csv =
       "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s,nodes,"
       "cpu_at_bind,memory_at_bind";
-  const bool reservations = AnyHasReservations(runs);
+  const bool reservations = FeaturesOf(runs).reservations;
   csv += reservations ? ",predicted_at_s,predicted_start_s\n" : "\n";
   for (const RunResult& run : runs) {
     const std::string prefix = RunCsv(run);

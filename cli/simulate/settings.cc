@@ -24,8 +24,9 @@ Result<> ReadSettings(std::string_view text, char separator, std::string_view us
       return Fail(ErrorCode::kInvalid,
                   fmt::format("\"{}\": write {}, or some of these, each once", part, usage));
     }
-    if (auto read = known->read(has_value ? part.substr(end + 1) : std::string_view()); !read)
-      return read;
+    const auto read = known->read(has_value ? part.substr(end + 1) : std::string_view());
+    if (!read)
+      return Fail(read.error().code, fmt::format("{}: {}", known->name, read.error().message));
     settings.erase(known);
   }
   return {};
@@ -47,6 +48,13 @@ std::function<Result<>(std::string_view)> ReadNumber(double& value, double least
     if (parsed.ec == std::errc() && parsed.ptr == end && value >= least && value <= most) return {};
     return Fail(ErrorCode::kInvalid,
                 fmt::format("\"{}\" is no number from {} to {}", text, least, most));
+  };
+}
+
+std::function<Result<>(std::string_view)> SetFlag(bool& flag) {
+  return [&flag](std::string_view) -> Result<> {
+    flag = true;
+    return {};
   };
 }
 

@@ -21,12 +21,15 @@ struct Setting {
 };
 
 // Reads settings that are separated by commas, each at most once, with `separator` between name and
-// value. `usage` shows all of them; an error for one that is not known quotes it.
+// value. `usage` shows all of them; an error for one that is not known quotes it. Errors of values
+// begin with the setting's name.
 Result<> ReadSettings(std::string_view text, char separator, std::string_view usage,
                       std::vector<Setting> settings);
 
 // Return what reads a duration, or a number from `least` to `most`, into `value`.
 std::function<Result<>(std::string_view)> ReadDuration(Duration& value);
 std::function<Result<>(std::string_view)> ReadNumber(double& value, double least, double most);
+// Returns what sets `flag`.
+std::function<Result<>(std::string_view)> SetFlag(bool& flag);
 
 }  // namespace synergy::cli

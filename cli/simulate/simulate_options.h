@@ -94,6 +94,7 @@ struct SimulateOptions {
   bool always_queues = false;
   FaultRates faults;
   CpuPodLoad cpu_pods;
+  std::optional<FailureSettings> failures;
   std::optional<ElasticWorkers> elastic;
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;

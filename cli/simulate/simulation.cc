@@ -143,6 +143,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   }
   product.faults = options.faults;
   product.cpu_pods = options.cpu_pods;
+  product.failures = options.failures;
   if (in_queue && product.queue->rounds.elastic) product.elastic = options.elastic;
   product.reservations = options.reservations;
   product.whole_nodes = options.whole_nodes;
@@ -172,15 +173,24 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
     result.job_demands.push_back(job.demand);
   }
   const JobWindow window = options.window.value_or(JobWindow{});
+  Seconds completion{};
+  size_t passed = 0;
   for (const JobRun& job : run.jobs) {
     const auto once = [](Seconds at) { return at < Seconds(0) ? std::nullopt : std::optional(at); };
     const JobTimes& times =
         result.jobs.emplace_back(JobTimes{static_cast<int64_t>(job.id), job.arrival,
                                           once(job.start), once(job.finish), once(job.first_part)});
-    if (!times.started && window.Contains(times.id)) result.never_placed.push_back(times.id);
+    if (!times.started && !times.finished && window.Contains(times.id))
+      result.never_placed.push_back(times.id);
+    if (times.finished && !job.failed && window.Contains(times.id)) {
+      completion += *times.finished - times.submitted;
+      ++passed;
+    }
     result.restarts += job.restarts;
     result.resizes += job.resizes;
   }
+  result.failures = run.failures;
+  result.mean_passed = completion / std::max(static_cast<double>(passed), 1.0);
   result.job_places = std::move(run.places);
   result.rounds = run.rounds;
   result.gpu_utilisation = run.gpu_utilisation;

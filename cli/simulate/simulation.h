@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,7 +46,9 @@ struct RunResult {
   uint64_t fell_back = 0;
   double wall_seconds = 0;
   double cpu_seconds = 0;
-  bool has_reservations = false;  // the run was to have GPU reservations
+  bool has_reservations = false;           // the run was to have GPU reservations
+  std::optional<FailureFigures> failures;  // where jobs fail
+  Seconds mean_passed{};  // mean completion time of the measured jobs that have not failed
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;

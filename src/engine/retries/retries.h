@@ -1,7 +1,7 @@
 #pragma once
 
 // Decides what follows from the failures of a job: nothing, or one of the actions that its owner
-// opted into (docs/failures.md#retries).
+// opted into (docs/internals/simulated-failures.md).
 //
 //   stop-futile  suspends a job that failed alike as often as its category says
 //                (StopsAfter), each time soon after its start

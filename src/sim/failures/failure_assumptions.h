@@ -1,7 +1,7 @@
 #pragma once
 
 // How jobs fail in a simulation: a table of assumptions that users may replace
-// (docs/failures.md).
+// (docs/internals/simulated-failures.md).
 //
 // Threading: pure. Failures: kInvalid with file, line, column and the cure.
 

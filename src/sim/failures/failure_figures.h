@@ -1,6 +1,6 @@
 #pragma once
 
-// The cost of failures in a simulated run (docs/failures.md).
+// The cost of failures in a simulated run (docs/internals/simulated-failures.md).
 //
 // Threading: values.
 

@@ -119,6 +119,22 @@ class SimulateTest(unittest.TestCase):
         # The other policy of the run has the jobs as the trace has them.
         self.assertEqual(fixed["mean_jct_hours"], figures(*run[:6], "--policy", "fifo")["mean_jct_hours"])
 
+    def test_failures_have_their_figures_where_jobs_fail_and_nowhere_else(self):
+        run = ["--generate", "rate=9/h,jobs=200,seed=5", "--servers", "4"]
+        without = figures(*run)
+        failing = figures(*run, "--with", "failures=acme")
+        stopping = figures(*run, "--with", "failures=acme,stop-futile")
+        self.assertEqual([name for name in failing if name in without], list(without))
+        for name in ("trials", "failed_jobs", "mean_passed_jct_hours", "lost_gpu_hours_user"):
+            self.assertIn(name, failing)
+            self.assertNotIn(name, without)
+        self.assertEqual((failing["stopped_jobs"], failing["jobs"]), (0, 200))
+        self.assertGreater(stopping["stopped_jobs"], 0)
+        self.assertLess(stopping["trials"], failing["trials"])
+        for each in (failing, stopping):
+            parts = each["useful_gpu_hours"] + each["lost_gpu_hours"] + each["prerun_gpu_hours"]
+            self.assertAlmostEqual(parts / each["busy_gpu_hours"], 1, 6)
+
     def test_baselines_run_by_the_same_events(self):
         run = ["--generate", "rate=9/h,jobs=100,seed=5", "--servers", "2",
                "--mechanism", "synergy,proportional,burstable-spread"]
@@ -197,7 +213,7 @@ class SimulateTest(unittest.TestCase):
                                 (["--generate", "jobs=10", "--policy", "luck"],
                                  "unknown policy 'luck': use one of fifo"),
                                 (["--generate", "jobs=10", "--with", "luck=1"],
-                                 "with a name of: gpu-types, gpu-speeds, faults, cpu-pods, elastic"),
+                                 "with a name of: gpu-types, gpu-speeds, faults, cpu-pods, failures, elastic"),
                                 (["--generate", "jobs=10", "--with", "faults=luck:1"], "resize-deferred"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "jobs=10", "--memory", "500"], "write 500GB or 500Gi"),

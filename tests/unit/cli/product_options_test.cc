@@ -1,7 +1,9 @@
 #include "cli/simulate/product_options.h"
 
+#include <array>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 SimulateOptions Checked(const SimulateArguments& arguments) {
@@ -63,6 +66,70 @@ TEST(ProductOptionsTest, PodsWithoutGpusAreDescribedWhole) {
     arguments.with = {wrong};
     EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
   }
+}
+
+TEST(ProductOptionsTest, FailuresHaveATableAndWhatOwnersOptInto) {
+  EXPECT_FALSE(Checked({}).failures);
+  SimulateArguments arguments;
+  arguments.seed = 9;
+  for (const char* table : {"philly", "acme"}) {
+    arguments.with = {std::string("failures=") + table};
+    const auto failures = Checked(arguments).failures;
+    ASSERT_TRUE(failures) << table;
+    EXPECT_EQ(failures->actions, RetryActions{});
+    EXPECT_FALSE(failures->prerun);
+    EXPECT_EQ(failures->seed, 9U);
+    double jobs = 0;
+    for (const FailureAssumption& failure : failures->assumptions) {
+      jobs += failure.jobs;
+      // A failure after which stop-futile may act happens again.
+      if (EntryOf(failure.category).stops != StopsAfter::kNever) {
+        EXPECT_EQ(failure.again, 1);
+      }
+    }
+    EXPECT_NEAR(jobs, table == std::string("philly") ? 0.172 : 0.397, 0.001) << table;
+  }
+  arguments.with = {"failures=philly,prerun,elsewhere,stop-futile"};
+  const auto failures = Checked(arguments).failures;
+  ASSERT_TRUE(failures);
+  EXPECT_EQ(failures->actions, (RetryActions{.stop_futile = true, .elsewhere = true}));
+  EXPECT_TRUE(failures->prerun);
+}
+
+TEST(ProductOptionsTest, AWrongWordOfFailuresIsNamedWithItsCure) {
+  constexpr const char* kTables = "write philly, acme or the name of a CSV file";
+  constexpr const char* kWords = "write stop-futile,elsewhere,prerun, or some of these, each once";
+  for (const auto& [wrong, name, cure] : std::vector<std::array<const char*, 3>>{
+           {"failures", "\"failures\"", "write NAME=SETTINGS"},
+           {"failures=", "failures", kTables},
+           {"failures=,prerun", "failures", kTables},
+           {"failures=phily", "phily: cannot be read", kTables},
+           {"failures=philly,luck", "\"luck\"", kWords},
+           {"failures=philly,prerun:1", "\"prerun:1\"", kWords},
+           {"failures=philly,prerun,prerun", "\"prerun\"", kWords},
+           {"failures=prerun", "prerun: cannot be read", kTables}}) {
+    SimulateArguments arguments;
+    arguments.with = {wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
+    EXPECT_THAT(ProductErrorOf(arguments), HasSubstr(name)) << wrong;
+    EXPECT_THAT(ProductErrorOf(arguments), HasSubstr(cure)) << wrong;
+  }
+}
+
+TEST(ProductOptionsTest, FailuresExcludeReservationsAndElasticJobs) {
+  SimulateArguments arguments;
+  arguments.with = {"failures=philly", "reservations=after:10m"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: failures: not with reservations"));
+  arguments.with = {"failures=philly", "elastic=most:8"};
+  arguments.policies = {"fifo:Elastic"};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: failures: not with --policy"));
+}
+
+TEST(ProductOptionsTest, AFeatureIsGivenOnce) {
+  SimulateArguments arguments;
+  arguments.with = {"failures=philly", "faults=call-fails:0.1", "failures=acme"};
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: failures: is there twice; write its settings into one");
 }
 
 TEST(ProductOptionsTest, ElasticJobsNeedTheirPolicyAndItNeedsThem) {
@@ -130,14 +197,15 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, elastic, reservations, whole-nodes");
+            "faults, cpu-pods, failures, elastic, reservations, whole-nodes");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
-  EXPECT_EQ(ProductErrorOf(arguments), "--with: \"2\" is no number from 0 to 0.9");
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: faults: call-fails: \"2\" is no number from 0 to 0.9");
   arguments.with = {"faults=call-fail:0.1"};
   EXPECT_THAT(ProductErrorOf(arguments),
-              StartsWith("--with: \"call-fail:0.1\": write resize-deferred:0.1,"));
+              StartsWith("--with: faults: \"call-fail:0.1\": write resize-deferred:0.1,"));
   arguments = {};
   arguments.queue_rounds = "length=10m";
   EXPECT_EQ(ProductErrorOf(arguments),

@@ -1,0 +1,22 @@
+#pragma once
+
+// The figures of failures of simulated runs (docs/internals/simulated-failures.md).
+//
+// Threading: pure.
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/simulate/simulation.h"
+
+namespace synergy::cli {
+
+// Returns the figures of a run by their names in JSON and CSV; zeros if its jobs do not fail.
+std::vector<std::pair<const char*, std::string>> FailureColumns(const RunResult& run);
+
+// Returns a table; empty if no run has failures.
+std::string ToFailureTable(std::span<const RunResult> runs);
+
+}  // namespace synergy::cli
