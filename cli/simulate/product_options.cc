@@ -19,6 +19,8 @@
 #include "config/text_file.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
+#include "sim/sharing/pair_speeds.h"
+#include "sim/sharing/shared_gpus.h"
 
 namespace synergy::cli {
 namespace {
@@ -155,6 +157,63 @@ Result<> ReadGpuSpeeds(std::string_view file, SimulateOptions& options) {
   return {};
 }
 
+Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& sharing) {
+  SharingOptions& options = sharing.emplace();
+  double height = 1;
+  auto read =
+      ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs",
+                   {{"height", ReadNumber(height, 1, static_cast<double>(GpuTurns::kMostSlots))},
+                    {"slice", ReadDuration(options.slice)},
+                    {"pairs",
+                     [&options](std::string_view file) -> Result<> {
+                       const std::string name(file);
+                       const auto pairs = config::ReadTextFile(name);
+                       if (!pairs) return Fail(pairs.error());
+                       auto speeds = ParsePairSpeeds(*pairs, name);
+                       if (!speeds) return Fail(speeds.error());
+                       options.pairs = *std::move(speeds);
+                       return {};
+                     }},
+                    {"pack", SetFlag(options.packs), true},
+                    {"known-pairs", SetFlag(options.knows_pairs), true}});
+  if (!read) return read;
+  options.height = static_cast<int64_t>(height);
+  if (std::floor(height) != height)
+    return Fail(ErrorCode::kInvalid, "height: write a whole number of jobs on a GPU");
+  if (options.slice < GpuTurns::kLeastSlot || options.slice > GpuTurns::kMostSuspended) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("slice: write {}s to {}s", Seconds(GpuTurns::kLeastSlot).count(),
+                            Seconds(GpuTurns::kMostSuspended).count()));
+  }
+  if (options.packs && options.pairs.empty())
+    return Fail(ErrorCode::kInvalid, "pack: add the speeds of pairs, pairs:FILE");
+  if (options.knows_pairs && !options.packs)
+    return Fail(ErrorCode::kInvalid, "known-pairs: add pack, or leave it out");
+  return {};
+}
+
+// Returns the error of an option that excludes shared GPUs.
+Result<> CheckSharing(const SimulateArguments& arguments, const SimulateOptions& options,
+                      bool queues) {
+  const bool other_mechanisms = arguments.mechanisms != std::vector<std::string>{"synergy"};
+  const std::array<std::pair<bool, std::string_view>, 9> excluded = {
+      {{other_mechanisms, "another --mechanism than synergy"},
+       {queues, "--kueue or a policy other than fifo"},
+       {arguments.plan, "--plan"},
+       {arguments.live_profiles, "--live-profiles"},
+       {options.profiles_after.has_value(), "--profiles-after"},
+       {options.starts_from_cluster, "--cluster and --from-cluster"},
+       {options.failures.has_value(), "--with failures"},
+       {options.reservations.has_value(), "--with reservations"},
+       {options.faults.node_lost > 0, "node-lost of --with faults"}}};
+  for (const auto& [is_there, what] : excluded) {
+    if (is_there)
+      return WrongOption("--with",
+                         fmt::format("sharing: not with {}; leave one of them out", what));
+  }
+  return {};
+}
+
 // Adds to a simulation through --with. A new feature is a row here.
 struct Feature {
   std::string_view name;
@@ -162,7 +221,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 8> kFeatures = {
+constexpr std::array<Feature, 9> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -207,6 +266,14 @@ constexpr std::array<Feature, 8> kFeatures = {
       "product; before the cost, among nodes with room for its demand; or before all else",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadWholeNodes(settings, options.whole_nodes);
+      }},
+     {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs",
+      "jobs share GPUs, for mechanism synergy: the most jobs of a GPU and the length of their "
+      "turns; CSV with model,other,gpu_product,speed,other_speed: how fast they are on one GPU "
+      "together; "
+      "pack: pairs run together where that pays, by measuring; known-pairs: by the file",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadSharing(settings, options.sharing);
       }}}};
 
 std::string FeaturesText() {
@@ -349,6 +416,9 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     options.reservations->seed = arguments.seed;
     if (queues)
       return WrongOption("--with", "reservations: not with --kueue, or a policy other than fifo");
+  }
+  if (options.sharing) {
+    if (auto possible = CheckSharing(arguments, options, queues); !possible) return possible;
   }
   const bool is_elastic = std::find(arguments.policies.begin(), arguments.policies.end(),
                                     "fifo:Elastic") != arguments.policies.end();

@@ -37,6 +37,7 @@ std::string Exact(double value) { return fmt::format("{}", value); }
 struct Features {
   bool reservations = false;
   bool failures = false;
+  bool sharing = false;
 };
 
 Features FeaturesOf(std::span<const RunResult> runs) {
@@ -44,6 +45,7 @@ Features FeaturesOf(std::span<const RunResult> runs) {
   for (const RunResult& run : runs) {
     features.reservations |= run.has_reservations;
     features.failures |= run.failures.has_value();
+    features.sharing |= run.sharing.has_value();
   }
   return features;
 }
@@ -96,6 +98,15 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
   if (features.failures) {
     for (auto& [name, value] : FailureColumns(run))
       columns.insert(columns.end() - kMachineColumns, {name, std::move(value)});
+  }
+  if (features.sharing) {
+    const SharingFigures sharing = run.sharing.value_or(SharingFigures{});
+    columns.insert(columns.end() - kMachineColumns,
+                   {{"work_per_gpu_second", Exact(sharing.work_per_gpu_second)},
+                    {"packs_tried", fmt::format("{}", sharing.packs_tried)},
+                    {"packs_kept", fmt::format("{}", sharing.packs_kept)},
+                    {"packs_undone", fmt::format("{}", sharing.packs_undone)},
+                    {"packs_misjudged", fmt::format("{}", sharing.packs_misjudged)}});
   }
   return columns;
 }

@@ -98,6 +98,7 @@ struct SimulateOptions {
   std::optional<ElasticWorkers> elastic;
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;
+  std::optional<SharingOptions> sharing;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {
     std::string product;

@@ -128,8 +128,9 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
       if (!one_gpu) return Fail(one_gpu.error());
       profiles.Set(model, std::make_shared<const JobProfile>(*std::move(one_gpu)));
     }
-    product_jobs.push_back(
-        {job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput, job.first_part});
+    product_jobs.push_back({job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput,
+                            job.first_part,
+                            static_cast<double>(workload.jobs[at].total_iterations)});
   }
   ProductOptions product;
   if (!SetMechanism(result.mechanism, product))
@@ -148,6 +149,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.reservations = options.reservations;
   product.whole_nodes = options.whole_nodes;
   product.gpu_speeds = options.gpu_speeds;
+  product.sharing = options.sharing;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
   product.tuner.round = ToDuration(options.round);
@@ -202,6 +204,7 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
   result.has_reservations = options.reservations.has_value();
   result.timeline = std::move(run.timeline);
   result.changes = std::move(run.changes);
+  result.sharing = run.sharing;
 }
 
 Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& arguments,

@@ -57,6 +57,7 @@ struct RunResult {
   std::vector<ResourceVector> job_demands;
   std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; else empty
   std::vector<UtilisationPoint> timeline;
+  std::optional<SharingFigures> sharing;
   std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors
 };
 

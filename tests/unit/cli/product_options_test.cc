@@ -13,8 +13,11 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+const std::string kPairs = SYNERGY_TEST_DATA "/gavel/pair_speeds.csv";
 
 SimulateOptions Checked(const SimulateArguments& arguments) {
   SimulateOptions options;
@@ -192,12 +195,70 @@ TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_EQ(faults.seed, 9U);
 }
 
+TEST(ProductOptionsTest, SharingIsHeightAndSliceAndHowPairsArePacked) {
+  EXPECT_FALSE(Checked({}).sharing);
+  SimulateArguments arguments;
+  arguments.with = {"sharing=height:3,slice:50s"};
+  const auto turns = Checked(arguments).sharing;
+  ASSERT_TRUE(turns);
+  EXPECT_EQ(turns->height, 3);
+  EXPECT_EQ(turns->slice, seconds(50));
+  EXPECT_FALSE(turns->packs);
+  arguments.with = {"sharing=height:2,pack,known-pairs,pairs:" + kPairs};
+  const auto packs = Checked(arguments).sharing;
+  ASSERT_TRUE(packs);
+  EXPECT_TRUE(packs->packs);
+  EXPECT_TRUE(packs->knows_pairs);
+  EXPECT_EQ(packs->pairs.all().size(), 976U);
+}
+
+TEST(ProductOptionsTest, AWrongSettingOfSharingIsNamedWithItsCure) {
+  for (const auto& [wrong, error] : std::vector<std::array<const char*, 2>>{
+           {"height:5", "height: \"5\" is no number from 1 to 4"},
+           {"height:1.5", "height: write a whole number"},
+           {"slice:20s", "slice: write 30s to 110s"},
+           {"slice:soon", "slice: "},
+           {"height:2,pack", "pack: add the speeds of pairs, pairs:FILE"},
+           {"height:2,known-pairs", "known-pairs: add pack"},
+           {"pairs:/no/such/file", "pairs: /no/such/file: cannot be read"},
+           {"moves", "\"moves\": write height:2,slice:60s,pairs:FILE,pack,known-pairs"}}) {
+    SimulateArguments arguments;
+    arguments.with = {std::string("sharing=") + wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith(std::string("--with: sharing: ") + error));
+  }
+}
+
+TEST(ProductOptionsTest, SharingExcludesWhatIsNotSimulatedWithIt) {
+  SimulateArguments sharing;
+  sharing.with = {"sharing=height:2"};
+  Checked(sharing);
+  const auto expect_refused = [](const SimulateArguments& arguments, const std::string& what) {
+    EXPECT_EQ(ProductErrorOf(arguments),
+              "--with: sharing: not with " + what + "; leave one of them out");
+  };
+  SimulateArguments arguments = sharing;
+  arguments.mechanisms = {"synergy", "burstable-spread"};
+  expect_refused(arguments, "another --mechanism than synergy");
+  arguments = sharing;
+  arguments.kueue = true;
+  expect_refused(arguments, "--kueue or a policy other than fifo");
+  arguments = sharing;
+  arguments.live_profiles = true;
+  expect_refused(arguments, "--live-profiles");
+  arguments = sharing;
+  arguments.with.emplace_back("failures=acme");
+  expect_refused(arguments, "--with failures");
+  arguments = sharing;
+  arguments.with.emplace_back("faults=node-lost:1");
+  expect_refused(arguments, "node-lost of --with faults");
+}
+
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   SimulateArguments arguments;
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, failures, elastic, reservations, whole-nodes");
+            "faults, cpu-pods, failures, elastic, reservations, whole-nodes, sharing");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
