@@ -112,6 +112,18 @@ class KubeconfigSection {
     return texts;
   }
 
+  // Returns a map of lists, as a pair for each entry of a list.
+  std::vector<std::pair<std::string, std::string>> ListsByKey(const char* field) const {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    if (!Has(field)) return pairs;
+    const KubeconfigSection lists = Inner(field);
+    for (const auto& entry : lists.node_) {
+      const std::string key = entry.first.Scalar();
+      for (std::string& value : lists.Texts(key.c_str())) pairs.emplace_back(key, std::move(value));
+    }
+    return pairs;
+  }
+
   KubeconfigSection Inner(const char* field) const {
     return {node_[field], fmt::format("{}: {}", where_, field), folder_};
   }
@@ -220,15 +232,21 @@ void ReadPlugin(const KubeconfigSection& exec, CredentialPlugin& plugin) {
   plugin.install_hint = exec.Text("installHint");
 }
 
+void ReadImpersonation(const KubeconfigSection& user, Impersonation& as) {
+  as.user = user.Text("as");
+  as.uid = user.Text("as-uid");
+  as.groups = user.Texts("as-groups");
+  as.extra = user.ListsByKey("as-user-extra");
+  if (as.user.empty() && as != Impersonation())
+    user.Reject("as", "is missing; as-uid, as-groups and as-user-extra need it");
+}
+
 void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access) {
   if (user.Has("exec") && !plugins) user.Reject("exec", kOtherCredentials);
   for (const char* field : {"auth-provider", "username", "password"}) {
     if (user.Has(field)) user.Reject(field, kOtherCredentials);
   }
-  // Ignoring them would mean acting as another user.
-  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
-    if (user.Has(field)) user.Reject(field, "impersonation is not supported");
-  }
+  ReadImpersonation(user, access.as);
   access.certificate_pem = user.Content("client-certificate", access.certificate_file);
   access.key_pem = user.Content("client-key", access.key_file);
   if (access.certificate_pem.empty() != access.key_pem.empty()) {
@@ -256,10 +274,13 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
       code = ErrorCode::kNotFound;
       const std::string content = ReadFile(file);
       code = ErrorCode::kInvalid;
-      loaded.push_back({YAML::Load(content), std::filesystem::path(file).parent_path()});
+      const YAML::Node root = YAML::Load(content);
+      if (root.IsNull() && files.size() > 1) continue;
+      if (root.IsNull()) throw KubeconfigProblem{"the file is empty"};
+      loaded.push_back({root, std::filesystem::path(file).parent_path()});
       const KubeconfigSection top(loaded.back().root, "the file", loaded.back().folder);
     }
-    if (loaded.empty()) throw KubeconfigProblem{"the file does not exist"};
+    if (loaded.empty()) throw KubeconfigProblem{"the files do not exist, or are empty"};
     reading = names;
     std::string name = context;
     for (const LoadedFile& file : loaded) {

@@ -20,6 +20,16 @@ struct CredentialPlugin {
   std::string install_hint;
 };
 
+// The user to act as, by the API server's impersonation.
+struct Impersonation {
+  std::string user;  // empty: none
+  std::string uid = {};
+  std::vector<std::string> groups = {};
+  std::vector<std::pair<std::string, std::string>> extra = {};  // a pair for each value
+
+  bool operator==(const Impersonation&) const = default;
+};
+
 struct ClusterAccess {
   std::string server;           // URL
   std::string ca_pem;           // empty: the system's authorities
@@ -33,6 +43,7 @@ struct ClusterAccess {
   std::string token_file;  // read again when it changes (service account tokens rotate)
   std::string tls_server_name;
   bool skip_verify = false;
+  Impersonation as;
   std::string default_namespace;  // the context's; empty: not set
   // A program that provides credentials, such as a cloud's command line (client-go's credential
   // plugins); empty command: none. A program that cannot run it must not connect.

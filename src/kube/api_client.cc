@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "http/client.h"
+#include "kube/listing.h"
 #include "kube/token_source.h"
 #include "wire/objects/objects.h"
 
@@ -46,11 +47,24 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
           fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
 }
 
+ApiClient::Headers HeadersOf(const config::Impersonation& as) {
+  ApiClient::Headers headers;
+  if (!as.user.empty()) headers.emplace_back("Impersonate-User", as.user);
+  if (!as.uid.empty()) headers.emplace_back("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) headers.emplace_back("Impersonate-Group", group);
+  for (const auto& [key, value] : as.extra)
+    headers.emplace_back("Impersonate-Extra-" + Escape(key), value);
+  return headers;
+}
+
 class HttpApiClient final : public ApiClient {
  public:
   HttpApiClient(std::unique_ptr<http::Client> client, std::unique_ptr<TokenSource> token,
-                ApiClientOptions options)
-      : client_(std::move(client)), token_(std::move(token)), options_(std::move(options)) {}
+                Headers impersonation, ApiClientOptions options)
+      : client_(std::move(client)),
+        token_(std::move(token)),
+        impersonation_(std::move(impersonation)),
+        options_(std::move(options)) {}
 
   Result<std::string> Get(const std::string& path, std::stop_token stop) override {
     return Call(MakeRequest("GET", path), stop);
@@ -106,6 +120,7 @@ class HttpApiClient final : public ApiClient {
     request.method = std::move(method);
     request.path = path;
     request.headers = {{"Accept", "application/json"}, {"User-Agent", options_.user_agent}};
+    request.headers.insert(request.headers.end(), impersonation_.begin(), impersonation_.end());
     if (const std::string token = token_->Token(); !token.empty()) {
       request.headers.emplace_back("Authorization", "Bearer " + token);
     }
@@ -146,6 +161,7 @@ class HttpApiClient final : public ApiClient {
 
   const std::unique_ptr<http::Client> client_;
   const std::unique_ptr<TokenSource> token_;
+  const Headers impersonation_;
   const ApiClientOptions options_;
 };
 
@@ -164,6 +180,7 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
                       .server_name = access.tls_server_name,
                       .skip_verify = access.skip_verify};
   http_options.read_timeout = options.request_timeout;
+  http_options.transfer_timeout = options.transfer_timeout;
   http_options.connect_timeout = std::min(http_options.connect_timeout, options.request_timeout);
   http_options.max_idle_connections = kIdleConnections;
   http_options.max_response_bytes = options.largest_answer;
@@ -171,7 +188,8 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
   if (!client) return Fail(client.error());
   auto token = TokenSource::Create(access.token, access.token_file);
   if (!token) return Fail(token.error());
-  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token), std::move(options));
+  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token),
+                                         HeadersOf(access.as), std::move(options));
 }
 
 bool LineSplitter::Add(std::string_view piece,

@@ -119,7 +119,7 @@ clusters:
 TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
   const std::string good = "server: https://h";
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "the file: is not a map"},
+      {"", "the file is empty"},
       {"- a", "the file: is not a map"},
       {"a: [", "line 1: "},
       {"contexts: []", "current-context: is not set"},
@@ -152,7 +152,8 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {WithEntries(good, "auth-provider: {name: gcp}"),
        "users \"u\": user: auth-provider: is not supported"},
       {WithEntries(good, "username: me"), "username: is not supported"},
-      {WithEntries(good, "as: root"), "as: impersonation is not supported"},
+      {WithEntries(good, "as-groups: [admins]"), "as: is missing; as-uid, as-groups and"},
+      {WithEntries(good, "as: root, as-user-extra: {scopes: all}"), "scopes: is not a list"},
   };
   for (const auto& [yaml, message] : cases) {
     const auto access = Load(yaml);
@@ -161,6 +162,17 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
     EXPECT_THAT(access.error().message, HasSubstr("kubeconfig " + folder_.Path("config") + ": "));
     EXPECT_THAT(access.error().message, HasSubstr(message)) << yaml;
   }
+}
+
+TEST_F(KubeconfigTest, AUserMayImpersonateAnother) {
+  const auto access = Load(
+      WithEntries("server: https://h",
+                  "as: jane, as-uid: u1, as-groups: [dev, ops], as-user-extra: {scopes: [a, b]}"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->as, (Impersonation{.user = "jane",
+                                       .uid = "u1",
+                                       .groups = {"dev", "ops"},
+                                       .extra = {{"scopes", "a"}, {"scopes", "b"}}}));
 }
 
 TEST_F(KubeconfigTest, SeveralFilesAreOne) {
@@ -177,6 +189,7 @@ TEST_F(KubeconfigTest, SeveralFilesAreOne) {
   EXPECT_EQ(access->server, "https://h");
   EXPECT_EQ(access->token, "first");
   EXPECT_EQ(access->default_namespace, "team");
+  EXPECT_TRUE(LoadKubeconfigs({folder_.Write("empty", ""), contexts, clusters, users}));
   const auto none = LoadKubeconfigs({folder_.Path("none"), folder_.Path("neither")});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);

@@ -54,6 +54,21 @@ TEST(ApiClientTest, GetReturnsTheBody) {
   EXPECT_EQ(request.headers.count("authorization"), 0U);
 }
 
+TEST(ApiClientTest, EveryRequestImpersonatesTheUser) {
+  FakeApiServer server;
+  config::ClusterAccess access = server.access();
+  access.as = {.user = "jane", .uid = "u1", .groups = {"dev"}, .extra = {{"example.org/a", "b"}}};
+  const auto client = Connect(access);
+  (void)client->Get("/a");
+  (void)client->Post("/b", "{}");
+  for (auto& request : server.requests()) {
+    EXPECT_EQ(request.headers["impersonate-user"], "jane");
+    EXPECT_EQ(request.headers["impersonate-uid"], "u1");
+    EXPECT_EQ(request.headers["impersonate-group"], "dev");
+    EXPECT_EQ(request.headers["impersonate-extra-example.org%2fa"], "b");
+  }
+}
+
 TEST(ApiClientTest, PostAndPatchSendTheirBody) {
   FakeApiServer server;
   const auto client = Connect(server.access());
