@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -64,44 +63,36 @@ Result<> ReadCpuPods(std::string_view text, CpuPodLoad& load) {
 }
 
 Result<> ReadElastic(std::string_view text, std::optional<ElasticWorkers>& elastic) {
-  constexpr std::string_view kUsage = "least:1,most:16,serial:0.05";
-  constexpr double kMost = kMostGangMembers;
-  double least = 1;
-  double most = 0;
   ElasticWorkers& workers = elastic.emplace();
-  auto read = ReadSettings(text, ':', kUsage,
-                           {{"least", ReadNumber(least, 1, kMost)},
-                            {"most", ReadNumber(most, 1, kMost)},
+  workers.least = 1;
+  workers.most = 0;
+  auto read = ReadSettings(text, ':', "least:1,most:16,serial:0.05",
+                           {{"least", ReadCount(workers.least, 1, kMostGangMembers)},
+                            {"most", ReadCount(workers.most, 1, kMostGangMembers)},
                             {"serial", ReadNumber(workers.serial, 0, 1)}});
-  if (!read) return read;
-  if (most < least || std::floor(least) != least || std::floor(most) != most) {
-    return Fail(ErrorCode::kInvalid, "give most, and no less than least; both are whole numbers");
-  }
-  workers.least = static_cast<int64_t>(least);
-  workers.most = static_cast<int64_t>(most);
-  return {};
+  if (read && workers.most < workers.least)
+    return Fail(ErrorCode::kInvalid, "give most, and no less than least");
+  return read;
 }
 
 Result<> ReadReservations(std::string_view text, std::optional<SimulatedReservations>& wanted) {
-  constexpr double kMost = 1e6;
+  constexpr int64_t kMost = 1'000'000;
   SimulatedReservations& reservations = wanted.emplace();
-  double most = 1;
-  double least_gpus = 0;
-  auto read = ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,durations:known",
-                           {{"after", ReadDuration(reservations.settings.after)},
-                            {"max", ReadNumber(most, 1, kMost)},
-                            {"leastGpus", ReadNumber(least_gpus, 0, kMost)},
-                            {"error", ReadNumber(reservations.error, 0, 3)},
-                            {"durations", [&](std::string_view value) -> Result<> {
-                               reservations.durations_known = value == "known";
-                               if (reservations.durations_known || value == "unknown") return {};
-                               return Fail(ErrorCode::kInvalid, "write known or unknown");
-                             }}});
+  int64_t most = 1;
+  int64_t least_gpus = 0;
+  auto read =
+      ReadSettings(text, ':', "after:10m,max:1,leastGpus:8,error:0.3,ends:measured,durations:known",
+                   {{"after", ReadDuration(reservations.settings.after)},
+                    {"max", ReadCount(most, 1, kMost)},
+                    {"leastGpus", ReadCount(least_gpus, 0, kMost)},
+                    {"error", ReadNumber(reservations.error, 0, 3)},
+                    {"ends", ReadWord(reservations.ends_from_users, "users", "measured")},
+                    {"durations", ReadWord(reservations.durations_known, "known", "unknown")}});
   if (!read) return read;
-  if (std::floor(most) != most || std::floor(least_gpus) != least_gpus)
-    return Fail(ErrorCode::kInvalid, "max and leastGpus are whole numbers");
+  if (reservations.ends_from_users && reservations.error > 0)
+    return Fail(ErrorCode::kInvalid, "error: leave it out with ends:users, it is of measured ends");
   reservations.settings.most = static_cast<size_t>(most);
-  reservations.settings.least_gpus = Gpus(static_cast<int64_t>(least_gpus));
+  reservations.settings.least_gpus = Gpus(least_gpus);
   return {};
 }
 
@@ -120,7 +111,7 @@ Result<> ReadWholeNodes(std::string_view text, WholeNodes& whole_nodes) {
 
 // Reads the servers of each GPU product, and the speed there of models that have no other.
 Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
-  constexpr double kMostServers = 100'000;
+  constexpr int64_t kMostServers = 100'000;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -132,16 +123,15 @@ Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
     const std::string product(part.substr(0, colon));
     const std::string_view numbers = part.substr(colon + 1);
     const std::string_view servers = numbers.substr(0, numbers.find(':'));
-    double count = 0;
-    if (auto read = ReadNumber(count, 1, kMostServers)(servers); !read) return read;
+    int64_t count = 0;
+    if (auto read = ReadCount(count, 1, kMostServers)(servers); !read)
+      return WrongOption(product, read.error());
     double& speed = options.gpu_speeds.of_products[product];
     speed = 1;
     if (servers.size() < numbers.size()) {
       if (auto read = ReadNumber(speed, 1e-6, 1e6)(numbers.substr(servers.size() + 1)); !read)
-        return read;
+        return WrongOption(product, read.error());
     }
-    if (count != std::floor(count))
-      return Fail(ErrorCode::kInvalid, fmt::format("{}: whole servers", product));
     options.gpu_types.push_back({product, static_cast<size_t>(count)});
   }
   return {};
@@ -159,27 +149,22 @@ Result<> ReadGpuSpeeds(std::string_view file, SimulateOptions& options) {
 
 Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& sharing) {
   SharingOptions& options = sharing.emplace();
-  double height = 1;
-  auto read =
-      ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs",
-                   {{"height", ReadNumber(height, 1, static_cast<double>(GpuTurns::kMostSlots))},
-                    {"slice", ReadDuration(options.slice)},
-                    {"pairs",
-                     [&options](std::string_view file) -> Result<> {
-                       const std::string name(file);
-                       const auto pairs = config::ReadTextFile(name);
-                       if (!pairs) return Fail(pairs.error());
-                       auto speeds = ParsePairSpeeds(*pairs, name);
-                       if (!speeds) return Fail(speeds.error());
-                       options.pairs = *std::move(speeds);
-                       return {};
-                     }},
-                    {"pack", SetFlag(options.packs), true},
-                    {"known-pairs", SetFlag(options.knows_pairs), true}});
+  auto read = ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs",
+                           {{"height", ReadCount(options.height, 1, GpuTurns::kMostSlots)},
+                            {"slice", ReadDuration(options.slice)},
+                            {"pairs",
+                             [&options](std::string_view file) -> Result<> {
+                               const std::string name(file);
+                               const auto pairs = config::ReadTextFile(name);
+                               if (!pairs) return Fail(pairs.error());
+                               auto speeds = ParsePairSpeeds(*pairs, name);
+                               if (!speeds) return Fail(speeds.error());
+                               options.pairs = *std::move(speeds);
+                               return {};
+                             }},
+                            {"pack", SetFlag(options.packs), true},
+                            {"known-pairs", SetFlag(options.knows_pairs), true}});
   if (!read) return read;
-  options.height = static_cast<int64_t>(height);
-  if (std::floor(height) != height)
-    return Fail(ErrorCode::kInvalid, "height: write a whole number of jobs on a GPU");
   if (options.slice < GpuTurns::kLeastSlot || options.slice > GpuTurns::kMostSuspended) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("slice: write {}s to {}s", Seconds(GpuTurns::kLeastSlot).count(),
@@ -254,10 +239,11 @@ constexpr std::array<Feature, 9> kFeatures = {
       [](std::string_view settings, SimulateOptions& options) {
         return ReadElastic(settings, options.elastic);
       }},
-     {"reservations", "after:T,max:N,leastGpus:N,error:S,durations:known",
+     {"reservations", "after:T,max:N,leastGpus:N,error:S,ends:E,durations:known",
       "jobs that have waited for T get nodes and a start; only pods that leave that as it is run "
       "there before. N such jobs at a time, of at least so many GPUs. Remaining times are off by a "
-      "lognormal factor (sigma S) for each job; durations of waiting jobs are unknown otherwise",
+      "lognormal factor (sigma S) for each job, or E is users: their ends, 1 to 14 times later; "
+      "durations of waiting jobs are unknown otherwise",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadReservations(settings, options.reservations);
       }},

@@ -91,9 +91,9 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
   if (features.reservations) {
     const StartFigures starts = FiguresOfStarts(run);
     columns.insert(columns.end() - kMachineColumns,
-                   {{"reservations", fmt::format("{}", starts.predicted)},
-                    {"start_error_p50", Exact(starts.p50)},
-                    {"start_error_p90", Exact(starts.p90)}});
+                   {{"promises", fmt::format("{}", starts.predicted)},
+                    {"promise_error_p50", Exact(starts.p50)},
+                    {"promise_error_p90", Exact(starts.p90)}});
   }
   if (features.failures) {
     for (auto& [name, value] : FailureColumns(run))

@@ -9,6 +9,21 @@
 #include "core/rounding.h"
 
 namespace synergy::cli {
+namespace {
+
+template <class Number>
+std::function<Result<>(std::string_view)> ReadBetween(Number& value, Number least, Number most,
+                                                      std::string_view kind) {
+  return [&value, least, most, kind](std::string_view text) -> Result<> {
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    if (parsed.ec == std::errc() && parsed.ptr == end && value >= least && value <= most) return {};
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is no {} from {} to {}", text, kind, least, most));
+  };
+}
+
+}  // namespace
 
 Result<> ReadSettings(std::string_view text, char separator, std::string_view usage,
                       std::vector<Setting> settings) {
@@ -24,8 +39,7 @@ Result<> ReadSettings(std::string_view text, char separator, std::string_view us
       return Fail(ErrorCode::kInvalid,
                   fmt::format("\"{}\": write {}, or some of these, each once", part, usage));
     }
-    const auto read = known->read(has_value ? part.substr(end + 1) : std::string_view());
-    if (!read)
+    if (auto read = known->read(has_value ? part.substr(end + 1) : std::string_view()); !read)
       return Fail(read.error().code, fmt::format("{}: {}", known->name, read.error().message));
     settings.erase(known);
   }
@@ -42,12 +56,19 @@ std::function<Result<>(std::string_view)> ReadDuration(Duration& value) {
 }
 
 std::function<Result<>(std::string_view)> ReadNumber(double& value, double least, double most) {
-  return [&value, least, most](std::string_view text) -> Result<> {
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec == std::errc() && parsed.ptr == end && value >= least && value <= most) return {};
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is no number from {} to {}", text, least, most));
+  return ReadBetween(value, least, most, "number");
+}
+
+std::function<Result<>(std::string_view)> ReadCount(int64_t& value, int64_t least, int64_t most) {
+  return ReadBetween(value, least, most, "whole number");
+}
+
+std::function<Result<>(std::string_view)> ReadWord(bool& value, std::string_view yes,
+                                                   std::string_view no) {
+  return [&value, yes, no](std::string_view text) -> Result<> {
+    value = text == yes;
+    if (value || text == no) return {};
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write {} or {}", text, yes, no));
   };
 }
 

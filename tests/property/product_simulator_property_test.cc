@@ -161,6 +161,7 @@ TEST(ProductSimulatorProperty, EveryJobEndsWithReservationsAndNoNodeIsOverAlloca
     reservations.settings.least_gpus = Gpus(static_cast<int64_t>(random.Below(4)));
     reservations.error = random.Below(3) == 0 ? 0 : 0.5 * random.Uniform();
     reservations.durations_known = random.Below(2) == 0;
+    reservations.ends_from_users = random.Below(4) == 0;
     const StartingCluster cluster = ClusterOf(3, kServer);
     AllocationObserver observer;
     const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);

@@ -1118,6 +1118,8 @@ class ProductSimulation {
 
   void Finish(size_t index) {
     if (failures_ && InTrace(index)) failures_->Pass(index, present());
+    if (reservations_ && !jobs_[index].pods.empty())
+      reservations_->Finished(jobs_[index].pods.front(), now_);
     EndPods(index, [this, index] {
       const auto first_part = running_.FirstPartDone(index, now_);
       if (first_part && InTrace(index)) run_.jobs[index].first_part = ToSeconds(*first_part);

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -169,15 +170,35 @@ TEST(ProductOptionsTest, ReservationsAreOffUnlessAskedFor) {
   EXPECT_EQ(options.reservations->error, 0.3);
   EXPECT_TRUE(options.reservations->durations_known);
   EXPECT_EQ(options.reservations->seed, 9U);
-  for (const char* wrong : {"reservations=max:0", "reservations=max:1.5", "reservations=error:-1",
-                            "reservations=durations:yes", "reservations=before:10m"}) {
-    arguments.with = {wrong};
-    EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: ")) << wrong;
-  }
+  EXPECT_FALSE(options.reservations->ends_from_users);
+  arguments.with = {"reservations=ends:users"};
+  EXPECT_TRUE(Checked(arguments).reservations->ends_from_users);
+  arguments.with = {"reservations=after:10m,ends:measured"};
+  EXPECT_FALSE(Checked(arguments).reservations->ends_from_users);
   arguments.with = {"reservations=after:10m"};
   arguments.kueue = true;
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: reservations: not with --kueue, or a policy other than fifo");
+}
+
+TEST(ProductOptionsTest, ErrorsOfReservationsNameTheSettingAndTheCure) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"max:0", "max: \"0\" is no whole number from 1 to 1000000"},
+      {"max:1.5", "max: \"1.5\" is no whole number from 1 to 1000000"},
+      {"leastGpus:-1", "leastGpus: \"-1\" is no whole number from 0 to 1000000"},
+      {"after:10", "after: \"10\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d"},
+      {"error:nan", "error: \"nan\" is no number from 0 to 3"},
+      {"durations:yes", "durations: \"yes\": write known or unknown"},
+      {"ends:never", "ends: \"never\": write users or measured"},
+      {"ends:users,error:0.3", "error: leave it out with ends:users, it is of measured ends"},
+      {"before:10m",
+       "\"before:10m\": write after:10m,max:1,leastGpus:8,error:0.3,ends:measured,durations:known, "
+       "or some of these, each once"}};
+  for (const auto& [settings, error] : cases) {
+    SimulateArguments arguments;
+    arguments.with = {"reservations=" + settings};
+    EXPECT_EQ(ProductErrorOf(arguments), "--with: reservations: " + error);
+  }
 }
 
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
@@ -214,8 +235,8 @@ TEST(ProductOptionsTest, SharingIsHeightAndSliceAndHowPairsArePacked) {
 
 TEST(ProductOptionsTest, AWrongSettingOfSharingIsNamedWithItsCure) {
   for (const auto& [wrong, error] : std::vector<std::array<const char*, 2>>{
-           {"height:5", "height: \"5\" is no number from 1 to 4"},
-           {"height:1.5", "height: write a whole number"},
+           {"height:5", "height: \"5\" is no whole number from 1 to 4"},
+           {"height:1.5", "height: \"1.5\" is no whole number"},
            {"slice:20s", "slice: write 30s to 110s"},
            {"slice:soon", "slice: "},
            {"height:2,pack", "pack: add the speeds of pairs, pairs:FILE"},

@@ -14,8 +14,10 @@ namespace synergy {
 namespace {
 
 constexpr Duration kInterval = std::chrono::minutes(1);
-// A tenth of a normal distribution is above.
-constexpr double kTenth = 1.2815515655446004;
+// The part of jobs that end within their intervals.
+constexpr double kConfidence = 0.8;
+// Users ask for up to so many times the duration.
+constexpr double kMostOfUsers = 14;
 
 Duration Times(Duration duration, double factor) {
   // Ten years at most.
@@ -52,7 +54,12 @@ bool LetsMorePass(const std::vector<GpuReservation>& before,
 
 ReservationDriver::ReservationDriver(const SimulatedReservations& options,
                                      const ClusterState& state, RemainingOf remaining)
-    : options_(options), state_(state), remaining_(std::move(remaining)), random_(options.seed) {}
+    : options_(options),
+      state_(state),
+      remaining_(std::move(remaining)),
+      random_(options.seed),
+      users_(~options.seed),
+      times_(kConfidence) {}
 
 double ReservationDriver::DrawFactor() {
   // Box and Muller.
@@ -66,9 +73,11 @@ void ReservationDriver::Wait(const std::string& job, std::span<const Pod> pods, 
                  .pods = {},
                  .gpus = {},
                  .nodes = NodeSetOf(pods.front()),
+                 .workload = pods.front().fungible ? pods.front().fungible->workload : "",
                  .priority = pods.front().priority,
                  .duration = duration,
-                 .factor = DrawFactor()};
+                 .factor = DrawFactor(),
+                 .users_factor = std::pow(kMostOfUsers, users_.Uniform())};
   for (const Pod& pod : pods) {
     state.pods.push_back(pod.uid);
     state.gpus.push_back(pod.requests.main.gpus);
@@ -89,11 +98,16 @@ void ReservationDriver::SetPlaced(const std::string& uid, bool placed) {
   }
 }
 
+void ReservationDriver::Finished(const std::string& uid, Instant now) {
+  times_.Ended(NameOf(uid), now);
+}
+
 void ReservationDriver::ForgetJobOf(const std::string& uid) {
   const auto state = jobs_.find(NameOf(uid));
   if (state == jobs_.end()) return;
   if (!state->second.placed) --waiting_;
   for (const std::string& pod : state->second.pods) job_of_.erase(pod);
+  times_.Forget(state->first);
   jobs_.erase(state);
 }
 
@@ -114,9 +128,19 @@ size_t ReservationDriver::NodeSetOf(const Pod& pod) {
   return node_sets_.size() - 1;
 }
 
-TimeRange ReservationDriver::Around(Instant now, Duration estimate) const {
-  const double spread = std::exp(options_.error * kTenth);
-  return {now + Times(estimate, 1 / spread), now + estimate, now + Times(estimate, spread)};
+std::optional<TimeRange> ReservationDriver::EndOf(const JobState* job, Duration left,
+                                                  Instant now) const {
+  if (job == nullptr) return times_.EndOf("", left, now);
+  if (!options_.ends_from_users) return times_.EndOf(job->workload, Times(left, job->factor), now);
+  const Instant limit = now + left + Times(job->duration, job->users_factor - 1);
+  return TimeRange{now, limit, limit};
+}
+
+void ReservationDriver::NoteEstimates(Instant now) {
+  for (const auto& [name, job] : jobs_) {
+    const auto left = job.placed ? remaining_(job.pods.front()) : std::nullopt;
+    if (left) times_.EstimateMade(name, job.workload, Times(*left, job.factor), now);
+  }
 }
 
 GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now) const {
@@ -142,8 +166,10 @@ GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now)
       RunningGpuJob& made = cluster.running.emplace_back();
       made.name = name;
       std::optional<Duration> left = remaining_(pod->uid);
-      if (!left && options_.durations_known && job != jobs_.end()) left = job->second.duration;
-      if (left) made.ends = Around(now, Times(*left, job == jobs_.end() ? 1 : job->second.factor));
+      const JobState* const known = job == jobs_.end() ? nullptr : &job->second;
+      const bool is_given = options_.durations_known || options_.ends_from_users;
+      if (!left && is_given && known != nullptr) left = known->duration;
+      if (left) made.ends = EndOf(known, *left, now);
     }
   }
   for (const auto& [name, job] : jobs_) {
@@ -162,6 +188,7 @@ bool ReservationDriver::Plan(Instant now) {
   const auto snapshot = state_.Snapshot();
   if (waiting_ == 0 || (snapshot->version() == planned_version_ && now < planned_at_ + kInterval))
     return false;
+  NoteEstimates(now);
   planned_version_ = snapshot->version();
   planned_at_ = now;
   std::vector<GpuReservation> before = std::move(reservations_);
@@ -192,8 +219,9 @@ bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now
       passing.gpus += gpus;
       largest = std::max(largest, gpus);
     }
-    if (options_.durations_known)
-      passing.longest = Around(now, Times(job->second.duration, job->second.factor)).latest - now;
+    const auto ends =
+        options_.durations_known ? EndOf(&job->second, job->second.duration, now) : std::nullopt;
+    if (ends) passing.longest = ends->latest - now;
   }
   Gpus free = node.allocatable.gpus;
   std::vector<HeldGpus> held;

@@ -1,7 +1,8 @@
 #pragma once
 
 // Drives the planning of GPU reservations (engine/reservations) on a simulated cluster. When a job
-// ends is known from its progress, and off by a factor of its own, as estimates are.
+// ends is known from its progress, and off by a factor of its own, as estimates are; or by what its
+// user said, as under Slurm.
 //
 // Threading: one owner.
 
@@ -21,6 +22,7 @@
 #include "core/clock.h"
 #include "core/random.h"
 #include "engine/reservations/gpu_reservations.h"
+#include "engine/reservations/remaining_time.h"
 
 namespace synergy {
 
@@ -30,6 +32,9 @@ struct SimulatedReservations {
   double error = 0;
   // Whether the durations of waiting jobs are known, with the same factor.
   bool durations_known = false;
+  // Ends are the limits that users gave, 1 to 14 times the duration, in place of measured
+  // ones.
+  bool ends_from_users = false;
   uint64_t seed = 1;
 };
 
@@ -46,6 +51,8 @@ class ReservationDriver {
   void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
   // The pod's job has its places, or waits again after that.
   void SetPlaced(const std::string& uid, bool placed);
+  // The pod's job has done its work.
+  void Finished(const std::string& uid, Instant now);
   // The pods of that pod's job are gone.
   void ForgetJobOf(const std::string& uid);
 
@@ -75,15 +82,20 @@ class ReservationDriver {
     std::vector<std::string> pods;  // uids
     std::vector<Gpus> gpus;         // of each
     size_t nodes = 0;               // in node_sets_
+    std::string workload;
     int32_t priority = 0;
     Duration duration{};
     double factor = 1;
+    double users_factor = 1;
     bool placed = false;
   };
 
   const std::string& NameOf(const std::string& uid) const;
   size_t NodeSetOf(const Pod& pod);
-  TimeRange Around(Instant now, Duration estimate) const;
+  // Returns when a running job ends, if that is known. `job`: null if it ran from the start.
+  // `left`: the true remaining time.
+  std::optional<TimeRange> EndOf(const JobState* job, Duration left, Instant now) const;
+  void NoteEstimates(Instant now);
   GpuCluster View(const ClusterSnapshot& snapshot, Instant now) const;
   double DrawFactor();
 
@@ -91,8 +103,10 @@ class ReservationDriver {
   const ClusterState& state_;
   const RemainingOf remaining_;
   Random random_;
+  Random users_;
   std::map<std::string, JobState> jobs_;                 // by name
   std::unordered_map<std::string, std::string> job_of_;  // by uid
+  RemainingTimes times_;
   size_t waiting_ = 0;
   std::vector<std::pair<Pod, std::vector<bool>>> node_sets_;
   std::vector<GpuReservation> reservations_;
