@@ -53,7 +53,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output programs settings process pki control-plane controller agent kueue training-operators machine node v2-image v2-node image simulated components lifecycle status; do
+for part in output disk programs settings process pki control-plane controller agent kueue training-operators machine node v2-image v2-node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done

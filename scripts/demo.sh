@@ -30,6 +30,8 @@ root=$(dirname "$here")
 source "$here/lib/output.sh"
 # shellcheck source=scripts/lib/build.sh
 source "$here/lib/build.sh"
+# shellcheck source=scripts/lib/disk.sh
+source "$here/lib/disk.sh"
 # shellcheck source=scripts/lib/process.sh
 source "$here/lib/process.sh"
 # shellcheck source=scripts/lib/extender.sh

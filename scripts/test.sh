@@ -45,6 +45,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$(dirname "$here")"
 # shellcheck source=scripts/lib/output.sh
 source scripts/lib/output.sh
+# shellcheck source=scripts/lib/disk.sh
+source scripts/lib/disk.sh
 # shellcheck source=scripts/lib/beside.sh
 source scripts/lib/beside.sh
 
@@ -143,7 +145,7 @@ part() {
   local started=$SECONDS name=$1
   say "== $name"
   "${@:2}" || failed+=("$name")
-  say "== $name took $((SECONDS - started)) s; $(df --output=avail --block-size=1M . | tail -n 1 | tr -d ' ') MiB of disk are left"
+  say "== $name took $((SECONDS - started)) s; $(free_mib .) MiB of disk are left"
 }
 
 run_gate() {

@@ -255,9 +255,9 @@ constexpr std::array<Feature, 9> kFeatures = {
       }},
      {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs",
       "jobs share GPUs, for mechanism synergy: the most jobs of a GPU and the length of their "
-      "turns; CSV with model,other,gpu_product,speed,other_speed: how fast they are on one GPU "
-      "together; "
-      "pack: pairs run together where that pays, by measuring; known-pairs: by the file",
+      "turns; a CSV file (model,other,gpu_product,speed,other_speed) of how fast they are on one "
+      "GPU together; pack: pairs run together where that pays, by measuring; known-pairs: by the "
+      "file",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadSharing(settings, options.sharing);
       }}}};
@@ -285,7 +285,7 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
     if (feature.name != name || name.size() == text.size()) continue;
     const auto read = feature.read(text.substr(name.size() + 1), options);
     if (read) return read;
-    return Fail(read.error().code, fmt::format("{}: {}", name, read.error().message));
+    return WrongOption(name, read.error());
   }
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write NAME=SETTINGS, with a name of: {}",
                                                text, fmt::join(names, ", ")));

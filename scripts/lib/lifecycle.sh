@@ -40,14 +40,13 @@ seconds_since() {
   awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }'
 }
 
-# wait_for_disk: waits while the disk of $STATE has no room for a cluster. Builds and other tests may fill it for a while, and a
-# component that cannot write fails later, with an error that does not tell why.
+# wait_for_disk: waits while the disk of $STATE has no room for a cluster. Builds and other tests may fill it for a while. A
+# component that cannot write fails later, and its error does not say why.
 wait_for_disk() {
-  local needed=2048 deadline=$((SECONDS + 600)) free
-  free=$(free_mib)
-  ((free < needed)) || return 0
-  say "the disk of $STATE has $free MiB left, and a cluster needs $needed: waiting for the rest"
-  until free=$(free_mib) && ((free >= needed)); do
+  local needed=2048 deadline=$((SECONDS + 600)) free short=
+  while free=$(free_mib "$STATE") && ((free < needed)); do
+    [[ -n $short ]] || say "the disk of $STATE has $free MiB left, and a cluster needs $needed: waiting for up to 10 minutes"
+    short=1
     ((SECONDS < deadline)) ||
       die "the disk of $STATE has $free MiB left, and a cluster needs $needed: make room, or choose another disk with --state"
     sleep 2

@@ -96,9 +96,6 @@ fail_if_dead() {
   ((dead == 0))
 }
 
-# free_mib: prints what the disk of $STATE has left.
-free_mib() { df --output=avail --block-size=1M "$STATE" | tail -n 1 | tr -d ' '; }
-
 # wait_until SECONDS WHAT COMMAND...: waits until COMMAND succeeds, while every component lives. On
 # a busy machine everything takes long, so the limits are generous: the death of a component is
 # noticed at once.
@@ -108,7 +105,7 @@ wait_until() {
   until "$@" &>/dev/null; do
     mapfile -t started < <(ls "$STATE/pids")
     fail_if_dead "${started[@]}" || exit 1
-    ((SECONDS < deadline)) || die "waited in vain for $what; the disk of $STATE has $(free_mib) MiB left"
+    ((SECONDS < deadline)) || die "waited in vain for $what; the disk of $STATE has $(free_mib "$STATE") MiB left"
     sleep 0.2
   done
 }

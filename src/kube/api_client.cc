@@ -180,7 +180,6 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
                       .server_name = access.tls_server_name,
                       .skip_verify = access.skip_verify};
   http_options.read_timeout = options.request_timeout;
-  http_options.transfer_timeout = options.transfer_timeout;
   http_options.connect_timeout = std::min(http_options.connect_timeout, options.request_timeout);
   http_options.max_idle_connections = kIdleConnections;
   http_options.max_response_bytes = options.largest_answer;

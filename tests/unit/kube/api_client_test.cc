@@ -61,7 +61,9 @@ TEST(ApiClientTest, EveryRequestImpersonatesTheUser) {
   const auto client = Connect(access);
   (void)client->Get("/a");
   (void)client->Post("/b", "{}");
-  for (auto& request : server.requests()) {
+  auto requests = server.requests();
+  ASSERT_EQ(requests.size(), 2U);
+  for (auto& request : requests) {
     EXPECT_EQ(request.headers["impersonate-user"], "jane");
     EXPECT_EQ(request.headers["impersonate-uid"], "u1");
     EXPECT_EQ(request.headers["impersonate-group"], "dev");
