@@ -127,7 +127,7 @@ class RunningDaemon final : public Daemon {
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
     // A program that binds nothing must not hold places either.
-    if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold);
+    if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold, clock_.Now());
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     if (config_.dra_enabled)
       devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});

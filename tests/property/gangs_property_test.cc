@@ -167,7 +167,7 @@ class History {
     binder_.reset();
     allocations_.reset();
     state_ = std::make_unique<ClusterState>();
-    state_->ReserveForReplacements(kReplacementHold);
+    state_->ReserveForReplacements(kReplacementHold, clock_.Now());
     state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
     synergy::testing::ObserveUntil(*state_, 1000);
     state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));

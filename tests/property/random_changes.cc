@@ -384,7 +384,7 @@ ClusterChange DrawChange(Draw& draw) {
     case 28:
       return DrawLimitsChange(draw);
     case 29:
-      return {change::ReserveForReplacements{std::chrono::seconds(draw.Below(60))}};
+      return {change::ReserveForReplacements{std::chrono::seconds(draw.Below(60)), draw.Time()}};
     case 30:
       return {change::SettleReplacement{draw.PodName(), draw.OneIn(2)}};
     case 31:

@@ -107,6 +107,7 @@ struct DropStaleExpectations {
 struct KeepNews {};
 struct ReserveForReplacements {
   Duration hold{};
+  Instant now{};
 };
 struct SettleReplacement {
   std::string uid;

@@ -156,7 +156,7 @@ struct ClusterState::Maker {
   }
   void operator()(const change::Release& call) { state.pods_.Release(call.uids); }
   void operator()(const change::ReserveForReplacements& call) {
-    state.pods_.ReserveForReplacements(call.hold);
+    state.pods_.ReserveForReplacements(call.hold, call.now);
   }
   void operator()(const change::SettleReplacement& call) {
     state.pods_.SettleReplacement(call.uid, call.is_awaited);
@@ -359,8 +359,8 @@ bool ClusterState::Reserve(const std::vector<GangPlace>& places, Instant deadlin
 
 void ClusterState::Release(const std::vector<std::string>& uids) { Make(change::Release{uids}); }
 
-void ClusterState::ReserveForReplacements(Duration hold) {
-  Make(change::ReserveForReplacements{hold});
+void ClusterState::ReserveForReplacements(Duration hold, Instant now) {
+  Make(change::ReserveForReplacements{hold, now});
 }
 
 void ClusterState::SettleReplacement(const std::string& uid, bool is_awaited) {

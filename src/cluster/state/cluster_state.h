@@ -122,10 +122,10 @@ class ClusterState {
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   // Releases the reservations of these members.
   void Release(const std::vector<std::string>& uids);
-  // From now on reserves the place of a GPU pod that is gone for its replacement, for at most
+  // From `now` on reserves the place of a GPU pod that is gone for its replacement, for at most
   // `hold`, if others of its gang run (replacements.h). Reserve() gives it to the replacement.
   // Zero, the default: reserves none.
-  void ReserveForReplacements(Duration hold);
+  void ReserveForReplacements(Duration hold, Instant now);
   // Takes in the API server's answer about a pod that left its place. `is_awaited`: a replacement
   // will come. Otherwise the pod has completed, and its place is released.
   void SettleReplacement(const std::string& uid, bool is_awaited);

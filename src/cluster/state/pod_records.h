@@ -100,7 +100,10 @@ class PodRecords {
   void Extend(const std::string& uid, Instant deadline);
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   void Release(const std::vector<std::string>& uids);
-  void ReserveForReplacements(Duration hold) { replacement_hold_ = hold; }
+  void ReserveForReplacements(Duration hold, Instant now) {
+    replacement_hold_ = hold;
+    now_ = now;
+  }
   void SettleReplacement(const std::string& uid, bool is_awaited);
   std::vector<Reservation> ReplacementsOf(const std::string& gang) const {
     return replacements_.Of(gang);

@@ -511,6 +511,7 @@ void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
 void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
   each("hold", call.hold);
+  each("now", call.now);
 }
 void Members(auto& each, Like<cluster_change::SettleReplacement> auto& call) {
   auto& [uid, is_awaited] = call;

@@ -23,8 +23,7 @@ class ReplacementsTest : public ::testing::Test {
   static constexpr auto kHold = std::chrono::seconds(60);
 
   ReplacementsTest() {
-    state.ReserveForReplacements(kHold);
-    state.DropStaleExpectations(start, {});
+    state.ReserveForReplacements(kHold, start);
     for (const char* node : {"a", "b"})
       state.UpsertNode(MakeNode(node, {Gpus(2), Cores(8), GiB(8)}));
     state.UpsertPod(OnNode(Member("p"), "a"));
@@ -118,6 +117,14 @@ TEST_F(ReplacementsTest, ReplacementBoundElsewhereReleasesThePlace) {
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }
 
+// A program's first look at the time comes a second after its start.
+TEST_F(ReplacementsTest, APlaceThatIsLeftBeforeTheFirstLookIsHeldAsLong) {
+  state.RemovePod("p");
+  state.DropStaleExpectations(start + std::chrono::seconds(1), {});
+  EXPECT_EQ(FreeOn("a"), Gpus(0));
+  EXPECT_EQ(state.Reservations(ReservationKind::kReplacement).size(), 1U);
+}
+
 TEST_F(ReplacementsTest, ItEndsAtItsTime) {
   state.RemovePod("p");
   state.DropStaleExpectations(start + kHold - std::chrono::seconds(1), {});
@@ -201,7 +208,7 @@ TEST_F(ReplacementsTest, ANodeThatGoesTakesItAlong) {
 }
 
 TEST_F(ReplacementsTest, HoldsNoPlaceUnlessConfigured) {
-  state.ReserveForReplacements({});
+  state.ReserveForReplacements({}, start);
   state.RemovePod("p");
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }

@@ -23,7 +23,7 @@ class LostMembersTest : public ExtenderTest {
 
   // A gang of two on node a, which is full, and a free node b.
   LostMembersTest() {
-    state.ReserveForReplacements(kHold);
+    state.ReserveForReplacements(kHold, clock.Now());
     state.DropStaleExpectations(clock.Now(), clock.WallNow());
     AddNode("a");
     AddNode("b");
