@@ -71,6 +71,16 @@ def job_of(workload):
     return workload["metadata"]["ownerReferences"][0]["name"]
 
 
+def gpus_in_use(workload):
+    """Returns the GPUs of the Workload's admission, less those of pods that Kueue counts as done."""
+    done = {each["name"]: each["count"] for each in workload["status"].get("reclaimablePods", [])}
+    gpus = 0
+    for given in workload["status"]["admission"]["podSetAssignments"]:
+        of_all, count = int(given.get("resourceUsage", {}).get(GPU, 0)), given.get("count", 1)
+        gpus += of_all * (count - done.get(given["name"], 0)) // count
+    return gpus
+
+
 class Watcher:
     """Records which jobs have quota of a queue, change by change as the API server has it, so that
     no state in between is missed. The record is complete once the `with` is over, or after
@@ -102,8 +112,7 @@ class Watcher:
                 admitted.pop(uid, None)
             else:
                 self.turns[job] += uid not in admitted
-                admitted[uid] = (job, sum(int(given.get("resourceUsage", {}).get(GPU, 0))
-                                          for given in admission["podSetAssignments"]))
+                admitted[uid] = (job, gpus_in_use(item))
             self.most = max(self.most, sum(gpus for _, gpus in admitted.values()))
             holders = {job for job, _ in admitted.values()}
             if self.holders[-1:] != [holders]:

@@ -40,10 +40,12 @@ class GangPreemptionTest(ClusterTest):
                            priority_class("patient-gang", "Never"))
         cls.addClassCleanup(cls.cluster.delete, "clusterrole,clusterrolebinding", "gang-preemption")
         cls.cluster.create(*RIGHTS)
-        cls.enterClassContext(cls.cluster.controller(gangPreemption="{enabled: true, patience: 2s}"))
 
     def setUp(self):
         super().setUp()
+        # A test that deletes a gang for which pods were evicted leaves a controller that does not
+        # evict for this priority for some minutes.
+        self.enterContext(self.cluster.controller(gangPreemption="{enabled: true, patience: 2s}"))
         self.node, self.other = sorted(n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
                                        if n["status"]["allocatable"].get("nvidia.com/gpu") == str(SIZE))[:2]
         self.addCleanup(self.cluster.delete, "jobs,poddisruptionbudgets", wait=True)

@@ -117,6 +117,8 @@ class GangsTest(OneNodeTest):
         wait_for("a single pod to run", lambda: "single" in self.cluster.bound())
 
     def test_an_extender_killed_while_places_are_held_leaves_one_whole_and_the_other_none(self):
+        # It reminds kube-scheduler of pods that were refused by a view some milliseconds old.
+        self.enterContext(self.cluster.controller())
         chance = random.Random(3)
         in_the_middle = 0
         for number in range(8 if tiers.IS_LONG else 2):
@@ -176,17 +178,19 @@ class GangsTest(OneNodeTest):
         job["spec"]["scheduling"] = {"schedulingPolicy": {"gang": {}}}
         members = [pod(f"plain-{number}", 1, "1", "10G", schedulingGroup={"podGroupName": "plain"}, **on(self.node))
                    for number in range(SIZE)]
-        self.cluster.create(group, *members[:-1], job)
-        # The extender's answer, and the controller's statement about the topology.
+        self.cluster.create(group, *members[:-1])
+        # The extender's answer, and the controller's statement about the topology. Once the Job has
+        # the GPUs, kube-scheduler refuses the group by itself.
         wait_for("the group to wait for its last pod",
                  lambda: f"{SIZE - 1} of {SIZE} members exist" in self.explain("plain-0"))
         self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
         self.assertEqual(self.runs("plain"), [0])
+        self.cluster.create(job)
+        self.assertEqual(self.one_alone(names), "planned")
         self.cluster.create(members[-1],
                             pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
         wait_for("a pod of no group to run", lambda: "lost" in self.cluster.bound())
         self.assertIn("there is no PodGroup default/missing of scheduling.k8s.io/v1beta1", self.explain("lost"))
-        self.assertEqual(self.one_alone(names), "planned")
         labels = [self.cluster.pods()[name]["metadata"]["labels"]
                   for name in self.cluster.pods() if name.startswith("planned-")]
         groups = {each["spec"]["schedulingGroup"]["podGroupName"] for name, each in self.cluster.pods().items()
@@ -261,11 +265,12 @@ class GangsTest(OneNodeTest):
         wait_for("a member to run", lambda: self.cluster.get("pod", "done-2")["status"].get("phase") == "Running")
         self.cluster.patch("pod", "done-2", {"status": {"phase": "Succeeded"}}, "status")
         wait_for("the next pod to run where a member has done its work", lambda: "next" in self.cluster.bound())
-        self.assertEqual(self.extender.metric('synergy_extender_vacant_places_total{outcome="succeeded"}'), 1)
+        wait_for("its end to be counted",
+                 lambda: self.extender.metric('synergy_extender_vacant_places_total{outcome="succeeded"}') == 1)
         self.delete_gang("done")
         self.cluster.create(pod("last", SIZE - 1, "1", "10G", **on(self.node)))
         wait_for("a pod to have all the room", lambda: "last" in self.cluster.bound())
-        self.assertEqual(self.extender.metric("synergy_extender_vacant_places"), 0)
+        wait_for("no place to be vacant", lambda: self.extender.metric("synergy_extender_vacant_places") == 0)
 
 
 class HeldInVainTest(OneNodeTest):

@@ -255,7 +255,8 @@ class PromisedRoomTest(FungibleTest):
         self.assertNotIn("loader", self.cluster.bound(), "the race is over before it was run")
         self.cluster.create(self.VOLUME)
         # The claim has it at once: the volume controller's next look may be 15 s away.
-        wait_for("the volume to be known", lambda: self.cluster.get("pv", "late")["status"].get("phase") == "Available")
+        wait_for("the volume to be known",
+                 lambda: self.cluster.get("pv", "late")["status"].get("phase") in ("Available", "Bound"))
         self.cluster.patch("pvc", "late", {"spec": {"volumeName": "late"}})
         self.assertEqual(wait_for("the loader to be bound", lambda: self.cluster.bound().get("loader")), fungible.NODE)
         items = self.cluster.get("nodes,pods")["items"]
