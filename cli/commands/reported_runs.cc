@@ -123,7 +123,8 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   const auto loaded = LoadCluster(arguments, options);
   if (!loaded) return Fail(loaded.error());
   const PresentCluster* const cluster = *loaded ? &**loaded : nullptr;
-  if (arguments.traces.empty() && arguments.workloads.empty()) return {};  // only --save-cluster
+  if (arguments.traces.empty() && arguments.workloads.empty() && !arguments.history)
+    return {};  // only --save-cluster
   if (cluster != nullptr) {
     const auto fair_share = cluster->FairShare();
     if (!fair_share) return Fail(fair_share.error());

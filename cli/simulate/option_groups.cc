@@ -24,7 +24,8 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       .add_option(
           "--trace", arguments.traces,
           "jobs with durations: CSV with job_id, submit_time, duration_s, gpus; sacct -P; Helios, "
-          "Acme, Alibaba PAI 2020 (jobs,tasks), Philly; or CSV with job_id, model, arrival_s, "
+          "Acme, Alibaba PAI 2020 (jobs,tasks), Philly; kubectl get jobs,workloads,pods -A -o "
+          "json; or CSV with job_id, model, arrival_s, "
           "total_iterations, gpus")
       ->delimiter(',');
   command
@@ -98,6 +99,12 @@ void AddCluster(CLI::App& command, SimulateArguments& arguments) {
       command.add_option("--cluster", arguments.cluster,
                          "start from this file of --save-cluster, or of kubectl get "
                          "nodes,pods,trainingprofiles -A -o json");
+  command
+      .add_option("--since", arguments.since,
+                  "with --from-cluster: start with empty servers; the trace is what the cluster "
+                  "has run for this long, as 7d")
+      ->excludes(file)
+      ->needs(from);
   command.add_option("--save-cluster", arguments.save_cluster,
                      "with --from-cluster: save the state to this file");
   command.add_option("--remaining", arguments.remaining,

@@ -65,11 +65,12 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   if (!arguments.save_cluster.empty() && !arguments.from_cluster) {
     return WrongOption("--save-cluster", "only with --from-cluster");
   }
-  const bool only_saves =
-      !arguments.save_cluster.empty() && arguments.traces.empty() && arguments.workloads.empty();
-  if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
-    return Fail(ErrorCode::kInvalid, "set either --trace or --generate");
-  }
+  const int sources = static_cast<int>(!arguments.traces.empty()) +
+                      static_cast<int>(!arguments.workloads.empty()) +
+                      static_cast<int>(arguments.history.has_value());
+  const bool only_saves = !arguments.save_cluster.empty() && sources == 0;
+  if (sources != 1 && !only_saves)
+    return Fail(ErrorCode::kInvalid, "set one of --trace, --generate and --from-cluster --since");
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
       return WrongOption("--remaining", "only with --from-cluster or --cluster");

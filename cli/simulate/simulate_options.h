@@ -20,6 +20,7 @@
 #include "sim/cluster/simulated_scheduler.h"
 #include "sim/queue/gpu_speeds.h"
 #include "sim/statistics.h"
+#include "sim/traces/recorded_trace.h"
 
 namespace synergy::cli {
 
@@ -29,8 +30,10 @@ struct SimulateArguments {
   std::vector<std::string> workloads;  // --generate
   std::string save;
   bool from_cluster = false;
-  std::string cluster;       // a file
-  std::string save_cluster;  // a file
+  std::string since;                     // with from_cluster: its history of that time
+  std::optional<RecordedTrace> history;  // as read for `since`, in place of traces
+  std::string cluster;                   // a file
+  std::string save_cluster;              // a file
   std::string remaining;
   ClusterArguments access;
   std::string profiles;  // empty: those of the Synergy paper

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/simulate/history/kubernetes_trace.h"
 #include "cli/simulate/philly_trace.h"
 #include "cli/text/amounts.h"
 #include "config/text_file.h"
@@ -120,9 +121,18 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
   return workload;
 }
 
+// An object is a list of Kubernetes; Philly's log is an array.
 Result<TraceWorkload> FromJson(const std::string& name, std::string_view text,
                                const SimulateArguments& arguments, const ModelFacts& facts,
                                Gpus most) {
+  if (text.substr(0, text.find('[')).find('{') != text.npos) {
+    KubernetesTrace trace(arguments.access.gpu_resource);
+    if (const auto added = trace.Add(text); !added)
+      return Fail(added.error().code, name + ": " + added.error().message);
+    const auto recorded = trace.Finish(name, std::nullopt);
+    if (!recorded) return Fail(recorded.error());
+    return FromRecorded(name, *recorded, arguments, facts, most);
+  }
   auto workload = FromPhilly(name, text, arguments, facts, most);
   if (!workload) return Fail(workload.error().code, name + ": " + workload.error().message);
   workload->reading = fmt::format(
@@ -195,6 +205,11 @@ Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& argume
     workloads.push_back(std::move(*workload));
   }
   if (next_jobs < pai_jobs.size()) return NeedsTasks(*pai_jobs[next_jobs]);
+  if (arguments.history) {
+    auto workload = FromRecorded("the cluster", *arguments.history, arguments, facts, most);
+    if (!workload) return Fail(workload.error());
+    workloads.push_back(std::move(*workload));
+  }
   for (const std::string& text : arguments.workloads) {
     const auto made = ParseWorkloadOptions(text);
     if (!made) return Fail(ErrorCode::kInvalid, "--generate: " + made.error().message);

@@ -29,8 +29,9 @@ struct TraceWorkload {
   size_t drawn_models = 0;
 };
 
-// Reads --trace, whatever form each file has, and generates the jobs of --generate. The two tables
-// of Alibaba's PAI trace make one workload. `most`: the largest GPU count of a job.
+// Reads --trace, whatever form each file has, takes the history of --since, and generates the jobs
+// of --generate. The two tables of Alibaba's PAI trace make one workload. `most`: the largest GPU
+// count of a job.
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kForms =
     "write CSV with job_id, submit_time, duration_s, gpus; or export with sacct -P; or take the "
-    "files of Helios, Acme, Alibaba PAI 2020 or Philly as they are";
+    "files of Helios, Acme, Alibaba PAI 2020 or Philly as they are; or save kubectl get "
+    "jobs,workloads,pods -A -o json";
 
 using Names = std::vector<std::string>;
 

@@ -1,0 +1,33 @@
+#pragma once
+
+// The jobs that a cluster has run, as a trace for its own servers: `simulate --from-cluster --since
+// 7d`. Reads with the user's own kubeconfig and rights, and changes nothing.
+//
+// Threading: values; reading makes calls one after the other.
+// Failures: as kube::ApiClient says; kNotFound if no job is left, or no node has GPUs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/simulate/history/kubernetes_trace.h"
+#include "core/resources.h"
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "sim/traces/recorded_trace.h"
+#include "wire/objects/objects.h"
+
+namespace synergy::cli {
+
+struct ClusterHistory {
+  RecordedTrace trace;
+  // The cluster's GPUs as servers of its most frequent shape.
+  ResourceVector server;
+  int64_t servers = 0;
+  std::vector<std::string> notes;
+};
+
+Result<ClusterHistory> ReadHistory(kube::ApiClient& client, const wire::ObjectReader& reader,
+                                   const KubernetesTrace::Period& period);
+
+}  // namespace synergy::cli

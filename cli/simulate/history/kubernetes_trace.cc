@@ -1,0 +1,242 @@
+#include "cli/simulate/history/kubernetes_trace.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/exact_quantity.h"
+#include "sim/traces/time_text.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr std::string_view kModelLabel = "synergy.io/profile";
+
+// Owners whose parts run at the same time. The parts of others, as of a CronJob, are jobs each.
+constexpr auto kWholes = std::to_array<std::string_view>(
+    {"AppWrapper", "JAXJob", "Job", "JobSet", "LeaderWorkerSet", "MPIJob", "PaddleJob", "Pod",
+     "PyTorchJob", "RayCluster", "RayJob", "StatefulSet", "TFJob", "TrainJob", "XGBoostJob"});
+constexpr auto kServices = std::to_array<std::string_view>({"DaemonSet", "Node", "ReplicaSet"});
+
+bool Contains(const auto& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Returns the owner that controls the object; missing if it has none.
+json::Value ControllerOf(json::Value item) {
+  json::Value found;
+  item["metadata"]["ownerReferences"].ForEachElement([&found](json::Value owner) {
+    if (owner["controller"].truth()) found = owner;
+  });
+  return found;
+}
+
+// Returns the time since which the condition is True; missing if it is not.
+json::Value SinceWhen(json::Value item, std::string_view type) {
+  json::Value found;
+  item["status"]["conditions"].ForEachElement([&](json::Value condition) {
+    if (condition["type"].text() == type && condition["status"].text() == "True")
+      found = condition["lastTransitionTime"];
+  });
+  return found;
+}
+
+int64_t CountOf(json::Value number, int64_t otherwise) {
+  constexpr int64_t kMost = 1'000'000;
+  const auto count = ParseExactQuantity(number.text());
+  return count ? std::clamp(count->exact.ToUnits(), int64_t{0}, kMost) : otherwise;
+}
+
+// Returns the most GPUs at one moment. A part begins where another ends.
+template <class Parts>
+int64_t MostAtOnce(const Parts& parts) {
+  std::vector<std::pair<Seconds, int64_t>> changes;
+  for (const auto& part : parts) {
+    changes.emplace_back(*part.started, part.gpus);
+    changes.emplace_back(*part.ended, -part.gpus);
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t most = 0;
+  int64_t now = 0;
+  for (const auto& [time, gpus] : changes) most = std::max(most, now += gpus);
+  return most;
+}
+
+}  // namespace
+
+Result<std::string> KubernetesTrace::Add(std::string_view text) {
+  const Result<json::Document> document = json::Document::Parse(text);
+  if (!document) return Fail(document.error());
+  const json::Value list = document->root();
+  if (!list["items"].IsArray()) {
+    return Fail(ErrorCode::kInvalid,
+                "no list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
+  }
+  // The objects of "JobList" have no kind of their own.
+  std::string_view kind = list["kind"].text();
+  if (kind.ends_with("List")) kind.remove_suffix(4);
+  list["items"].ForEachElement([&](json::Value item) {
+    const std::string_view own = item["kind"].text();
+    AddObject(own.empty() ? kind : own, item);
+  });
+  return std::string(list["metadata"]["continue"].text());
+}
+
+void KubernetesTrace::AddObject(std::string_view kind, json::Value item) {
+  const std::string uid(item["metadata"]["uid"].text());
+  if (uid.empty()) return;
+  if (kind == "Pod" && Contains(kServices, ControllerOf(item)["kind"].text())) {
+    ++services_;
+    return;
+  }
+  Link(kind, uid, item);
+  Object object;
+  if (kind == "Workload") {
+    object = ReadWorkload(item);
+  } else if (kind == "Job") {
+    object = ReadJob(item);
+  } else if (kind == "Pod") {
+    object = ReadPod(item);
+  } else {
+    return;  // a JobSet or RayJob only links its parts
+  }
+  object.submitted = TimeOf(item["metadata"]["creationTimestamp"]);
+  const std::string_view model = item["metadata"]["labels"][kModelLabel].text();
+  if (!model.empty()) object.model = model;
+  objects_[uid] = std::move(object);
+}
+
+void KubernetesTrace::Link(std::string_view kind, const std::string& uid, json::Value item) {
+  const json::Value controller = ControllerOf(item);
+  if (kind == "Workload" ? !controller.missing() : Contains(kWholes, controller["kind"].text())) {
+    owners_.emplace(uid, controller["uid"].text());
+  } else if (kind == "Workload") {
+    // Kueue's group of pods: each of them is an owner, and none the controller.
+    item["metadata"]["ownerReferences"].ForEachElement(
+        [&](json::Value pod) { owners_.emplace(pod["uid"].text(), uid); });
+  }
+}
+
+KubernetesTrace::Object KubernetesTrace::ReadWorkload(json::Value item) {
+  Object object{.source = Source::kWorkload};
+  item["spec"]["podSets"].ForEachElement([&](json::Value set) {
+    const json::Value pod = set["template"];
+    object.gpus += CountOf(set["count"], 1) * GpusOf(pod["spec"]);
+    const std::string_view model = pod["metadata"]["labels"][kModelLabel].text();
+    if (!model.empty()) object.model = model;
+  });
+  object.started = TimeOf(SinceWhen(item, "Admitted"));
+  object.ended = TimeOf(SinceWhen(item, "Finished"));
+  return object;
+}
+
+KubernetesTrace::Object KubernetesTrace::ReadJob(json::Value item) {
+  const json::Value spec = item["spec"];
+  const json::Value pod = spec["template"];
+  const int64_t parallelism = CountOf(spec["parallelism"], 1);
+  Object object{.source = Source::kJob};
+  object.model = pod["metadata"]["labels"][kModelLabel].text();
+  object.gpus =
+      std::min(parallelism, CountOf(spec["completions"], parallelism)) * GpusOf(pod["spec"]);
+  object.started = TimeOf(item["status"]["startTime"]);
+  object.ended = TimeOf(item["status"]["completionTime"]);
+  if (!object.ended) object.ended = TimeOf(SinceWhen(item, "Failed"));
+  return object;
+}
+
+KubernetesTrace::Object KubernetesTrace::ReadPod(json::Value item) {
+  const json::Value status = item["status"];
+  Object object{.source = Source::kPod};
+  object.gpus = GpusOf(item["spec"]);
+  if (!item["spec"]["nodeName"].text().empty()) object.started = TimeOf(status["startTime"]);
+  const bool is_over = status["phase"].text() == "Succeeded" || status["phase"].text() == "Failed";
+  if (!is_over) return object;
+  status["containerStatuses"].ForEachElement([&](json::Value container) {
+    const auto end = TimeOf(container["state"]["terminated"]["finishedAt"]);
+    if (end) object.ended = std::max(object.ended.value_or(*end), *end);
+  });
+  // An evicted pod may have no statuses of containers.
+  if (!object.ended) object.ended = object.started;
+  return object;
+}
+
+int64_t KubernetesTrace::GpusOf(json::Value pod_spec) const {
+  int64_t gpus = 0;
+  pod_spec["containers"].ForEachElement([&](json::Value container) {
+    const json::Value resources = container["resources"];
+    gpus += CountOf(resources["limits"][gpu_resource_],
+                    CountOf(resources["requests"][gpu_resource_], 0));
+  });
+  return gpus;
+}
+
+std::optional<Seconds> KubernetesTrace::TimeOf(json::Value text) {
+  if (!text.IsString()) return std::nullopt;
+  const auto time = ReadTimeText(text.text());
+  if (time) latest_ = std::max(latest_, *time);
+  return time;
+}
+
+std::string KubernetesTrace::WholeOf(const std::string& uid) const {
+  // Owner references may form a ring.
+  constexpr int kMostLevels = 8;
+  std::string whole = uid;
+  for (int level = 0; level < kMostLevels; ++level) {
+    const auto found = owners_.find(whole);
+    if (found == owners_.end()) break;
+    whole = found->second.first;
+  }
+  return whole;
+}
+
+// The parts are of one source.
+RecordedRow KubernetesTrace::RowOf(const std::vector<Object>& parts, Seconds end) {
+  RecordedRow row;
+  int64_t requested = 0;
+  bool runs = false;
+  std::vector<Object> ran;
+  for (Object part : parts) {
+    requested += part.gpus;
+    if (part.submitted)
+      row.submitted = std::min(row.submitted.value_or(*part.submitted), *part.submitted);
+    if (!part.model.empty()) row.model = part.model;
+    if (!part.started || part.gpus == 0) continue;
+    runs |= !part.ended;
+    if (!part.ended) part.ended = std::max(end, *part.started);
+    row.started = std::min(row.started.value_or(*part.started), *part.started);
+    row.ended = std::max(row.ended.value_or(*part.ended), *part.ended);
+    ran.push_back(std::move(part));
+  }
+  row.gpus = static_cast<double>(ran.empty() ? requested : MostAtOnce(ran));
+  if (runs) {
+    row.state = RecordedRow::State::kRunning;
+    row.duration = *row.ended - *row.started;
+  } else if (ran.empty() && requested > 0) {
+    row.state = RecordedRow::State::kPending;
+  }
+  return row;
+}
+
+Result<RecordedTrace> KubernetesTrace::Finish(std::string_view name,
+                                              std::optional<Period> period) const {
+  std::map<std::string, std::vector<Object>> wholes;
+  for (const auto& [uid, object] : objects_) wholes[WholeOf(uid)].push_back(object);
+  TraceBuilder builder;
+  for (size_t pods = 0; pods < services_; ++pods) builder.LeaveOut("pods of services");
+  for (auto& [uid, parts] : wholes) {
+    const Source best =
+        std::min_element(parts.begin(), parts.end(), [](const Object& a, const Object& b) {
+          return a.source < b.source;
+        })->source;
+    std::erase_if(parts, [best](const Object& part) { return part.source != best; });
+    RecordedRow row = RowOf(parts, period ? period->end : latest_);
+    if (period && row.ended && *row.ended < period->end - period->length) {
+      builder.LeaveOut("that ended earlier");
+    } else {
+      row.id = uid;
+      builder.Add(std::move(row), true);
+    }
+  }
+  return builder.Finish("Kubernetes' Jobs, Workloads and pods", name);
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,230 @@
+#include "cli/simulate/history/kubernetes_trace.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/traces/time_text.h"
+
+namespace synergy::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// An object of a list. Times are minutes after ten o'clock.
+struct Object {
+  std::string kind;
+  std::string uid;
+  std::string owner_kind = {};
+  std::string owner = {};
+  int created = 0;
+  std::string spec = "{}";
+  std::string status = "{}";
+  std::string labels = "{}";
+};
+
+std::string At(int minutes) {
+  return fmt::format("2026-05-01T{:02}:{:02}:00Z", 10 + minutes / 60, minutes % 60);
+}
+
+std::string Json(const Object& object) {
+  const std::string owners =
+      object.owner.empty()
+          ? "[]"
+          : fmt::format(R"([{{"kind":"{}","name":"o","uid":"{}","controller":true}}])",
+                        object.owner_kind, object.owner);
+  return fmt::format(
+      R"({{"kind":"{}","metadata":{{"namespace":"team","name":"{}","uid":"{}","labels":{},
+      "creationTimestamp":"{}","ownerReferences":{}}},"spec":{},"status":{}}})",
+      object.kind, object.uid, object.uid, object.labels, At(object.created), owners, object.spec,
+      object.status);
+}
+
+std::string PodSpec(int gpus) {
+  return fmt::format(
+      R"({{"nodeName":"n","containers":[{{"resources":{{"limits":{{"nvidia.com/gpu":"{}"}}}}}},
+      {{"resources":{{}}}}]}})",
+      gpus);
+}
+
+Object Job(const std::string& uid, int pods, int gpus, int start, int end) {
+  return {
+      .kind = "Job",
+      .uid = uid,
+      .spec = fmt::format(R"({{"parallelism":{},"completions":{},"template":{{"spec":{}}}}})", pods,
+                          pods, PodSpec(gpus)),
+      .status = fmt::format(R"({{"startTime":"{}","completionTime":"{}"}})", At(start), At(end))};
+}
+
+Object Workload(const std::string& uid, int pods, int gpus, int start, int end) {
+  return {.kind = "Workload",
+          .uid = uid,
+          .spec = fmt::format(R"({{"podSets":[{{"count":{},"template":{{"spec":{}}}}}]}})", pods,
+                              PodSpec(gpus)),
+          .status = fmt::format(
+              R"({{"conditions":[
+              {{"type":"Admitted","status":"True","lastTransitionTime":"{}"}},
+              {{"type":"Finished","status":"True","lastTransitionTime":"{}"}}]}})",
+              At(start), At(end))};
+}
+
+Object RunPod(const std::string& uid, int gpus, int start, int end) {
+  return {.kind = "Pod",
+          .uid = uid,
+          .spec = PodSpec(gpus),
+          .status = fmt::format(
+              R"({{"phase":"Failed","startTime":"{}","containerStatuses":[
+              {{"state":{{"terminated":{{"finishedAt":"{}"}}}}}}]}})",
+              At(start), At(end))};
+}
+
+Object Of(const std::string& kind, const std::string& owner, Object object) {
+  object.owner_kind = kind;
+  object.owner = owner;
+  return object;
+}
+
+std::string List(const std::vector<Object>& objects) {
+  std::vector<std::string> items;
+  items.reserve(objects.size());
+  for (const Object& object : objects) items.push_back(Json(object));
+  return fmt::format(R"({{"kind":"List","items":[{}]}})", fmt::join(items, ","));
+}
+
+// Returns "submitted+duration x GPUs" of each job, in minutes.
+std::vector<std::string> Read(const std::vector<Object>& objects,
+                              std::optional<KubernetesTrace::Period> period = {}) {
+  KubernetesTrace trace("nvidia.com/gpu");
+  const auto added = trace.Add(List(objects));
+  if (!added) return {added.error().message};
+  const auto read = trace.Finish("file", period);
+  if (!read) return {read.error().message};
+  std::vector<std::string> jobs;
+  for (const RecordedJob& job : read->jobs) {
+    jobs.push_back(fmt::format("{}+{} x {}{}", job.submitted.count() / 60,
+                               job.duration.count() / 60, job.gpus.count(),
+                               job.model.empty() ? "" : " " + job.model));
+  }
+  return jobs;
+}
+
+using Jobs = std::vector<std::string>;
+
+TEST(KubernetesTraceTest, AJobHasTheGpusOfThePodsThatRunAtOnce) {
+  EXPECT_EQ(Read({Job("a", 4, 2, 5, 65)}), Jobs{"0+60 x 8"});
+  Object sweep = Job("sweep", 2, 1, 0, 30);
+  sweep.spec =
+      fmt::format(R"({{"parallelism":2,"completions":10,"template":{{"spec":{}}}}})", PodSpec(1));
+  EXPECT_EQ(Read({sweep}), Jobs{"0+30 x 2"});
+}
+
+TEST(KubernetesTraceTest, AWorkloadAJobAndPodsAreOneJob) {
+  EXPECT_EQ(Read({Of("Job", "a", Workload("w", 2, 4, 10, 70)), Job("a", 2, 4, 11, 69),
+                  Of("Job", "a", RunPod("p", 4, 12, 60))}),
+            Jobs{"0+60 x 8"});
+  // Kueue's Workload belongs to the TrainJob, whose JobSet made the Jobs.
+  EXPECT_EQ(Read({Of("TrainJob", "t", Workload("w", 2, 4, 10, 70)),
+                  Of("TrainJob", "t", {.kind = "JobSet", .uid = "s"}),
+                  Of("JobSet", "s", Job("j1", 1, 4, 12, 60)),
+                  Of("JobSet", "s", Job("j2", 1, 4, 12, 60))}),
+            Jobs{"0+60 x 8"});
+}
+
+TEST(KubernetesTraceTest, TheJobsOfAJobSetRunAtOnceAndThoseOfACronJobAreJobsEach) {
+  EXPECT_EQ(
+      Read({Of("JobSet", "s", Job("j1", 1, 4, 0, 60)), Of("JobSet", "s", Job("j2", 2, 4, 10, 50))}),
+      Jobs{"0+60 x 12"});
+  EXPECT_EQ(Read({Of("CronJob", "c", Job("j1", 1, 4, 0, 60)),
+                  Of("CronJob", "c", Job("j2", 1, 4, 60, 90))}),
+            (Jobs{"0+60 x 4", "0+30 x 4"}));
+}
+
+TEST(KubernetesTraceTest, PodsThatFollowEachOtherAreOneAfterTheOther) {
+  EXPECT_EQ(Read({Of("RayCluster", "r", RunPod("p1", 4, 0, 30)),
+                  Of("RayCluster", "r", RunPod("p2", 4, 30, 60)),
+                  Of("RayCluster", "r", RunPod("p3", 1, 0, 60))}),
+            Jobs{"0+60 x 5"});
+}
+
+TEST(KubernetesTraceTest, AGroupOfPodsHasItsWorkload) {
+  Object group = Workload("w", 2, 4, 10, 70);
+  KubernetesTrace trace("nvidia.com/gpu");
+  std::string text = List({group, RunPod("p1", 4, 11, 60), RunPod("p2", 4, 11, 60)});
+  const std::string none = R"("ownerReferences":[])";
+  text.replace(text.find(none), none.size(),
+               R"("ownerReferences":[{"kind":"Pod","uid":"p1"},{"kind":"Pod","uid":"p2"}])");
+  ASSERT_TRUE(trace.Add(text));
+  const auto read = trace.Finish("file", {});
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->jobs.size(), 1U);
+  EXPECT_EQ(read->jobs.front().gpus, Gpus(8));
+}
+
+TEST(KubernetesTraceTest, ARunningJobRunsUntilTheLatestTime) {
+  Object running = Job("a", 1, 1, 0, 0);
+  running.status = fmt::format(R"({{"startTime":"{}"}})", At(0));
+  Object later = Job("b", 1, 1, 30, 90);
+  later.created = 30;
+  EXPECT_EQ(Read({running, later}), (Jobs{"0+90 x 1", "30+60 x 1"}));
+}
+
+TEST(KubernetesTraceTest, JobsThatEndedBeforeAPeriodAreLeftOut) {
+  const auto ten = ReadTimeText(At(0));
+  ASSERT_TRUE(ten);
+  const KubernetesTrace::Period hour{*ten + std::chrono::minutes(120), std::chrono::minutes(60)};
+  EXPECT_EQ(Read({Job("a", 1, 1, 0, 59), Job("b", 1, 2, 0, 61)}, hour), Jobs{"0+61 x 2"});
+}
+
+TEST(KubernetesTraceTest, ServicesAndWhatNeverRanAreLeftOutAndCounted) {
+  Object waiting = Job("waits", 1, 1, 0, 0);
+  waiting.status = "{}";
+  KubernetesTrace trace("nvidia.com/gpu");
+  ASSERT_TRUE(trace.Add(List({Of("ReplicaSet", "d", RunPod("p", 1, 0, 60)), waiting,
+                              Job("cpu", 1, 0, 0, 60), Job("a", 1, 1, 0, 60)})));
+  const auto read = trace.Finish("file", {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->jobs.size(), 1U);
+  EXPECT_THAT(read->Describe(), HasSubstr("1 pods of services"));
+  EXPECT_THAT(read->Describe(), HasSubstr("1 pending"));
+  EXPECT_THAT(read->Describe(), HasSubstr("1 without GPUs"));
+}
+
+TEST(KubernetesTraceTest, TheModelIsTheLabelsOfTheProfile) {
+  Object job = Job("a", 1, 1, 0, 60);
+  job.labels = R"({"synergy.io/profile":"resnet18"})";
+  EXPECT_EQ(Read({job}), Jobs{"0+60 x 1 resnet18"});
+}
+
+TEST(KubernetesTraceTest, PagesOfOneKindHaveNoKindsOfTheirOwn) {
+  std::string text = List({Job("a", 1, 1, 0, 60)});
+  text.replace(text.find("\"List\""), 6, "\"JobList\"");
+  const std::string own = R"("kind":"Job",)";
+  text.erase(text.find(own), own.size());
+  text.insert(1, R"("metadata":{"continue":"more"},)");
+  KubernetesTrace trace("nvidia.com/gpu");
+  EXPECT_EQ(trace.Add(text).value_or("error"), "more");
+  const auto read = trace.Finish("file", {});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->jobs.size(), 1U);
+}
+
+TEST(KubernetesTraceTest, OddInputIsAnErrorOrLeftOut) {
+  KubernetesTrace trace("nvidia.com/gpu");
+  EXPECT_THAT(trace.Add("{}").error().message, HasSubstr("kubectl get jobs,workloads,pods"));
+  EXPECT_FALSE(trace.Add("{"));
+  EXPECT_EQ(trace.Finish("file", {}).error().code, ErrorCode::kNotFound);
+  // Owners in a ring.
+  EXPECT_EQ(Read({Of("Job", "b", Job("a", 1, 1, 0, 60)), Of("Job", "a", Job("b", 1, 1, 0, 60))}),
+            (Jobs{"0+60 x 1", "0+60 x 1"}));
+  Object backwards = Job("c", 1, 1, 60, 0);
+  EXPECT_THAT(Read({backwards}).front(), HasSubstr("1 with a duration of 0 or less"));
+}
+
+}  // namespace
+}  // namespace synergy::cli
