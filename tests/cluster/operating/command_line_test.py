@@ -115,6 +115,19 @@ class CommandLineTest(FungibleTest):
         self.assertEqual(missing.returncode, 1)
         self.assertIn("there is no profile nobody in namespace default", missing.stderr)
 
+    def test_a_simulation_of_what_the_cluster_has_run(self):
+        self.run_two()
+        done = self.synergy("simulate", "--from-cluster", "--since", "1h", "--output", "json", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the cluster: read as Kubernetes' Jobs, Workloads and pods: 2 jobs", done.stderr)
+        self.assertIn("2 still running, counted with the time so far", done.stderr)
+        # In a file nothing says how long they have run until now, perhaps less than a second.
+        file = self.cluster.folder / "history.json"
+        file.write_text(self.cluster.kubectl("get", "jobs,pods", "-A", "-o", "json"), encoding="utf-8")
+        self.addCleanup(file.unlink)
+        done = self.synergy("simulate", "--plan", "--trace", str(file), "--servers", "2", "--output", "json")
+        self.assertIn("Kubernetes' Jobs, Workloads and pods", done.stderr)
+
     def test_the_page_follows_the_cluster(self):
         page = self.enterContext(contextlib.closing(Page(self.cluster.environment)))
         nodes = {item["metadata"]["name"]
