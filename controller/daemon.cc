@@ -144,7 +144,8 @@ class RunningDaemon final : public Daemon {
     // The watches first: all other parts check whether they are complete or ready.
     cluster_.Start(tuner_.nodes(), tuner_.pods(), progress_.agents());
     opened_.metrics->controller.SetGauges([this] { return ReadGauges(); });
-    AddProbes();
+    const daemon::Probes probes = MakeProbes();
+    daemon::AddProbes(*opened_.http_server, probes);
     profiles_.Start();
     admission_.Start();
     tuner_.Start();
@@ -158,6 +159,9 @@ class RunningDaemon final : public Daemon {
     // answer reviews.
     if (const Result<> started = opened_.webhook_server->Start(); !started) return started;
     if (const Result<> started = progress_.Serve(); !started) return started;
+    auto probe_server = daemon::ServeProbes(config_.probe_socket, probes, log_);
+    if (!probe_server) return Fail(probe_server.error());
+    probe_server_ = *std::move(probe_server);
     return opened_.http_server->Start();
   }
 
@@ -171,6 +175,7 @@ class RunningDaemon final : public Daemon {
     cluster_.ShutDown();
     opened_.webhook_server->Stop(config_.shutdown_grace);
     opened_.http_server->Stop(config_.shutdown_grace);
+    probe_server_.reset();
     progress_.Stop();
     // Then the threads that write, while the watches that they depend on still run. They check the
     // election before each write; it ends after them, with `leadership_`, declared above.
@@ -187,13 +192,13 @@ class RunningDaemon final : public Daemon {
   }
 
  private:
-  void AddProbes() {
+  daemon::Probes MakeProbes() {
     daemon::Probes probes;
     probes.not_ready = [this] { return cluster_.NotReadyReason(); };
     probes.metrics = [this] { return RenderMetrics(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*opened_.clients.any, clock_, log_);
-    daemon::AddProbes(*opened_.http_server, std::move(probes));
+    return probes;
   }
 
   std::string RenderMetrics() {
@@ -236,6 +241,7 @@ class RunningDaemon final : public Daemon {
   PreemptionUnit preemption_;
   FailuresUnit failures_;
   LeaderLoop reporting_failures_;
+  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
   bool stopped_ = false;
 };
 

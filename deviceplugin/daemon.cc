@@ -114,7 +114,10 @@ class RunningDaemon final : public Daemon {
     probes.metrics = [this] { return metrics_.Render(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
-    daemon::AddProbes(*server_, std::move(probes));
+    daemon::AddProbes(*server_, probes);
+    auto probe_server = daemon::ServeProbes(config_.probe_socket, probes, log_);
+    if (!probe_server) return Fail(probe_server.error());
+    probe_server_ = *std::move(probe_server);
     if (client_) {
       events_ = kube::EventRecorder::Start(*client_, clock_, log_, "synergy-device-plugin",
                                            config_.node_name);
@@ -162,6 +165,7 @@ class RunningDaemon final : public Daemon {
     }
     monitor_.Stop();
     server_->Stop(kShutdownGrace);
+    probe_server_.reset();
     publisher_.reset();
     events_.reset();
     const std::lock_guard lock(mutex_);
@@ -295,6 +299,7 @@ class RunningDaemon final : public Daemon {
   metrics::DeviceMetrics metrics_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
   kubelet::PodResources pod_resources_;
 
   mutable std::mutex mutex_;

@@ -53,6 +53,7 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.Add("--listen", config.listen,
            "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
   line.AddMetricsAuthorization(config.metrics_authorization);
+  line.AddProbeSocket(config.probe_socket);
   line.Add("--gpu-busy-file", config.gpu_busy_file,
            "Tell the node agent there how long GPUs are busy (default: it is not told)");
   line.AddWithVariable(

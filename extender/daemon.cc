@@ -154,8 +154,9 @@ class RunningDaemon final : public Daemon {
       return gauges;
     });
     AddRoutes();
-    AddProbes(*server_);
-    if (http_server_) AddProbes(*http_server_);
+    const daemon::Probes probes = MakeProbes();
+    daemon::AddProbes(*server_, probes);
+    if (http_server_) daemon::AddProbes(*http_server_, probes);
     settling_ = std::jthread([this](const std::stop_token& stop) {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) {
         binder_.SettleExpired();
@@ -167,6 +168,9 @@ class RunningDaemon final : public Daemon {
     if (http_server_) {
       if (const Result<> started = http_server_->Start(); !started) return started;
     }
+    auto probe_server = daemon::ServeProbes(config_.probe_socket, probes, log_);
+    if (!probe_server) return Fail(probe_server.error());
+    probe_server_ = *std::move(probe_server);
     return server_->Start();
   }
 
@@ -179,6 +183,7 @@ class RunningDaemon final : public Daemon {
     extender_.gangs().Stop();
     server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    probe_server_.reset();
     settling_.request_stop();
     if (settling_.joinable()) settling_.join();
     watches_.Stop();
@@ -209,13 +214,13 @@ class RunningDaemon final : public Daemon {
     });
   }
 
-  void AddProbes(http::Server& server) {
+  daemon::Probes MakeProbes() {
     daemon::Probes probes;
     probes.not_ready = [this] { return health_->NotReadyReason(); };
     probes.metrics = [this] { return metrics_.Render(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
-    daemon::AddProbes(server, std::move(probes));
+    return probes;
   }
 
   template <class Answer>
@@ -231,7 +236,8 @@ class RunningDaemon final : public Daemon {
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> http_server_;  // none without httpListen
+  std::unique_ptr<http::Server> http_server_;   // none without httpListen
+  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
   const wire::ObjectReader reader_;
   std::unique_ptr<kube::PodApi> pod_api_;
   metrics::ExtenderMetrics metrics_;

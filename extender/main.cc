@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   line.Add("--http-listen", config.http_listen,
            "host:port of /healthz, /readyz and /metrics beside the verbs (default: none)");
   line.AddMetricsAuthorization(config.metrics_authorization);
+  line.AddProbeSocket(config.probe_socket);
   line.AddTls(config.tls_certificate_file, config.tls_key_file);
   line.Add("--gpu-resource", config.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
 

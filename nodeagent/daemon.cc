@@ -147,7 +147,10 @@ class RunningDaemon final : public Daemon {
     probes.metrics = [this] { return metrics_.Render(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
-    daemon::AddProbes(*server_, std::move(probes));
+    daemon::AddProbes(*server_, probes);
+    auto probe_server = daemon::ServeProbes(config_.probe_socket, probes, log_);
+    if (!probe_server) return Fail(probe_server.error());
+    probe_server_ = *std::move(probe_server);
     shrinking_ = std::jthread([this](const std::stop_token& stop) {
       while (shrinker_.AwaitWork(stop)) {
         shrinker_.Step(stop);
@@ -211,6 +214,7 @@ class RunningDaemon final : public Daemon {
     }
     progress_server_.reset();
     server_->Stop(config_.shutdown_grace);
+    probe_server_.reset();
     pods_.reset();
   }
 
@@ -274,6 +278,7 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> probe_server_;       // none without --probe-socket
   std::unique_ptr<ProgressServer> progress_server_;  // none without progressListen
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;

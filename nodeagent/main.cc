@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   line.Add("--listen", config.listen,
            "host:port to serve on; port 0 takes a free one (default 0.0.0.0:9411)");
   line.AddMetricsAuthorization(config.metrics_authorization);
+  line.AddProbeSocket(config.probe_socket);
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
                        "The node whose pods are looked after");
 

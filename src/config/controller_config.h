@@ -32,6 +32,7 @@ struct ControllerConfig {
   std::string http_listen = "127.0.0.1:8889";
   // Requires for /metrics a token of an authorized account (docs/security.md), over TLS.
   bool metrics_authorization = false;
+  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   std::string gpu_resource = "nvidia.com/gpu";
   // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
   // Must equal the other program's.

@@ -50,6 +50,7 @@ struct DevicePluginConfig {
   // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
   // TLS. Needs node_name, without which there is no API server to check tokens with.
   bool metrics_authorization = false;
+  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   // File that reports to the node agent how long GPUs were busy; empty: none.
   std::string gpu_busy_file;
   std::string node_name;  // empty: nothing is written to the Node

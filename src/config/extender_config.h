@@ -29,6 +29,7 @@ struct ExtenderConfig {
   // Requires for /metrics a token of an authorized account (docs/security.md), on http_listen over
   // TLS.
   bool metrics_authorization = false;
+  std::string probe_socket;          // by flag only; empty: none (daemon/probes.h)
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";

@@ -22,6 +22,7 @@ struct NodeAgentConfig {
   // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
   // TLS.
   bool metrics_authorization = false;
+  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   // Address that serves the progress of the node's pods over TLS; empty: not served. It uses the
   // certificate below, and answers only the client of that name, with a certificate of that
   // authority.

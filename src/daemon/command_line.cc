@@ -15,6 +15,7 @@ CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_
   Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
   AddSwitch("--check-health", check_health_,
             "Check that the program that runs with these flags is alive, and exit: 0 alive, 1 not");
+  AddSwitch("--check-ready", check_ready_, "The same, for ready");
   app_.footer(fmt::format("Flags override the configuration file. Example:\n  {} {}", usage.program,
                           usage.example));
 }
@@ -38,6 +39,13 @@ void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
   CLI::Option* key = app_.add_option("--tls-private-key-file", key_file, "Its key (PEM)");
   certificate->needs(key);
   key->needs(certificate);
+}
+
+void CommandLine::AddProbeSocket(std::string& out) {
+  Add("--probe-socket", out,
+      "Also answer --check-health and --check-ready on an abstract Unix socket of this name, which "
+      "no flood from the network reaches (default: none)");
+  probe_socket_ = &out;
 }
 
 void CommandLine::AddMetricsAuthorization(bool& out) {
@@ -66,9 +74,12 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv,
     return app_.exit(error) == 0 ? EXIT_SUCCESS : kUsageError;
   }
   if (const Result<> read = Reread(); !read) return Refuse(read.error());
-  if (!check_health_) return std::nullopt;
+  if (!check_health_ && !check_ready_) return std::nullopt;
+  const std::string path = check_ready_ ? "/readyz" : "/healthz";
   const HealthAddress address = health();
-  const Result<> healthy = CheckHealth(address.listen, address.tls);
+  const Result<> healthy = probe_socket_ != nullptr && !probe_socket_->empty()
+                               ? CheckProbes(*probe_socket_, path)
+                               : CheckHealth(address.listen, address.tls, path);
   return healthy ? EXIT_SUCCESS : Refuse(healthy.error(), EXIT_FAILURE);
 }
 

@@ -2,7 +2,7 @@
 
 // The command line of a long-running program: a configuration file, flags that override it, and the
 // flags that every such program has (--config, --log-level, --log-format, --check-health,
-// --version). Based on CLI11.
+// --check-ready, --version). Based on CLI11.
 //
 // Threading: the main thread.
 // Failures: usage errors are reported on standard error.
@@ -22,7 +22,7 @@ namespace synergy::daemon {
 
 constexpr int kUsageError = 2;
 
-// The address at which the program answers GET /healthz.
+// The address at which the program answers GET /healthz and /readyz.
 struct HealthAddress {
   std::string listen;  // as in the configuration
   bool tls = false;
@@ -77,6 +77,8 @@ class CommandLine {
   void AddSwitch(const std::string& name, bool& out, const std::string& help);
   // --tls-cert-file and --tls-private-key-file, which require each other.
   void AddTls(std::string& certificate_file, std::string& key_file);
+  // --probe-socket.
+  void AddProbeSocket(std::string& out);
   // --metrics-authorization.
   void AddMetricsAuthorization(bool& out);
   // --kubeconfig and --context, for FindCluster().
@@ -102,7 +104,9 @@ class CommandLine {
   std::string config_file_;
   std::string kubeconfig_;
   std::string context_;
+  const std::string* probe_socket_ = nullptr;  // as AddProbeSocket() was given
   bool check_health_ = false;
+  bool check_ready_ = false;
   int argc_ = 0;
   const char* const* argv_ = nullptr;
   std::function<Result<>(const std::string& file)> load_;

@@ -6,6 +6,7 @@
 
 #include "config/listen_address.h"
 #include "http/client.h"
+#include "http/local_client.h"
 
 namespace synergy::daemon {
 namespace {
@@ -17,17 +18,28 @@ std::string HostOf(const config::ListenAddress& address) {
   return address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
 }
 
-}  // namespace
-
-void AddProbes(http::Server& server, Probes probes) {
-  server.Handle("GET", "/healthz", [dead = std::move(probes.dead)](const http::Request&) {
+void AddHealth(http::Server& server, const Probes& probes) {
+  server.Handle("GET", "/healthz", [dead = probes.dead](const http::Request&) {
     const std::string reason = dead();
     return reason.empty() ? Text(200, "ok\n") : Text(503, reason + "\n");
   });
-  server.Handle("GET", "/readyz", [not_ready = std::move(probes.not_ready)](const http::Request&) {
+  server.Handle("GET", "/readyz", [not_ready = probes.not_ready](const http::Request&) {
     const std::string reason = not_ready();
     return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
   });
+}
+
+Result<> CheckAnswer(const Result<http::ClientResponse>& answer, const std::string& path) {
+  if (!answer) return Fail(answer.error());
+  if (answer->status == 200) return {};
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("{} answers {}: {}", path, answer->status, answer->body));
+}
+
+}  // namespace
+
+void AddProbes(http::Server& server, Probes probes) {
+  AddHealth(server, probes);
   server.Handle("GET", "/metrics",
                 [metrics = std::move(probes.metrics),
                  refuse = std::move(probes.refuse_metrics)](const http::Request& request) {
@@ -54,7 +66,24 @@ Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log) {
   return options;
 }
 
-Result<> CheckHealth(const std::string& listen, bool tls) {
+Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& unix_socket,
+                                                  const Probes& probes, Logger& log) {
+  if (unix_socket.empty()) return nullptr;
+  http::ServerOptions options;
+  options.unix_socket = unix_socket;
+  options.max_connections = 16;
+  options.max_body_bytes = 1024;
+  options.on_problem = [&log](std::string_view problem) {
+    log.Warn("server of probes", {{"problem", problem}});
+  };
+  auto server = http::Server::Create(std::move(options));
+  if (!server) return Fail(server.error());
+  AddHealth(**server, probes);
+  if (const Result<> started = (*server)->Start(); !started) return Fail(started.error());
+  return server;
+}
+
+Result<> CheckHealth(const std::string& listen, bool tls, const std::string& path) {
   const auto address = config::ParseListenAddress(listen);
   if (!address) return Fail(address.error());
   http::ClientOptions options;
@@ -63,13 +92,11 @@ Result<> CheckHealth(const std::string& listen, bool tls) {
   options.tls.skip_verify = true;
   auto client = http::Client::Create(std::move(options));
   if (!client) return Fail(client.error());
-  const auto answer = (*client)->Send({.path = "/healthz"});
-  if (!answer) return Fail(answer.error());
-  if (answer->status != 200) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("/healthz answers {}: {}", answer->status, answer->body));
-  }
-  return {};
+  return CheckAnswer((*client)->Send({.path = path}), path);
+}
+
+Result<> CheckProbes(const std::string& unix_socket, const std::string& path) {
+  return CheckAnswer(http::GetLocally(unix_socket, path), path);
 }
 
 }  // namespace synergy::daemon

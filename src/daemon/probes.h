@@ -5,6 +5,7 @@
 // Threading: any. The functions in Probes are called from the server's threads.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -26,16 +27,24 @@ struct Probes {
 // Serves GET /healthz, /readyz and /metrics.
 void AddProbes(http::Server& server, Probes probes);
 
+// Serves GET /healthz and /readyz on an abstract Unix socket of this name, in threads of its own:
+// no flood of other connections delays them. Null if the name is empty.
+Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& unix_socket,
+                                                  const Probes& probes, Logger& log);
+
 http::Response Text(int status, std::string body);
 
 // Returns the options of a server on `listen`, "host:port", that reports problems to `log`, which
 // outlives it. kInvalid: `listen` is malformed.
 Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log);
 
-// The programs' own health check, for users who run them without Kubernetes' probes (Docker's
-// HEALTHCHECK): requests /healthz from the program that listens on `listen` on this machine; with
-// `tls`, accepts any certificate.
+// The programs' own health check: requests `path`, /healthz or /readyz.
 // Failures: kUnavailable, with the answer if there is one.
-Result<> CheckHealth(const std::string& listen, bool tls);
+//
+// CheckHealth asks the program that listens on `listen` on this machine (Docker's HEALTHCHECK);
+// with `tls`, accepts any certificate. CheckProbes asks that of ServeProbes() (Kubernetes' exec
+// probes).
+Result<> CheckHealth(const std::string& listen, bool tls, const std::string& path = "/healthz");
+Result<> CheckProbes(const std::string& unix_socket, const std::string& path);
 
 }  // namespace synergy::daemon

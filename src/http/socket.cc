@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -13,6 +15,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "core/check.h"
@@ -66,6 +70,27 @@ bool BindAndListen(int fd, const addrinfo& address) {
   return ::bind(fd, address.ai_addr, address.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0;
 }
 
+// The address of an abstract Unix socket.
+struct LocalAddress {
+  sockaddr_un address{};
+  socklen_t size = 0;
+
+  static Result<LocalAddress> Of(const std::string& name) {
+    LocalAddress local;
+    local.address.sun_family = AF_UNIX;
+    // A leading zero makes the name an abstract one.
+    if (name.size() + 1 > sizeof(local.address.sun_path)) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("the name of the Unix socket @{} is longer than {} bytes", name,
+                              sizeof(local.address.sun_path) - 1));
+    }
+    std::copy(name.begin(), name.end(), local.address.sun_path + 1);
+    local.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    return local;
+  }
+  const sockaddr* Get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
 }  // namespace
 
 Fd::~Fd() {
@@ -115,6 +140,35 @@ Result<Fd> Listen(const std::string& host, uint16_t port) {
               fmt::format("cannot listen on {}:{}: {}", host, port, ErrnoText(error)));
 }
 
+Result<Fd> ListenLocally(const std::string& name) {
+  const auto address = LocalAddress::Of(name);
+  if (!address) return Fail(address.error());
+  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.valid() && ::bind(fd.get(), address->Get(), address->size) == 0 &&
+      ::listen(fd.get(), kBacklog) == 0) {
+    return fd;
+  }
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("cannot listen on the Unix socket @{}: {}", name, ErrnoText(errno)));
+}
+
+Result<Fd> ConnectLocally(const std::string& name, milliseconds timeout) {
+  const auto address = LocalAddress::Of(name);
+  if (!address) return Fail(address.error());
+  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(timeout);
+  const timeval wait{.tv_sec = seconds.count(),
+                     .tv_usec = std::chrono::microseconds(timeout - seconds).count()};
+  // SO_SNDTIMEO limits connect(), too.
+  if (fd.valid() && ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) == 0 &&
+      ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0 &&
+      ::connect(fd.get(), address->Get(), address->size) == 0) {
+    return fd;
+  }
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("cannot connect to the Unix socket @{}: {}", name, ErrnoText(errno)));
+}
+
 uint16_t LocalPort(const Fd& socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
@@ -129,6 +183,7 @@ std::string PeerAddress(const Fd& socket) {
   socklen_t size = sizeof(address);
   char text[NI_MAXHOST];
   if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      address.ss_family == AF_UNIX ||
       ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, text, sizeof(text), nullptr,
                     0, NI_NUMERICHOST) != 0) {
     return {};

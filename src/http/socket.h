@@ -3,7 +3,8 @@
 // Sockets and related descriptors. Private to this folder.
 //
 // Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread. All
-// descriptors are non-blocking and closed on exec; only WaitFor() waits.
+// descriptors but that of ConnectLocally() are non-blocking, and all are closed on exec; only
+// WaitFor() waits.
 
 #include <chrono>
 #include <cstdint>
@@ -73,8 +74,12 @@ Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake
 
 // Returns a listening socket. An empty host means all addresses.
 Result<Fd> Listen(const std::string& host, uint16_t port);
+// Abstract Unix sockets, which are reached within this process's network namespace. The connection
+// is blocking; `timeout` limits the wait for it and each of its reads and writes.
+Result<Fd> ListenLocally(const std::string& name);
+Result<Fd> ConnectLocally(const std::string& name, std::chrono::milliseconds timeout);
 uint16_t LocalPort(const Fd& socket);
-// The address of the other end, without its port; empty if there is none.
+// The address of the other end, without its port; empty if there is none, as with Unix sockets.
 std::string PeerAddress(const Fd& socket);
 // Whether an address from PeerAddress() belongs to this machine only.
 bool IsLoopback(const std::string& address);

@@ -2,6 +2,7 @@
 refuses."""
 
 import base64
+import itertools
 import json
 import os
 import pathlib
@@ -1097,6 +1098,22 @@ class CertificateTest(unittest.TestCase):
         self.assertEqual(len(sources({})), 4)
         self.assertEqual(sources({"networkPolicy": {"metricsFrom": []}}), [None] * 4)
 
+    def test_probes_ask_each_program_on_a_socket_that_no_flood_reaches(self):
+        probed = 0
+        for pod in [item["spec"]["template"]["spec"] for item in helm.template(PLUGIN)
+                    if item["kind"] in ("Deployment", "DaemonSet")]:
+            for container in [*pod.get("initContainers", []), *pod["containers"]]:
+                socket = next((text for flag, text in itertools.pairwise(container.get("args", []))
+                               if flag == "--probe-socket"), None)
+                for kind, probe in container.items():
+                    if socket and kind.endswith("Probe"):
+                        what = "health" if kind == "livenessProbe" else "ready"
+                        self.assertEqual(probe["exec"]["command"],
+                                         [socket, "--probe-socket", socket, f"--check-{what}"])
+                        probed += 1
+        # Extender and controller have a startup probe, too.
+        self.assertEqual(probed, 10)
+
     def test_metrics_are_for_accounts_that_may_get_them_where_that_is_wanted(self):
         programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml",
                     "device-plugin": "config.yaml"}
@@ -1110,10 +1127,6 @@ class CertificateTest(unittest.TestCase):
                     workload = next(item for item in objects if item["kind"] in ("Deployment", "DaemonSet")
                                     and item["metadata"]["name"] == f"synergy-{program}")
                     pod = workload["spec"]["template"]["spec"]
-                    probes = [given["httpGet"] for container in [*pod.get("initContainers", []), *pod["containers"]]
-                              for key, given in container.items()
-                              if key.endswith("Probe") and given["httpGet"]["port"] == "http"]
-                    self.assertEqual({probe.get("scheme", "HTTP") for probe in probes}, {"HTTPS" if wanted else "HTTP"})
                     role = find(objects, "ClusterRole", f"synergy-{program.replace('scheduler', 'extender')}")
                     granted = {resource for rule in role["rules"] for resource in rule["resources"]}
                     self.assertEqual("subjectaccessreviews" in granted, wanted)

@@ -130,9 +130,10 @@ name: {{ include "synergy.component" . }}
 {{- printf "system:serviceaccount:%s:%s" (index . 0).Release.Namespace (include "synergy.serviceAccountName" .) -}}
 {{- end -}}
 
-{{/* Of probes, behind their port: metrics and probes have a port in common. */}}
-{{- define "synergy.probeScheme" -}}
-{{- if .Values.metrics.authorization }}, scheme: HTTPS{{ end }}
+{{/* Asks a program for its health or readiness on its Unix socket, which no flood from the network reaches:
+(list "synergy-extender" "ready") */}}
+{{- define "synergy.probe" -}}
+exec: {command: [{{ index . 0 }}, --probe-socket, {{ index . 0 }}, --check-{{ index . 1 }}]}
 {{- end -}}
 
 {{/* Rules of a role: what a program asks the API server about those who ask for its metrics. */}}

@@ -95,20 +95,21 @@ subjects:
 - name: extender
   image: {{ include "synergy.image" (list . .Values.extender) }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
-  args: {{ concat (list "--config" "/etc/synergy/extender.yaml") .Values.extender.extraArgs | toJson }}
+  args: {{ concat (list "--config" "/etc/synergy/extender.yaml" "--probe-socket" "synergy-extender") .Values.extender.extraArgs | toJson }}
   {{- include "synergy.environment" (list .Values.extender 2) }}
   ports:
   - {name: http, containerPort: 8889}
   startupProbe:
-    httpGet: {path: /readyz, port: http{{ include "synergy.probeScheme" . }}}
+    {{ include "synergy.probe" (list "synergy-extender" "ready") }}
     periodSeconds: 1
     # A first list of 150,000 pods from a busy API server takes its time.
     failureThreshold: 600
+    timeoutSeconds: 5
   livenessProbe:
-    httpGet: {path: /healthz, port: http{{ include "synergy.probeScheme" . }}}
+    {{ include "synergy.probe" (list "synergy-extender" "health") }}
     timeoutSeconds: 5
   readinessProbe:
-    httpGet: {path: /readyz, port: http{{ include "synergy.probeScheme" . }}}
+    {{ include "synergy.probe" (list "synergy-extender" "ready") }}
     periodSeconds: 5
     timeoutSeconds: 5
   resources:

@@ -53,10 +53,11 @@ class RealServer final : public Server {
   }
 
   Result<> Start() override {
-    Result<Fd> socket = Listen(options_.host, options_.port);
+    Result<Fd> socket = options_.unix_socket.empty() ? Listen(options_.host, options_.port)
+                                                     : ListenLocally(options_.unix_socket);
     if (!socket) return Fail(socket.error());
     socket_ = std::move(*socket);
-    port_ = LocalPort(socket_);
+    if (options_.unix_socket.empty()) port_ = LocalPort(socket_);
     accepting_ = std::thread([this] { AcceptLoop(); });
     return {};
   }

@@ -53,7 +53,10 @@ inline constexpr size_t kSmallBody = size_t{64} << 10;
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  uint16_t port = 0;             // 0: any free one
+  uint16_t port = 0;  // 0: any free one
+  // In place of an address: the name of an abstract Unix socket, which only processes in the same
+  // network namespace reach.
+  std::string unix_socket;
   std::string certificate_file;  // both or neither: TLS; read again when they change on disk
   std::string key_file;
   // If there are no files: serve TLS with a certificate that the server generates, which no client
@@ -102,7 +105,7 @@ class Server {
 
   virtual void Handle(std::string method, std::string path, Handler handler) = 0;
   virtual Result<> Start() = 0;
-  // The bound port, after Start().
+  // The bound port, after Start(); 0 for a Unix socket.
   virtual uint16_t port() const = 0;
   // Connections without a thread. From any thread.
   virtual size_t waiting_connections() const = 0;

@@ -100,5 +100,13 @@ TEST_F(CommandLineTest, ChecksTheHealthOfTheProgramWithTheSameFlags) {
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("synergy-test: "));
 }
 
+TEST_F(CommandLineTest, ChecksTheProgramOnItsProbeSocket) {
+  std::string socket;
+  line.AddProbeSocket(socket);
+  CaptureStderr();
+  EXPECT_EQ(Parse({"--probe-socket", "synergy-test-nobody", "--check-ready"}), 1);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("the Unix socket @synergy-test-nobody"));
+}
+
 }  // namespace
 }  // namespace synergy::daemon

@@ -1,9 +1,15 @@
 
 #include "daemon/probes.h"
 
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
@@ -58,6 +64,66 @@ TEST_F(CheckHealthTest, ReportsTheMessageOfAnUnhealthyProgram) {
 TEST_F(CheckHealthTest, FailsIfNothingListens) {
   EXPECT_FALSE(CheckHealth("127.0.0.1:1", false));
   EXPECT_FALSE(CheckHealth("nowhere", false));
+}
+
+class ServeProbesTest : public CheckHealthTest {
+ protected:
+  // Another run of this test has another name.
+  const std::string name = fmt::format("synergy-test-{}", ::getpid());
+  std::string not_ready = "nothing is listed yet";
+  const Probes probes{.not_ready = [this] { return not_ready; }, .metrics = nullptr};
+};
+
+TEST_F(ServeProbesTest, AnswersForHealthAndReadinessOnAUnixSocket) {
+  const auto server = ServeProbes(name, probes, log);
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_TRUE(CheckProbes(name, "/healthz"));
+  const Result<> unready = CheckProbes(name, "/readyz");
+  ASSERT_FALSE(unready);
+  EXPECT_THAT(unready.error().message, HasSubstr("503: not ready: nothing is listed yet"));
+  not_ready = "";
+  EXPECT_TRUE(CheckProbes(name, "/readyz"));
+  EXPECT_FALSE(CheckProbes(name, "/metrics"));
+}
+
+TEST_F(ServeProbesTest, AnswersWhileTheProgramsPortIsFull) {
+  http::ServerOptions options = *ListenOn("127.0.0.1:0", log);
+  options.exempt_loopback = false;
+  options.max_connections = 1;
+  options.max_waiting = 0;
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  std::promise<void> taken;
+  auto server = *http::Server::Create(std::move(options));
+  server->Handle("GET", "/slow", [&](const http::Request&) {
+    taken.set_value();
+    ended.wait();
+    return Text(200, "");
+  });
+  AddProbes(*server, probes);
+  ASSERT_TRUE(server->Start());
+  const auto probe_server = ServeProbes(name, probes, log);
+  ASSERT_TRUE(probe_server);
+  const std::string listen = fmt::format("127.0.0.1:{}", server->port());
+  std::thread slow([&] { EXPECT_TRUE(CheckHealth(listen, false, "/slow")); });
+  taken.get_future().wait();
+  EXPECT_FALSE(CheckHealth(listen, false));
+  EXPECT_TRUE(CheckProbes(name, "/healthz"));
+  end.set_value();
+  slow.join();
+}
+
+TEST_F(ServeProbesTest, ErrorsNameTheSocket) {
+  const auto server = ServeProbes(name, probes, log);
+  ASSERT_TRUE(server);
+  const auto second = ServeProbes(name, probes, log);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("@" + name));
+  EXPECT_THAT(ServeProbes(std::string(200, 'a'), probes, log).error().message,
+              HasSubstr("is longer than 107 bytes"));
+  EXPECT_THAT(CheckProbes("synergy-test-nobody", "/healthz").error().message,
+              HasSubstr("cannot connect to the Unix socket @synergy-test-nobody"));
+  EXPECT_EQ(*ServeProbes("", probes, log), nullptr);
 }
 
 }  // namespace
