@@ -10,7 +10,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh profiling [--rounds N] [--ways WAY,...] [--seconds N] [--kinds [NAME,...]] [--json FILE]
-       scripts/bench.sh objective | round | rounds | simulate [--json FILE]
+       scripts/bench.sh objective | round | rounds | reservations | simulate [--json FILE]
        scripts/bench.sh replay [--part decisions|queues|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
@@ -67,6 +67,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
   rounds      CPU time of deciding who has a turn in a queue where 10,000 wait and 2000 run; seconds
+  reservations    CPU time of planning GPU reservations on 5000 nodes where 40,000 pods run and 1000 jobs wait; seconds
   simulate    CPU time and memory of whole simulations; a minute
   replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
               long (scripts/setup.sh installs what it needs); about an hour
@@ -311,7 +312,7 @@ build_rounds() {
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
 }
 
-# run_rounds objective|round|rounds|simulate OPTIONS...
+# run_rounds objective|round|rounds|reservations|simulate OPTIONS...
 run_rounds() {
   local what=$1 arguments=()
   shift
@@ -384,7 +385,7 @@ run_pulls() {
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
-  objective | round | rounds | simulate) run_rounds "$@" ;;
+  objective | round | rounds | reservations | simulate) run_rounds "$@" ;;
   extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns | optimus | types) "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;

@@ -1,5 +1,5 @@
 // Measures the cost and the benefit of rounds and simulations: scripts/bench.sh objective | round |
-// rounds | simulate | guard.
+// rounds | reservations | simulate | guard.
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,7 @@
 #include "bench/rounds/guard.h"
 #include "bench/rounds/objective.h"
 #include "bench/rounds/queue.h"
+#include "bench/rounds/reservations.h"
 #include "bench/rounds/results.h"
 #include "cli/simulate/model_facts_file.h"
 #include "cli/simulate/workloads.h"
@@ -311,7 +312,7 @@ int main(int argc, char** argv) {
   std::string json;
   app.add_option("what", what)
       ->required()
-      ->check(CLI::IsMember({"objective", "round", "rounds", "simulate", "guard"}));
+      ->check(CLI::IsMember({"objective", "round", "rounds", "reservations", "simulate", "guard"}));
   app.add_option("--data", data, "tests/data/synergy/reference")->required();
   app.add_option("--json", json);
   synergy::bench::GuardOptions guard;
@@ -334,6 +335,11 @@ int main(int argc, char** argv) {
   if (what == "rounds") {
     synergy::bench::Results results;
     synergy::bench::BenchQueue(results);
+    return results.Report(json);
+  }
+  if (what == "reservations") {
+    synergy::bench::Results results;
+    synergy::bench::BenchReservations(results);
     return results.Report(json);
   }
   if (what == "guard") {
