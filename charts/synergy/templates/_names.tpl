@@ -130,8 +130,8 @@ name: {{ include "synergy.component" . }}
 {{- printf "system:serviceaccount:%s:%s" (index . 0).Release.Namespace (include "synergy.serviceAccountName" .) -}}
 {{- end -}}
 
-{{/* Asks a program for its health or readiness on its Unix socket, which no flood from the network reaches:
-(list "synergy-extender" "ready") */}}
+{{/* Asks a program for its health or readiness on its Unix socket, which no flood from the network reaches. A process starts
+for that, so probes of health leave a busy node a minute: (list "synergy-extender" "ready") */}}
 {{- define "synergy.probe" -}}
 exec: {command: [{{ index . 0 }}, --probe-socket, {{ index . 0 }}, --check-{{ index . 1 }}]}
 {{- end -}}

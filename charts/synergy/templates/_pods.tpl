@@ -107,7 +107,8 @@ subjects:
     timeoutSeconds: 5
   livenessProbe:
     {{ include "synergy.probe" (list "synergy-extender" "health") }}
-    timeoutSeconds: 5
+    timeoutSeconds: 10
+    failureThreshold: 6
   readinessProbe:
     {{ include "synergy.probe" (list "synergy-extender" "ready") }}
     periodSeconds: 5
