@@ -22,12 +22,10 @@ constexpr std::array kTypePolicies = {
                    "equal shares of each job's total over all types in turn",
                    {.program = "max_min_fairness"},
                    {.program = "max_min_fairness_perf"}},
-    TypePolicyName{
-        "gavel-water-filling",
-        "shares as in las, with the remainder that the worst-off jobs cannot use shared in the "
-        "same way",
-        {.program = "max_min_fairness_water_filling"},
-        {.program = "max_min_fairness_water_filling_perf"}},
+    TypePolicyName{"gavel-water-filling",
+                   "shares as in las; what the worst-off jobs cannot use is shared in the same way",
+                   {.program = "max_min_fairness_water_filling"},
+                   {.program = "max_min_fairness_water_filling_perf"}},
     TypePolicyName{"gavel-ftf",
                    "least worst finish time relative to that on an equal part of the cluster",
                    {.program = "finish_time_fairness"},
