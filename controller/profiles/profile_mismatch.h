@@ -32,7 +32,7 @@ class ProfileMismatch {
 
   // Discards all verdicts: every profile is kUnknown again.
   void StartOver();
-  // Takes in progress reported for a pod of that node. Ignores pods whose profile is measured or
+  // Processes progress reported for a pod of that node. Ignores pods whose profile is measured or
   // missing.
   void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
                const KnownProgress& progress, Moment at);

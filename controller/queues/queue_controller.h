@@ -41,11 +41,11 @@ class QueueController {
                   kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
                   metrics::RoundMetrics& metrics);
 
-  // Begins again from the notes. To be called on becoming the leader.
+  // Begins again from the notes. Call it on becoming the leader.
   void StartOver();
-  // Decides and writes. To be called every second on the leader, while all objects are current.
+  // Decides and writes. Call it every second on the leader, while all objects are current.
   void Step(const std::stop_token& stop);
-  // Answers admission checks. To be called every second on all replicas, while all objects are
+  // Answers admission checks. Call it every second on all replicas, while all objects are
   // current. `decided_here`: Step() has just decided. `decided`: when any replica last decided.
   void AnswerChecks(bool decided_here, Instant decided, const std::stop_token& stop);
 

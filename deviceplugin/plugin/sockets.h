@@ -2,7 +2,7 @@
 
 // Sockets in the kubelet's folder of device plugins.
 //
-// Threading: any.
+// Threading: from any thread.
 
 #include <cstdint>
 #include <optional>

@@ -176,7 +176,7 @@ bool CacheKeeper::Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount,
 
 void CacheKeeper::Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
                          const Error& error) {
-  // A container that ends is no failure.
+  // A container that ends is not a failure.
   if (error.code == ErrorCode::kNotFound && reason != "no_cgroup") return;
   metrics_.CountError(reason);
   if (error.message == kept.last_failure) return;

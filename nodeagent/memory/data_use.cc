@@ -68,7 +68,7 @@ std::optional<ReadTotals> GroupReads::Sum(const std::string& folder) const {
   bool any = false;
   for (const int64_t process : *processes) {
     const Result<std::string> text = ReadCgroupFile(fmt::format("{}/{}/io", proc_folder_, process));
-    // A process that has ended meanwhile is no failure.
+    // A process that has ended meanwhile is not a failure.
     if (!text && text.error().code == ErrorCode::kDenied) return std::nullopt;
     const auto reads = text ? ParseProcessReads(*text) : std::nullopt;
     if (!reads) continue;

@@ -99,7 +99,8 @@ class Value {
   // A member of an object; missing if there is none or this is no object.
   Value operator[](std::string_view key) const;
 
-  // Calls visit(key, value) or visit(value) for each; does nothing if this is no object or array.
+  // Calls visit(key, value) or visit(value) for each; does nothing if this is not an object or
+  // array.
   template <class Visit>
   void ForEachMember(Visit visit) const;
   template <class Visit>

@@ -39,7 +39,7 @@ class DeviceCatalog {
   // The API server allows as many pods to use a claim at the same time.
   static constexpr size_t kMostUsers = 256;
 
-  // To be called once, before the others. Without it, nothing counts as a GPU.
+  // Call it once, before the others. Without it, nothing counts as a GPU.
   void SetRules(DeviceRules rules) { rules_ = std::move(rules); }
 
   // Reports of the watches. Replace takes the complete list.
@@ -97,7 +97,7 @@ class DeviceCatalog {
   void Use(const std::string& unit, const Place& user);
   void StopUsing(const std::string& unit, const Place& user);
   void Remove(const std::string& claim);
-  // To be called around a change of the pool's slices.
+  // Call it around a change of the pool's slices.
   void UnlistNodes(const std::string& pool);
   void ListNodes(const std::string& pool);
   void MarkUsers(const std::string& claim);

@@ -117,7 +117,7 @@ class Gangs {
   // Records that this number of members has Succeeded. That holds for a few seconds, and while
   // places are held. Returns whether the gang is whole with them.
   bool NoteSucceeded(const Pod& pod, size_t members);
-  // Does the periodic work. To be called about once a second.
+  // Does the periodic work. Call it about once a second.
   void Look();
   // Ends all waiting binds, and fails those that come later.
   void Stop();

@@ -16,7 +16,7 @@
 
 namespace synergy {
 
-// Takes in the looser identities of a pod of the workload. The first that are known stay.
+// Records the looser identities of a pod of the workload. The first that are known stay.
 void NoteIdentities(Measurement& measurement, const LooserIdentities& alike);
 
 // Takes over the points of a workload alike if the measured ones agree with them. Does nothing once
@@ -25,7 +25,7 @@ void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measur
 
 // Returns whether the workload may be probed now. If so, those alike wait for it from now on.
 bool TakesLead(ProfilerPass& pass, const MeasurementKey& key, const Measurement& measurement);
-// To be called when the measurement ends: others need not wait for it any longer.
+// Call it when the measurement ends: others need not wait for it any longer.
 void GiveUpLead(ProfilerMemory& memory, const MeasurementKey& key, const Measurement& measurement);
 
 }  // namespace synergy

@@ -31,7 +31,7 @@ namespace synergy {
 
 // The settings of one GPU product.
 struct ReservationSettings {
-  Duration after = std::chrono::minutes(10);  // a job without its GPUs for so long gets one
+  Duration after = std::chrono::minutes(10);  // a job without its GPUs for this long gets one
   size_t most = 1;                            // reservations at a time
   Gpus least_gpus;                            // jobs with fewer get none
   // A reservation goes to other nodes only if that saves at least this part of the remaining wait,

@@ -48,7 +48,7 @@ struct MemoryStudy {
   double bandwidth = 0;
 };
 
-// Takes in a report. If the pod's counters have restarted, the study restarts too.
+// Processes a report. If the pod's counters have restarted, the study restarts too.
 void Note(MemoryStudy& study, const PodProgress& progress);
 
 // Returns nullopt if too little is known.

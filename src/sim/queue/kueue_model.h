@@ -107,8 +107,8 @@ class KueueModel {
   // The job is done, also if it never started. The workload leaves once its quota is free.
   void Finish(const std::string& name, Moment at);
 
-  // Does what is due, and returns what is to be done with pods. To be called at wake(), and after
-  // any of the other calls if they made it due.
+  // Does what is due, and returns what is to be done with pods. Call it at wake(), and after any of
+  // the other calls if they made it due.
   std::vector<KueueAction> Run(Moment at);
   // When Run() is due; Instant::max() if nothing is.
   Instant wake() const;

@@ -13,7 +13,7 @@
 //                              them
 //   RayCluster (ray.io)        the workers of a group: replicas x numOfHosts; where Ray's
 //                              autoscaler adds more, minReplicas x numOfHosts, those of the lowest
-//                              indices. The head is no member
+//                              indices. The head is not a member
 //   LeaderWorkerSet            a group: its leader and workers, those that have GPUs; none if the
 //                              workers are created only once the leader is ready
 //   PodGroup                   spec.minMember (scheduling.x-k8s.io, of scheduler-plugins)
