@@ -183,7 +183,7 @@ std::string KubernetesTrace::WholeOf(const std::string& uid) const {
   for (int level = 0; level < kMostLevels; ++level) {
     const auto found = owners_.find(whole);
     if (found == owners_.end()) break;
-    whole = found->second.first;
+    whole = found->second;
   }
   return whole;
 }
