@@ -37,7 +37,7 @@ class ProfileMismatch {
   void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
                const KnownProgress& progress, Moment at);
 
-  // Returns kUnknown also if the verdict is about another generation.
+  // Also returns kUnknown if the verdict is about another generation.
   ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
                     int64_t generation) const;
   // Increases with every change.

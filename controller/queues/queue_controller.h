@@ -30,8 +30,8 @@ namespace synergy::controller {
 
 class QueueController {
  public:
-  // Most writes of workloads and jobs per second, and most answers per second. Each write makes
-  // Kueue process the workload again.
+  // The most writes of workloads and jobs per second, and the most answers per second. Each write
+  // makes Kueue process the workload again.
   static constexpr int64_t kWritesPerSecond = 20;
   // Longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);

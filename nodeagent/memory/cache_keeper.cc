@@ -181,7 +181,7 @@ void CacheKeeper::Report(Kept& kept, const wire::ResizeStatus& pod, std::string_
   metrics_.CountError(reason);
   if (error.message == kept.last_failure) return;
   kept.last_failure = error.message;
-  log_.Warn("the page cache of a pod cannot be looked after",
+  log_.Warn("cannot limit the page cache of a pod",
             {{"pod", pod.Key()}, {"reason", reason}, {"error", error.message}});
 }
 

@@ -152,7 +152,7 @@ Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
   }
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("{}: no CPU controller of control groups v1 or v2 is here", cgroup_folder));
+      fmt::format("{}: there is no CPU controller of control groups v1 or v2", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

@@ -126,7 +126,7 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
 
 std::optional<FailureReader::Ended> FailureReader::TakeDue() {
   const Instant now = clock_.Now();
-  // Begins behind the namespace that was served last.
+  // Begins after the namespace that was served last.
   for (size_t i = 0; i < waiting_.size(); ++i) {
     auto next = waiting_.upper_bound(served_);
     if (next == waiting_.end()) next = waiting_.begin();

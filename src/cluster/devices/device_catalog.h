@@ -3,7 +3,8 @@
 // Counts the GPUs that nodes offer and pods have by Dynamic Resource Allocation.
 //
 // A node's GPUs are the untainted devices of its ResourceSlices, if a device plugin offers none
-// there: by the same rule, kube-scheduler chooses which of both a request of the GPU resource uses.
+// there: by the same rule, kube-scheduler chooses which of the two a request of the GPU resource
+// uses.
 //
 // A pod's GPUs by claims:
 //
@@ -12,8 +13,8 @@
 //   otherwise                          none: a pod with a node that it named itself could wait
 //                                      for devices forever
 //
-// What several pods share counts once, for the first by uid of those that have a node, or of all.
-// A pod on another node than a device does not have it.
+// A device that several pods share counts once: for the first by uid of those that have a node or,
+// if none has one, of all. It never counts for a pod on another node than the device's.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none;
 // counts are cut to kMostClaimedGpus, users of a claim to kMostUsers.

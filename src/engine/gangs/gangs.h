@@ -71,7 +71,7 @@ struct GangVerdict {
 
   Kind kind = Kind::kRefused;
   std::string text;            // the node, or the reason
-  bool short_of_room = false;  // refused for that reason: a change of the cluster may help
+  bool short_of_room = false;  // refused for lack of room: a change of the cluster may help
   bool incomplete = false;     // members are late; some may have Succeeded
   // kNotYet: after this time the gang may be spread further.
   std::optional<Duration> waits_for = std::nullopt;

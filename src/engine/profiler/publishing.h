@@ -22,7 +22,7 @@ Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
 // Records that it has been published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
-// Continues from points that were published, its own or those of a workload alike.
+// Continues from points that were published, its own or those of a similar workload.
 void TakePoints(Measurement& measurement, const MeasuredProfile& published);
 
 // Publishes what is known if it is news.

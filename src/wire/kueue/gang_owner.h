@@ -88,7 +88,7 @@ struct GangSize {
 // Whether the pod that `owner` was found for is a member, by its index.
 bool IsMember(const GangSize& gang, const GangOwner& owner);
 
-// Reads the owner's `text`. kInvalid if it is no JSON object.
+// Reads the owner's `text`. kInvalid if it is not a JSON object.
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
                               std::string_view gpu_resource);
 
