@@ -26,7 +26,7 @@ class Daemon {
 
   virtual uint16_t webhook_port() const = 0;
   virtual uint16_t http_port() const = 0;
-  // First turns not ready, then accepts no new connections, then waits for the calls under way.
+  // First reports not ready, then accepts no new connections, then waits for the calls under way.
   // Call it once.
   virtual void Stop() = 0;
 };

@@ -4,8 +4,8 @@
 // control groups and of a state folder, by Landlock (Linux 5.13). A compromised agent can then
 // neither stop nor move other processes of its node through their control groups.
 //
-// Call it once, before other threads exist. It also denies inspection of processes outside
-// (/proc/PID/io and the like), whatever the capabilities.
+// Call it once, before other threads exist. It also denies inspection of other processes
+// (/proc/PID/io and the like), whatever capabilities this process has.
 //
 // Failures: kUnavailable if the kernel has no Landlock; then no right is removed.
 

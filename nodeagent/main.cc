@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
-                       "The node whose pods are looked after");
+                       "The node whose pods this agent serves");
 
   const auto health = [&config] {
     return synergy::daemon::HealthAddress{config.listen, config.metrics_authorization};

@@ -52,7 +52,7 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
                      "instead of the context's namespace");
   command.add_option("--kubeconfig", arguments.kubeconfig,
                      "instead of KUBECONFIG or ~/.kube/config");
-  command.add_option("--context", arguments.context, "instead of the kubeconfig's current one");
+  command.add_option("--context", arguments.context, "instead of the kubeconfig's current context");
   command.add_option("--gpu-resource", arguments.gpu_resource, "the resource that counts GPUs")
       ->capture_default_str();
   command
@@ -71,7 +71,8 @@ void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
       .add_option("--synergy-namespace", controller.controller_namespace,
                   "Synergy's namespace, to read progress from its controller")
       ->capture_default_str();
-  command.add_option("--synergy-service", controller.service, "its controller's service")
+  command
+      .add_option("--synergy-service", controller.service, "the service of Synergy's controller")
       ->capture_default_str();
 }
 

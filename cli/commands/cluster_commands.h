@@ -32,7 +32,7 @@ class ClusterCommands {
   void AddCommon(CLI::App& command);
   Result<> RunExplain() const;
   Result<> RunExplainJob(const std::string& name) const;
-  // Prints the failed attempts of a job that has no Workload, which `error` says.
+  // Prints the failed attempts of a job without a Workload; `error` reports that it has none.
   Result<> PrintAttempts(const Connection& connection, const std::string& name,
                          const Error& error) const;
   Result<> RunQueue() const;

@@ -18,8 +18,8 @@ struct SimulatedMap {
     Seconds at{};
     std::string patch;  // as MapRecorder::TakePatch
   };
-  std::string state;            // as MapRecorder::State, before the first job has come
-  std::vector<Change> changes;  // in the order of time, one for each moment
+  std::string state;            // as MapRecorder::State, before the first job arrives
+  std::vector<Change> changes;  // in order of time, one for each moment
 };
 
 // "job-7"

@@ -38,7 +38,7 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       .add_option("--split", arguments.split,
                   "image:language:speech, for jobs without a known model")
       ->capture_default_str();
-  command.add_option("--load", arguments.loads, "factors on the rate of arrival")
+  command.add_option("--load", arguments.loads, "factors on the arrival rate")
       ->delimiter(',')
       ->check(CLI::Range(0.001, 1000.0))
       ->capture_default_str();
@@ -89,7 +89,7 @@ void AddServers(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
 }
 
-// A cluster's servers are its own.
+// A cluster has its own servers, so these options exclude those that describe servers.
 void AddCluster(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("A cluster to start from");
   CLI::Option* from = command.add_flag("--from-cluster", arguments.from_cluster,
@@ -102,7 +102,7 @@ void AddCluster(CLI::App& command, SimulateArguments& arguments) {
   command
       .add_option("--since", arguments.since,
                   "with --from-cluster: start with empty servers; the trace is what the cluster "
-                  "has run for this long, as 7d")
+                  "has run for this long, such as 7d")
       ->excludes(file)
       ->needs(from);
   command.add_option("--save-cluster", arguments.save_cluster,

@@ -19,7 +19,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kHour = 3600;
-// The last columns: what the run took of this machine.
+// The last columns: the resources of this machine that the run took.
 constexpr int kMachineColumns = 2;
 
 struct Column {
@@ -33,7 +33,7 @@ size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.no
 
 std::string Exact(double value) { return fmt::format("{}", value); }
 
-// Whether any run has what only some simulations have, and its figures.
+// Features that only some simulations use, with figures of their own; true if any run has them.
 struct Features {
   bool reservations = false;
   bool failures = false;

@@ -19,7 +19,7 @@ std::function<Result<>(std::string_view)> ReadBetween(Number& value, Number leas
     const auto parsed = std::from_chars(text.data(), end, value);
     if (parsed.ec == std::errc() && parsed.ptr == end && value >= least && value <= most) return {};
     return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is no {} from {} to {}", text, kind, least, most));
+                fmt::format("\"{}\" is not a {} from {} to {}", text, kind, least, most));
   };
 }
 

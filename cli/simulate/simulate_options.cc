@@ -24,7 +24,7 @@ Result<Latencies> ParseLatencies(const std::string& text) {
   return latencies;
 }
 
-// Reads a server's shape; what it does not say is as in `otherwise`.
+// Reads a server's shape; `otherwise` has the amounts that the text leaves out.
 Result<ResourceVector> ParseShape(const std::string& text, const ResourceVector& otherwise) {
   double gpus = static_cast<double>(otherwise.gpus.count());
   double cpus = static_cast<double>(otherwise.cpu.count()) / 1e3;

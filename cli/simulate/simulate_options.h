@@ -91,8 +91,8 @@ struct SimulateOptions {
   std::optional<Duration> profiles_after;
   LocalityRules locality;
   bool keeps_changes = false;
-  // How jobs queue, but for the policy, under policies other than fifo, and under that too where
-  // `always_queues`. None: they do not, and fifo is the only policy.
+  // The queue of jobs, apart from its policy. Used under all policies but fifo, and under fifo too
+  // if `always_queues`. None: jobs do not queue, and fifo is the only policy.
   std::optional<QueueSetup> queue;
   bool always_queues = false;
   FaultRates faults;
@@ -102,7 +102,7 @@ struct SimulateOptions {
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;
   std::optional<SharingOptions> sharing;
-  // The servers, if their GPUs are of known products, in place of those of --servers.
+  // The servers, in place of those of --servers, if the products of their GPUs are known.
   struct ServersOfProduct {
     std::string product;
     size_t servers = 0;

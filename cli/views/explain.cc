@@ -112,7 +112,7 @@ void RemarkOnHint(const ManagedContainer& fungible, const MeasuredProfile& measu
                   std::vector<std::string>& remarks) {
   if (fungible.hint) {
     remarks.push_back(fmt::format(
-        "its profile is a hint, because it was measured of pods that are alike by {}; until a "
+        "its profile is a hint, because it was measured on pods that are alike by {}; until a "
         "window of its own agrees it has no less than its fair share",
         ToText(*fungible.hint)));
   } else if (measured.taken) {

@@ -49,8 +49,8 @@ struct Explanation {
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
   std::optional<std::string> measured;  // confidence of a profile that Synergy has measured
-  // The identity of the pod's workload that it was found by: "exact", "arguments", "owner"
-  // (profile/measured/workload_identities.h).
+  // The identity of the pod's workload by which the profile was found: "exact", "arguments",
+  // "owner" (profile/measured/workload_identities.h).
   std::optional<std::string> found_by;
   std::optional<ResourceVector> in_force;  // reported by the kubelet
   std::string resize_message;              // reported by the kubelet

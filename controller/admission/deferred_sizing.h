@@ -6,7 +6,7 @@
 // extender does not bind a pod with placeholders.
 //
 // Autoscalers choose nodes by placeholders. So these follow what is known of the nodes that may
-// come, and after `patience` in vain they shrink to what the smallest of them has.
+// come, and after `patience` without success they shrink to what the smallest of them has.
 //
 // Threading: one owner.
 // Failures: if a quota or limit range refuses an amount, the pod does not get that amount but

@@ -4,7 +4,7 @@
 //
 // Threading: as kube::ApiClient.
 //
-// Apart because the units of all folders take it.
+// Apart because units of all folders use it.
 
 #include <atomic>
 #include <memory>

@@ -32,12 +32,12 @@ class ProfileMismatch {
 
   // Discards all verdicts: every profile is kUnknown again.
   void StartOver();
-  // Takes in progress reported for a pod of that node. Ignores pods whose profile is measured or
+  // Processes progress reported for a pod of that node. Ignores pods whose profile is measured or
   // missing.
   void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
                const KnownProgress& progress, Moment at);
 
-  // Returns kUnknown also if the verdict is about another generation.
+  // Also returns kUnknown if the verdict is about another generation.
   ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
                     int64_t generation) const;
   // Increases with every change.

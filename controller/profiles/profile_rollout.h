@@ -1,9 +1,9 @@
 #pragma once
 
-// Gives running pods the profile that was measured of their workload while they, or pods like them,
-// trained, and the demand and floor that follow from it, as annotations. This resizes no pod; the
-// tuner divides the node again. A pod loses a measured profile that is for another GPU product than
-// its node has.
+// Gives running pods the profile that was measured for their workload while they, or pods like
+// them, trained, and the demand and floor that follow from it, as annotations. This resizes no pod;
+// the tuner divides the node again. A pod loses a measured profile that is for another GPU product
+// than its node has.
 //
 // A profile that a user has written takes precedence: such pods are left alone.
 //

@@ -26,7 +26,7 @@ class ProfilesUnit {
                const Leadership& leadership, const Clock& clock, Logger& log,
                metrics::ControllerMetrics& metrics);
 
-  // Returns the part that takes in the progress of pods that have profiles.
+  // Returns the part that processes the progress of pods that have profiles.
   ProfileMismatch& mismatch() { return mismatch_; }
 
   void Start() { writing_.Start(); }

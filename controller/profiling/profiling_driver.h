@@ -39,7 +39,7 @@ class ProfilingDriver {
   // Forgets all state, because another replica has been at work meanwhile. Call it on becoming the
   // leader.
   void StartOver();
-  // Takes in and decides nothing until StartOver().
+  // Records and decides nothing until StartOver().
   void Rest();
 
   // Does what is due now. Call it every few seconds.

@@ -52,8 +52,8 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   void Upsert(wire::AgentPod pod) override;
   void Remove(const wire::AgentPod& pod) override;
 
-  // Returns the agent that is due for longest, none if none is due. No other caller gets that agent
-  // until Done().
+  // Returns the agent that has been due the longest; none if none is due. No other caller gets that
+  // agent until Done().
   std::optional<Agent> TakeDue();
   // Returns the queried agent, with its new `client` and `failures`.
   void Done(Agent agent);

@@ -1,6 +1,7 @@
 #pragma once
 
-// From a pod's status and its log's evidence to the record of a failure, and the order of records.
+// Derives the record of a failure from a pod's status and its log's evidence, and joins and merges
+// records.
 //
 // Threading: pure.
 
@@ -14,7 +15,7 @@
 
 namespace synergy::controller {
 
-// Returns the end of the pod's container with GPUs, else that of another one; null if none failed.
+// Returns the end of the pod's container with GPUs, else of another container; null if none failed.
 const ContainerEnd* EndOf(const EndedPod& pod);
 // Returns the container's end in that run; null if the status does not have it.
 const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int32_t run);
@@ -26,8 +27,8 @@ WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
                                           const LogEvidence* log, WallTime now);
 
-// Marks the records as those of one attempt. The first one with a cause of its own leads it.
-// REQUIRES: there is one.
+// Marks the records as those of one attempt. The one with the strongest evidence (StrengthOf) leads
+// it, the earliest among equals. REQUIRES: there is one.
 void JoinAttempt(std::vector<FailureRecord>& records);
 
 // "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"

@@ -194,7 +194,7 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
   std::erase_if(unread_, [now](const auto& entry) { return now - entry.second.due() > kOldest; });
   const auto cluster = state_.Snapshot();
   const std::map<std::string, std::vector<EndedRun>> all = reports_.All(now);
-  // Begins behind the node that was served last.
+  // Begins after the node that was served last.
   std::vector<const std::pair<const std::string, std::vector<EndedRun>>*> nodes;
   for (const auto& of_node : all) nodes.push_back(&of_node);
   std::rotate(nodes.begin(),
@@ -370,7 +370,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
 void FailureKeeper::WriteDue(const std::stop_token& stop) {
   const Instant now = clock_.Now();
   size_t writes = 0;
-  // Begins behind the namespace that was served last.
+  // Begins after the namespace that was served last.
   std::vector<std::string> due;
   for (const auto& [name, when] : unwritten_) {
     if (when <= now) due.push_back(name);

@@ -158,14 +158,14 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   // Used by the thread that steps.
   bool loaded_ = false;
   std::map<std::string, FailureHistory> histories_;  // by namespace
-  std::map<std::string, Instant> unwritten_;  // namespaces, and when to write at the earliest
-  std::map<std::string, Instant> written_;    // namespaces, and when they were written last
-  std::map<std::string, Retry> writes_;       // namespaces whose last write failed
-  std::map<RunKey, Instant> asked_;           // runs whose pods were read
-  std::map<RunKey, Retry> unread_;            // runs whose pods could not be read
-  std::string served_;                        // the namespace that was served last
-  std::string served_node_;                   // the node whose pod was read last
-  Retry listing_;                             // of the histories
+  std::map<std::string, Instant> unwritten_;         // namespaces, and the earliest time to write
+  std::map<std::string, Instant> written_;           // namespaces, and when they were written last
+  std::map<std::string, Retry> writes_;              // namespaces whose last write failed
+  std::map<RunKey, Instant> asked_;                  // runs whose pods were read
+  std::map<RunKey, Retry> unread_;                   // runs whose pods could not be read
+  std::string served_;                               // the namespace that was served last
+  std::string served_node_;                          // the node whose pod was read last
+  Retry listing_;                                    // of the histories
 };
 
 }  // namespace synergy::controller

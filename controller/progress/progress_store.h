@@ -25,7 +25,7 @@ class ProgressStore {
  public:
   static constexpr Duration kLongest = std::chrono::minutes(2);
 
-  // Takes in what a node's agent, which started at `since`, reports about its pods.
+  // Stores what a node's agent, which started at `since`, reports about its pods.
   void Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
   // Returns none if nothing was reported, or too long ago.
   std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;

@@ -30,8 +30,8 @@ namespace synergy::controller {
 
 class QueueController {
  public:
-  // Most writes of workloads and jobs per second, and most answers per second. Each write makes
-  // Kueue process the workload again.
+  // The most writes of workloads and jobs per second, and the most answers per second. Each write
+  // makes Kueue process the workload again.
   static constexpr int64_t kWritesPerSecond = 20;
   // Longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);
@@ -41,11 +41,11 @@ class QueueController {
                   kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
                   metrics::RoundMetrics& metrics);
 
-  // Begins again from the notes. To be called on becoming the leader.
+  // Begins again from the notes. Call it on becoming the leader.
   void StartOver();
-  // Decides and writes. To be called every second on the leader, while all objects are current.
+  // Decides and writes. Call it every second on the leader, while all objects are current.
   void Step(const std::stop_token& stop);
-  // Answers admission checks. To be called every second on all replicas, while all objects are
+  // Answers admission checks. Call it every second on all replicas, while all objects are
   // current. `decided_here`: Step() has just decided. `decided`: when any replica last decided.
   void AnswerChecks(bool decided_here, Instant decided, const std::stop_token& stop);
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// Drives the tuner (engine/tuner/tuner.h) in the cluster: feeds it the news, calls for its
-// decision, carries out the actions and reports their outcomes to it, until there is nothing more
-// to do.
+// Runs the tuner (engine/tuner/tuner.h) in the cluster: passes it the news of pods, requests its
+// plan, carries out the actions and reports their outcomes to it, until there is nothing more to
+// do.
 //
 // Threading: one owner.
-// Failures: the tuner handles failed actions. All state that matters is on the pods, so that a
-// successor continues from there.
+// Failures: the tuner handles failed actions. All state that must outlast the process is on the
+// pods, so the next leader continues from there.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@ namespace synergy::controller {
 // Optional parts; null: absent.
 struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
-  OomWatch* oom = nullptr;             // also gets all news, and acts
+  OomWatch* oom = nullptr;             // also gets all news, and makes its calls
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
   // Returns which pods are idle, by uid; asked before each decision.
   std::function<std::map<std::string, IdlePod>(Instant now)> idle;
@@ -38,7 +38,7 @@ struct TunerDriverParts {
 
 class TunerDriver {
  public:
-  // All that it refers to outlives this.
+  // All references outlive this.
   TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor, const Clock& clock,
               metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
@@ -74,7 +74,7 @@ class TunerDriver {
   std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet known
   uint64_t next_number_ = 0;
   Instant wake_{};
-  std::set<std::string> lenders_;  // nodes, as last told
+  std::set<std::string> lenders_;  // nodes last passed to watch_lenders
   bool interrupted_ = false;       // some actions of a decision were not tried
 };
 

@@ -16,7 +16,7 @@
 // the plugin tells its predecessor's devices from another plugin's.
 //
 // Threading: Step by one thread, the rest by any.
-// Failures: what cannot be read is no sign. A record that cannot be written is logged once.
+// Failures: an unreadable source counts as no sign. A record that cannot be written is logged once.
 
 #include <functional>
 #include <map>

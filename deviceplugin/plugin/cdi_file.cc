@@ -65,7 +65,7 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
 
 std::string CdiFile::Complete(const std::string& plain) const {
   const auto use_plain = [&](const std::string& why) {
-    log_.Warn("the CDI specification has device nodes alone: images need the driver's libraries",
+    log_.Warn("the CDI specification has only device nodes: images need the driver's libraries",
               {{"reason", why}});
     return plain;
   };

@@ -2,7 +2,7 @@
 
 // Runs another program and captures its output.
 //
-// Threading: any; blocks the caller.
+// Threading: from any thread; blocks the caller.
 
 #include <chrono>
 #include <string>

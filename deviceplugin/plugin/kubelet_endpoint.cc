@@ -21,7 +21,8 @@ constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{500};
 // Fallback for what the folder watch may miss.
 constexpr milliseconds kRegularLook{1000};
-// How long the kubelet may take to open its stream after its answer. A starved one takes seconds.
+// How long the kubelet may take to open its stream after its answer. A kubelet that is starved of
+// CPU takes seconds.
 constexpr milliseconds kStreamGrace{10'000};
 // How long to wait before the next registration if the stream ended right after the last one.
 constexpr milliseconds kPause{1000};

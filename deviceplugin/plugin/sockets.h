@@ -2,7 +2,7 @@
 
 // Sockets in the kubelet's folder of device plugins.
 //
-// Threading: any.
+// Threading: from any thread.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace synergy::deviceplugin {
 
-// Identifies the file behind a path; differs after the file is created again.
+// Identifies the file at a path; differs after the file is created again.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;

@@ -69,9 +69,9 @@ Result<std::unique_ptr<NvmlApi>> NvmlApi::Load(const std::string& library) {
   need(a.DeviceRegisterEvents, {"nvmlDeviceRegisterEvents"});
   need(a.DeviceGetSupportedEventTypes, {"nvmlDeviceGetSupportedEventTypes"});
   if (!missing.empty()) {
-    return Fail(
-        ErrorCode::kInvalid,
-        fmt::format("{} is no NVML of a driver from 2018 or later: it lacks{}", library, missing));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} is not an NVML of a driver from 2018 or later: it lacks{}", library,
+                            missing));
   }
   Find(handle, a.DeviceGetNvLinkRemoteDeviceType, {"nvmlDeviceGetNvLinkRemoteDeviceType"});
   Find(handle, a.DeviceGetRemappedRows, {"nvmlDeviceGetRemappedRows"});

@@ -1,9 +1,9 @@
 #pragma once
 
-// Decides on places of lost members of gangs (cluster/state/replacements.h). The watch shows that a
-// pod is gone, but not why, so the API server is queried once about each. The place of a pod that
-// has failed, or was deleted, stays reserved for its replacement, and an event reports it; the
-// place of a pod that has succeeded is released.
+// Decides what happens to the places of lost gang members (cluster/state/replacements.h). The watch
+// shows that a pod is gone, but not why, so the API server is queried once about each. The place of
+// a pod that has failed, or was deleted, stays reserved for its replacement, and an event reports
+// it; the place of a pod that has succeeded is released.
 //
 // Threading: one thread calls Look(); the functions are pure. Failures: if the API server does not
 // answer, the query is repeated at the next look; the place is not reserved longer because of it.
@@ -45,14 +45,15 @@ class LostMembers {
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
-  std::map<std::string, Reservation> held_;  // by UID; settled, at the last look
+  std::map<std::string, Reservation> held_;  // settled places, by UID, at the last look
 };
 
-// Returns the places that would have to be released for `pod` to fit on the node, on which it does
-// not fit now: few, and of low priority first; none if that would not be enough.
+// Returns the places whose release would let `pod` fit on the node, where it does not fit now.
+// Takes few of them, the lowest priorities first; empty if releasing all would not be enough.
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
                                               std::vector<Reservation> places);
-// Whether the pod may take the places: its priority is higher than that of all pods that left them.
+// Returns whether the pod may take the places: its priority is above that of every pod that left
+// one.
 bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy::extender

@@ -21,7 +21,7 @@ inline constexpr int kLateIntervals = 3;
 
 class BusyTime {
  public:
-  // Takes in a reading for that moment. Returns false if it is not new.
+  // Records a reading for that moment. Returns false if it is not new.
   bool Observe(const ContainerBusy& reading, WallTime at);
   // Returns none until a GPU was seen busy. The rate covers the last minute, but at least ten
   // seconds.

@@ -63,7 +63,7 @@ std::vector<std::string> PathsOf(const std::vector<std::string>& names) {
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
                                             wire::QosClass qos_class, std::string_view uid) {
   if (!IsPlain(uid, "-"))
-    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no UID of a pod", uid));
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a pod's UID", uid));
   return PathsOf(Names(kubelet_cgroup_root, qos_class, uid));
 }
 

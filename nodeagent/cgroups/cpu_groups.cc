@@ -137,7 +137,7 @@ Result<std::unique_ptr<CpuGroups>> FindCpuGroups(std::string cgroup_folder,
   }
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("{}: no CPU controller of control groups v1 or v2 is here", cgroup_folder));
+      fmt::format("{}: there is no CPU controller of control groups v1 or v2", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

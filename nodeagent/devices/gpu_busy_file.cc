@@ -17,7 +17,7 @@ Result<NodeBusy> ReadGpuBusyFile(const std::string& file) {
   if (open.fd() < 0) return Fail(CgroupError(file, errno));
   struct stat found{};
   if (::fstat(open.fd(), &found) != 0) return Fail(CgroupError(file, errno));
-  if (!S_ISREG(found.st_mode)) return Fail(ErrorCode::kInvalid, file + " is no plain file");
+  if (!S_ISREG(found.st_mode)) return Fail(ErrorCode::kInvalid, file + " is not a plain file");
   std::string text;
   std::array<char, 4096> piece;
   while (text.size() <= wire::kLongestNodeBusy) {

@@ -3,7 +3,7 @@
 // Reads the file in which synergy-device-plugin reports how long the GPUs of containers were busy
 // (wire/agents/gpu_busy.h).
 //
-// Threading: any.
+// Threading: from any thread.
 
 #include <string>
 

@@ -53,7 +53,7 @@ struct DcgmDevice {
 };
 
 // Returns the devices, in the order of their keys. kInvalid: the page has no figures of DCGM's.
-// kTooLarge: it has too many devices. Ignores lines that are no samples, and figures out of range.
+// kTooLarge: it has too many devices. Ignores lines that are not samples, and figures out of range.
 Result<std::vector<DcgmDevice>> ReadDcgmPage(std::string_view page);
 
 }  // namespace synergy::nodeagent

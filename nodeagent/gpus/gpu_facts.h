@@ -74,7 +74,7 @@ class GpuFacts {
   metrics::GpuGauges Gauges() const;
 
  private:
-  // Takes in a page's devices.
+  // Stores a page's devices.
   void Take(std::vector<DcgmDevice> devices);
   void Publish();
   void Report(std::string_view reason, const std::string& message);

@@ -176,12 +176,12 @@ bool CacheKeeper::Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount,
 
 void CacheKeeper::Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
                          const Error& error) {
-  // A container that ends is no failure.
+  // A container that ends is not a failure.
   if (error.code == ErrorCode::kNotFound && reason != "no_cgroup") return;
   metrics_.CountError(reason);
   if (error.message == kept.last_failure) return;
   kept.last_failure = error.message;
-  log_.Warn("the page cache of a pod cannot be looked after",
+  log_.Warn("cannot limit the page cache of a pod",
             {{"pod", pod.Key()}, {"reason", reason}, {"error", error.message}});
 }
 

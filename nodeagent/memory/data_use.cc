@@ -17,7 +17,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Between its end and its parent's wait, normally at once, a process is in no sum. Counts still
+// A process is in no sum from its end until its parent waits for it, normally at once. Counts still
 // missing after this many looks are lost.
 constexpr int kGivenUp = 3;
 
@@ -68,7 +68,7 @@ std::optional<ReadTotals> GroupReads::Sum(const std::string& folder) const {
   bool any = false;
   for (const int64_t process : *processes) {
     const Result<std::string> text = ReadCgroupFile(fmt::format("{}/{}/io", proc_folder_, process));
-    // A process that has ended meanwhile is no failure.
+    // A process that has ended meanwhile is not a failure.
     if (!text && text.error().code == ErrorCode::kDenied) return std::nullopt;
     const auto reads = text ? ParseProcessReads(*text) : std::nullopt;
     if (!reads) continue;
@@ -105,7 +105,7 @@ std::optional<synergy::MemoryUse> KernelDataUse::Read(
     const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
   const Result<std::string> folder = folders_.OfContainer(pod, container);
   if (!folder) return std::nullopt;
-  // First, because without permission to see reads the rest is not needed.
+  // Reads come first: without permission to see them, the rest is not needed.
   const auto reads = reads_.Of(*folder);
   if (!reads) return std::nullopt;
   const Result<std::unique_ptr<MemoryGroup>> group = groups_.OfContainer(pod, container);

@@ -65,7 +65,7 @@ Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder
     return make(Version::kV2, cgroup_folder);
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("{}: no memory controller of control groups v1 or v2 is here", cgroup_folder));
+      fmt::format("{}: there is no memory controller of control groups v1 or v2", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

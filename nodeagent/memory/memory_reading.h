@@ -21,7 +21,7 @@ class MemoryReporter {
   // `reported`: the pod's present annotation. A predecessor's report counts until it is too old.
   explicit MemoryReporter(const std::optional<MemoryReading>& reported) : reported_(reported) {}
 
-  // Takes in a look at the pod. Returns the report to write now, if any.
+  // Records a look at the pod. Returns the report to write now, if any.
   std::optional<MemoryReading> Next(const ManagedContainer& fungible, Bytes in_use, bool node_short,
                                     WallTime now);
 

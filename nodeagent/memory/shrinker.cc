@@ -259,10 +259,10 @@ void Shrinker::Report(Work& work, std::string_view reason, const Error& error) {
   metrics_.CountError(reason);
   if (error.message == work.last_failure) return;
   work.last_failure = error.message;
-  log_.Warn("memory of a pod cannot be looked after", {{"pod", work.pod.Key()},
-                                                       {"reason", reason},
-                                                       {"code", ToString(error.code)},
-                                                       {"error", error.message}});
+  log_.Warn("cannot lower the memory of a pod", {{"pod", work.pod.Key()},
+                                                 {"reason", reason},
+                                                 {"code", ToString(error.code)},
+                                                 {"error", error.message}});
 }
 
 void Shrinker::RecordEvent(const Work& work, const char* type, const char* reason,

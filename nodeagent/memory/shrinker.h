@@ -13,7 +13,8 @@
 //
 // The kubelet judges by its own usage figures, up to 20 s old, for the pod and each container. It
 // checks again after 10 to 15 s or when the pod object changes (measured). After a single release,
-// the next samples that the training reads would fill the cache again before that.
+// the next samples that the training reads would fill the cache again before the kubelet's next
+// check.
 //
 // Threading: Replace, Upsert and Remove by one thread (the watch's), AwaitWork and Step by one
 // other, the rest by any.
@@ -60,7 +61,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
 
   // Blocks until Step has something to do; returns false if `stop` is requested.
   bool AwaitWork(const std::stop_token& stop);
-  // Takes in the watch's news and looks once at each shrink.
+  // Applies the watch's news and looks once at each shrink.
   void Step(const std::stop_token& stop);
 
   size_t watched_pods() const;
@@ -95,7 +96,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::set<std::string> watched_;  // UIDs
-  std::vector<Change> changes_;    // not taken in yet
+  std::vector<Change> changes_;    // not applied yet
   size_t in_progress_ = 0;
 
   // Used only by the stepping thread.

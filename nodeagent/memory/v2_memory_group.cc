@@ -13,7 +13,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// In steps, so that a stop is noticed, and memory that is freed meanwhile is not reclaimed on top.
+// Reclaims in steps, so that a stop is noticed, and no memory is reclaimed in addition to what is
+// freed meanwhile.
 constexpr Bytes kStep = MiB(64);
 // Steps in a row that brought nothing.
 constexpr int kMostReclaimsInVain = 3;
@@ -39,7 +40,7 @@ Result<MemorySample> V2MemoryGroup::Sample() {
   if (!usage) return Fail(usage.error());
   const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
   if (!stat) return Fail(stat.error());
-  // Not every kernel is built, or booted, with it.
+  // Not every kernel is built, or booted, with pressure information.
   const Result<std::string> pressure = ReadCgroupFile(folder_ + "/memory.pressure");
   Result<MemorySample> sample = ParseMemorySampleV2(*usage, *stat, pressure ? *pressure : "");
   if (!sample) return sample;

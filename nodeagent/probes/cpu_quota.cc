@@ -41,7 +41,7 @@ Result<int64_t> QuotaOf(MilliCpu cpu, int64_t present, int64_t period) {
   }
   if (present >= 0 && quota >= present) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("{}m of CPU are no less than its quota, {} us of {} us", cpu.count(),
+                fmt::format("{}m of CPU are not less than its quota, {} us of {} us", cpu.count(),
                             present, period));
   }
   return quota;
@@ -49,7 +49,7 @@ Result<int64_t> QuotaOf(MilliCpu cpu, int64_t present, int64_t period) {
 
 Error OddQuota(std::string_view quota, std::string_view period) {
   return {ErrorCode::kInvalid,
-          fmt::format("\"{}\" of \"{}\" us is no quota", Trimmed(quota), Trimmed(period))};
+          fmt::format("\"{}\" of \"{}\" us is not a quota", Trimmed(quota), Trimmed(period))};
 }
 
 Result<std::string> ReadTrimmed(const std::string& file) {
@@ -152,7 +152,7 @@ Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
   }
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("{}: no CPU controller of control groups v1 or v2 is here", cgroup_folder));
+      fmt::format("{}: there is no CPU controller of control groups v1 or v2", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

@@ -9,11 +9,11 @@
 //        |                +-----> either, but the quota was rewritten, as by a resize   wiped
 //        +--> another probe is under way, or this one is impossible                     refused
 //
-// Probes that pods already have when the agent starts are not begun: an earlier agent may have died
-// of them, and half a probe proves nothing.
+// Probes that pods already have when the agent starts are not begun: an earlier agent may have
+// crashed because of them, and half a probe proves nothing.
 //
 // Threading: Step by one thread, Readings by any.
-// Failures: the guardian restores a quota if this process does not come to it (guardian.h).
+// Failures: the guardian restores a quota if this process cannot (guardian.h).
 
 #include <map>
 #include <mutex>

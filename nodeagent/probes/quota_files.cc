@@ -85,7 +85,7 @@ Result<> CgroupQuotaFiles::Check(const std::string& file) const {
       std::none_of(file.begin(), file.end(), [](char c) { return c >= 0 && c < ' '; })) {
     return {};
   }
-  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no quota of a control group", file));
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a control group's quota", file));
 }
 
 Result<uint64_t> CgroupQuotaFiles::FolderOf(const std::string& file) {

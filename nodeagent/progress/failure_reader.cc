@@ -32,7 +32,8 @@ Result<LogEvidence> ReadLogEnd(const std::string& file) {
     return Fail(ErrorCode::kInvalid, fmt::format("{} is a link", file));
   struct stat now{};
   if (log.fd() < 0 || ::fstat(log.fd(), &now) != 0) return Fail(CgroupError(file, errno));
-  if (!S_ISREG(now.st_mode)) return Fail(ErrorCode::kInvalid, fmt::format("{} is no file", file));
+  if (!S_ISREG(now.st_mode))
+    return Fail(ErrorCode::kInvalid, fmt::format("{} is not a file", file));
   off_t at = std::max<off_t>(now.st_size - kMostRead, 0);
   bool mid_line = at > 0;
   synergy::LogTail tail(ContainerLog::Form::kCri);
@@ -125,7 +126,7 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
 
 std::optional<FailureReader::Ended> FailureReader::TakeDue() {
   const Instant now = clock_.Now();
-  // Begins behind the namespace that was served last.
+  // Begins after the namespace that was served last.
   for (size_t i = 0; i < waiting_.size(); ++i) {
     auto next = waiting_.upper_bound(served_);
     if (next == waiting_.end()) next = waiting_.begin();

@@ -2,8 +2,8 @@
 
 // How long a container's GPUs and CPU have been idle, by repeated readings of what they did. Idle
 // means: the GPUs computed for less than 2 % of the time, and the CPU use was under a quarter of a
-// core, in every step between two readings. Memory in use on a GPU is no activity: an idle notebook
-// holds some.
+// core, in every step between two readings. Memory in use on a GPU is not activity: an idle
+// notebook holds some.
 //
 // Threading: one owner. Pure.
 
@@ -17,9 +17,9 @@ namespace synergy::nodeagent {
 
 class IdleTime {
  public:
-  // Takes in the newest readings, which may be those of the last call. Without one of them, or
-  // after a gap, the container does not count as idle until there are new ones. `busy_at`: the
-  // moment of `busy`.
+  // Records the newest readings, which may be those of the last call. Without one of them, or after
+  // a gap, the container does not count as idle until there are new ones. `busy_at`: the moment of
+  // `busy`.
   void Observe(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
                Instant now);
   // Returns none if it is not known what the container does.

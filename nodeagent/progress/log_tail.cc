@@ -72,7 +72,7 @@ Result<size_t> LogTail::Read(const OnText& on_text) {
   if (exists && file_.inode == 0) {
     file_.inode = now.st_ino;
     if (!begun_ && now.st_size > kFirst) SkipTo(now.st_size - kFirst);
-    if (!begun_) skipped_ = 0;  // text from before the first call is not missed
+    if (!begun_) skipped_ = 0;  // text from before the first call does not count
     begun_ = true;
   } else if (!exists || now.st_ino != file_.inode) {
     const Result<size_t> rest = ReadRotated(on_text);
@@ -121,7 +121,7 @@ Result<size_t> LogTail::ReadOn(const std::string& path, const OnText& on_text) {
   struct stat now{};
   if (file.fd() < 0 || ::fstat(file.fd(), &now) != 0) return Fail(CgroupError(path, errno));
   if (!S_ISREG(now.st_mode))
-    return Fail(ErrorCode::kUnavailable, fmt::format("{} is no plain file", path));
+    return Fail(ErrorCode::kUnavailable, fmt::format("{} is not a plain file", path));
   if (now.st_size < file_.offset) {  // the file was truncated
     file_.offset = 0;
     mid_line_ = false;

@@ -51,10 +51,10 @@ Result<double> FindCounter(std::string_view page, std::string_view name) {
     }
   });
   if (!bad.empty()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("counter {}: \"{}\" is no number of its kind",
+    return Fail(ErrorCode::kInvalid, fmt::format("counter {}: \"{}\" is not a number of 0 or more",
                                                  name, bad.substr(0, 80)));
   }
-  if (!sum) return Fail(ErrorCode::kNotFound, fmt::format("no counter {} is there", name));
+  if (!sum) return Fail(ErrorCode::kNotFound, fmt::format("there is no counter {}", name));
   return *sum;
 }
 

@@ -53,9 +53,10 @@ bool IsOneName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
-// Finds the file without opening it. Each step is one name beneath the step before, and no link.
+// Finds the file without opening it. Each step opens one name in the folder of the step before, and
+// follows no link.
 Result<Handle> FindFile(const std::string& pods_folder, const std::string& uid) {
-  if (!IsOneName(uid)) return Fail(ErrorCode::kInvalid, "the pod's uid is no name of a folder");
+  if (!IsOneName(uid)) return Fail(ErrorCode::kInvalid, "the pod's uid is not a folder's name");
   Handle at(::open(pods_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (at.fd() < 0) {
     return Fail(ErrorCode::kUnavailable,
@@ -106,11 +107,11 @@ std::optional<FileCount> ParseProgressFile(std::string_view text) {
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid) {
   const Result<Handle> found = FindFile(pods_folder, uid);
   if (!found) return Fail(found.error());
-  // The same inode, whatever has its name by now.
+  // Opens the same inode, even if another file has its name by now.
   const Handle file(::open(fmt::format("/proc/self/fd/{}", found->fd()).c_str(),
                            O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.fd() < 0 && (errno == EACCES || errno == EPERM)) {
-    return Fail(ErrorCode::kDenied, fmt::format("{} must be readable for all (mode 0644)",
+    return Fail(ErrorCode::kDenied, fmt::format("{} must be readable by all (mode 0644)",
                                                 annotations::kProgressFileName));
   }
   if (file.fd() < 0) return Fail(ErrorCode::kUnavailable, std::generic_category().message(errno));

@@ -32,7 +32,7 @@ inline constexpr size_t kMostProgressBytes = 64;
 std::optional<FileCount> ParseProgressFile(std::string_view text);
 
 // `pods_folder`: the kubelet's ("/var/lib/kubelet/pods"). kNotFound: no file yet, or an empty one;
-// kInvalid: not such a file, or the pod has no such volume; kDenied: it is not readable for all;
+// kInvalid: not such a file, or the pod has no such volume; kDenied: it is not readable by all;
 // kUnavailable: other failures of the node.
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid);
 

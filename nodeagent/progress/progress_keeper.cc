@@ -250,7 +250,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     is_busier = followed.busy.Observe(*reported, busy->at);
     progress.estimate = followed.busy.Estimate();
   }
-  // An idle pod that wakes is to have its own back soon.
+  // An idle pod that becomes busy must get its amounts back soon.
   const bool may_wake = progress.idle.has_value();
   if (news || is_busier || may_wake || clock_.Now() - followed.reported.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.reported);

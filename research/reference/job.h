@@ -35,7 +35,7 @@ struct Job {
   int64_t iterations_at_demand = 0;  // in a whole round
 
   bool cut = false;         // this round's demand was cut to the fair share
-  bool has_waited = false;  // for so long that it has precedence from now on
+  bool has_waited = false;  // so long that it has precedence from now on
   double last_run = -1;     // seconds: the end of its last round
   double attained = 0;      // seconds of rounds
   int64_t done = 0;         // iterations

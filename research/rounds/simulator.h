@@ -25,7 +25,7 @@ namespace synergy {
 struct SimulatorOptions {
   Seconds round{300};
   Seconds restart_cost{30};
-  // A job that was given GPUs keeps them for so long before it has to be chosen again.
+  // A job that was given GPUs keeps them for this long before it has to be chosen again.
   Seconds lease{};
   // Speed factor of a job on several servers.
   double spread_factor = 1;

@@ -18,7 +18,7 @@ make_image() {
 
 # archive_image FOLDER NAME CONFIG ARCHIVE: writes an archive as `docker save` does, of an image
 # with FOLDER/files as its only layer. CONFIG is the image's configuration as JSON: command,
-# environment. It writes more files to FOLDER.
+# environment. Leaves its other files in FOLDER.
 archive_image() {
   local folder=$1
   tar --create --directory "$folder/files" --owner 0 --group 0 --file "$folder/layer.tar" .

@@ -56,7 +56,7 @@ release_options() {
   mkdir -p "$assets"
   # All files have the date of the commit.
   if [[ -z ${SOURCE_DATE_EPOCH-} ]]; then
-    SOURCE_DATE_EPOCH=$(git -C "$REPOSITORY" log -1 --format=%ct) || die "SOURCE_DATE_EPOCH is missing: this is no clone of the repository"
+    SOURCE_DATE_EPOCH=$(git -C "$REPOSITORY" log -1 --format=%ct) || die "SOURCE_DATE_EPOCH is missing: this is not a clone of the repository"
   fi
   export SOURCE_DATE_EPOCH
 }
@@ -85,7 +85,7 @@ archive() {
 
 # digest_of_layout IMAGE: prints the digest of the image's list over the architectures.
 digest_of_layout() {
-  [[ -f $layouts/$1/index.json ]] || die "$layouts/$1 is no image: run scripts/release/images.sh"
+  [[ -f $layouts/$1/index.json ]] || die "$layouts/$1 is not an image: run scripts/release/images.sh"
   printf 'sha256:%s\n' "$(sha256sum "$layouts/$1/index.json" | cut -d ' ' -f 1)"
 }
 

@@ -60,7 +60,7 @@ need_file() {
 
 need_program() {
   need_file "$1" "$2"
-  [[ -x $2 ]] || die "$1: $2 is no program"
+  [[ -x $2 ]] || die "$1: $2 is not a program"
 }
 
 settings_text() {

@@ -17,7 +17,7 @@ if ((dry_run)); then
   export COSIGN_PASSWORD=''
   (cd "$out" && rm -f cosign.key cosign.pub && quietly "$cosign" generate-key-pair)
   trap 'rm -f "$out/cosign.key"' EXIT
-  # Without the services that make a signature public.
+  # Signs without the services that make a signature public.
   "$cosign" signing-config create >"$out/signing-config.json"
   how=(--yes --key "$out/cosign.key" --signing-config "$out/signing-config.json")
 fi

@@ -29,8 +29,8 @@ bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
 }
 
 // Whether the pod serves models rather than trains one: a Deployment's, KServe's or Knative's, a
-// LeaderWorkerSet's or a RayService's. Its speed is set by requests, so that no profile tells what
-// it needs. Some of these train all the same: then their label asks for Synergy.
+// LeaderWorkerSet's or a RayService's. Its speed depends on incoming requests, so no profile shows
+// what it needs. A pod of such an owner that does train has a label that asks for Synergy.
 bool IsInference(const PodToAdmit& pod) {
   constexpr std::array<std::string_view, 4> kServing = {
       "serving.kserve.io/inferenceservice", "serving.knative.dev/revision",
@@ -170,8 +170,9 @@ class Admission {
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 
-  // Kueue has counted what the pod's template requests, and counts no resize. What the template
-  // leaves out it has not counted; the pod has its floor of that all the same, and no more.
+  // Kueue has counted the requests of the pod's template, and does not count resizes. Of a resource
+  // that the template does not request, which Kueue has not counted, the pod gets its floor and no
+  // more.
   static void KeepWithinCounted(const WrittenAmounts& written, const SizingCase& sizing,
                                 Sizes& sizes) {
     HoldBack(sizing,
@@ -181,8 +182,9 @@ class Admission {
     sizes.demand = sizes.floor;
   }
 
-  // The share of nodes that do not exist yet: that of the nodes with the product which are there,
-  // wherever the pod may go, else the configured one; the lesser of both if `least`.
+  // The share on nodes that do not exist yet: that on existing nodes with the product, whether or
+  // not the pod may go there; the configured one if there are none. The lesser of the two if
+  // `least`.
   ResourceVector UnplacedShare(const std::string& gpu_product, bool least) const {
     const ResourceVector configured = PartOf(settings_.unplaced_per_gpu, gpus_, Gpus(1));
     if (gpu_product.empty()) return configured;
@@ -203,8 +205,8 @@ class Admission {
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
-  // The largest fair share that the pod may come to have: of up to max_speed_up times its GPUs, as
-  // far as a node has that many.
+  // The largest fair share that the pod may get: of up to max_speed_up times its GPUs, as far as a
+  // node has that many.
   MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes,
                    const std::string& gpu_product) const {
     MilliCpu most = sizes.fair_share.cpu;

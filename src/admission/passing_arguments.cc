@@ -121,7 +121,7 @@ void Append(std::span<const std::string> words, bool whole, std::vector<std::str
     if (!HasSpace(name) && IsPassingArgument(name)) {
       const bool has_value = equals < word.size();
       if (has_value) continue;
-      // A word without dashes and without a value is no argument.
+      // A word without dashes and without a value is not an argument.
       if (IsOption(word)) {
         drop_value = true;
         continue;

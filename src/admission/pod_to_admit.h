@@ -37,7 +37,7 @@ struct GpuContainer {
 struct ClaimingContainer {
   GpuContainer container;              // without GPUs
   std::vector<std::string> templates;  // ResourceClaimTemplates, one for each claim
-  // As those of the pod, besides this container.
+  // As in PodToAdmit, but besides this container.
   ResourceVector beside;
   ResourceVector beside_limits;
   bool guaranteed_beside = true;
@@ -70,7 +70,7 @@ struct PodToAdmit {
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;          // already created: a refusal of the API server leaves it as it is
-  // It is unschedulable for so long that no node may be in the making for what it requests.
+  // It has been unschedulable for so long that perhaps no node is being created for its requests.
   bool long_unplaced = false;
   // If it exists: the identities that it was created with; may be empty.
   std::string workload;
@@ -82,7 +82,7 @@ struct PodToAdmit {
 };
 
 // Returns the GPUs of a claim that is made from the template of this namespace and name; none if
-// the template is not known, or the number is open until the claim is allocated.
+// the template is not known, or the number is undecided until the claim is allocated.
 using GpusOfTemplate =
     std::function<std::optional<Gpus>(const std::string& pod_namespace, const std::string& name)>;
 

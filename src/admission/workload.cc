@@ -35,7 +35,8 @@ class StableHash {
   uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// How far the name of a CronJob's Job says when it was due: "-" and the minutes since 1970.
+// The name of a CronJob's Job ends with "-" and this many digits: the minutes from 1970 until it
+// was due.
 constexpr size_t kCronJobDigits = 8;
 
 // A program that gets its work later.
@@ -59,7 +60,7 @@ Server ServerOf(const std::vector<std::string>& words) {
   return in_script || in_words ? Server::kRay : Server::kNone;
 }
 
-// Returns the CronJob that a Job's name tells of; empty: none.
+// Returns the CronJob that a Job's name contains; empty: none.
 std::string_view CronJobOf(const PodOwner& owner) {
   const std::string_view name = owner.name;
   if (owner.api_version != "batch/v1" || owner.kind != "Job" || name.size() <= kCronJobDigits + 1)
@@ -82,7 +83,7 @@ std::string WithoutSuffix(const std::string& cluster) {
   return cluster.substr(0, ends_so ? dash : cluster.size());
 }
 
-// Returns what names the template that the pod was made from; empty: there is none.
+// Returns words that identify the template that the pod was made from; empty: there is none.
 std::vector<std::string> TemplateOf(const PodToAdmit& pod) {
   const auto label = [&pod](std::string_view key) {
     return std::string(FindLabel(pod.labels, key).value_or(""));

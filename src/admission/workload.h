@@ -10,8 +10,8 @@
 //              (admission/passing_arguments.h)
 //   owner      "o-...", of the template: a CronJob, a Katib experiment, a group of a RayCluster
 //
-// Pods do not name the CronJob or RayJob behind their owner. That name is taken from the owner's,
-// which differs from it by the time of the run, or by random characters.
+// A pod does not name the CronJob or RayJob that made its owner. That name is derived from the
+// owner's name, which adds the time of the run or random characters to it.
 //
 // Some programs are only servers that get their work later (`sshd` of an MPIJob's workers,
 // `ray start`). Their arguments do not say what trains, so such pods have no identity by arguments,

@@ -39,7 +39,7 @@ namespace synergy {
 
 enum class FitTier : uint8_t {
   kRoom,   // the whole demand fits, and every GPU left free keeps its reserve
-  kShort,  // it does not: the pod, its neighbors or later pods lack something
+  kShort,  // it does not: the pod, its neighbours or later pods lack something
 };
 
 inline constexpr size_t kFitTiers = 2;
@@ -60,7 +60,7 @@ struct ReserveRule {
   ResourceVector headroom;
 };
 
-// The step behind every placement: of a pod by the extender, of a job in a round.
+// The ranking that every placement uses: of a pod by the extender, of a job in a round.
 class BestFitStep {
  public:
   // `largest` is the unit of each dimension.

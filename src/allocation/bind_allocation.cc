@@ -53,7 +53,7 @@ Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& s
                const ReserveRule& reserve, const std::optional<ResourceVector>& common) {
   const auto place = snapshot.Find(node);
   if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
-  // Room from pre-emption is reserved for the nominated pods.
+  // Room from preemption is reserved for the nominated pods.
   NodeState there = WithNominated(WithoutPod(snapshot.node(*place), pod.uid), pod.uid);
   there.allocatable -= reserve.headroom;
   const ManagedContainer& fungible = *pod.fungible;

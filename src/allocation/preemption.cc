@@ -35,7 +35,7 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
   violating.assign(pods.size(), false);
   int64_t violations = 0;
   for (size_t i = 0; i < pods.size(); ++i) {
-    // In kube-scheduler's pre-emption no budget covers a pod without labels, and an empty selector
+    // In kube-scheduler's preemption no budget covers a pod without labels, and an empty selector
     // selects nothing.
     if (pods[i]->labels.empty()) continue;
     for (size_t b = 0; b < budgets.size(); ++b) {

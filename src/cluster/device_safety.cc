@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Returns the value of the node's label; nullopt unless it is yes or no.
+// Returns the value of the node's label; nullopt unless it is "true" or "false".
 std::optional<DeviceSafety> SafetyByLabel(const Labels& node) {
   const std::string_view value = FindLabel(node, annotations::kDevicesSafe).value_or("");
   if (value == "true") return DeviceSafety::kSafe;

@@ -159,7 +159,7 @@ struct AdmittedContainer {
   int64_t profile_generation = 0;
   std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
   LooserIdentities alike;  // by which other workloads are like it
-  std::optional<LooserIdentity> hint;  // the profile is only of a workload alike
+  std::optional<LooserIdentity> hint;  // the profile is only of a similar workload
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;
   ResourceVector demand;

@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-// Most records that are kept of a namespace.
+// The most records that are kept of a namespace.
 inline constexpr size_t kMostFailureRecords = 200;
 
 // Longest texts of the types below, in bytes, so that the records fit into a ConfigMap. The first

@@ -26,7 +26,7 @@ struct ExtenderConfig {
   // Prometheus reach them while the verbs stay on loopback. Without TLS unless
   // metrics_authorization. Empty: only on `listen`.
   std::string http_listen;
-  // Requires for /metrics a token of an authorized account (docs/security.md), on http_listen over
+  // Requires a token of an authorized account for /metrics (docs/security.md), on http_listen over
   // TLS.
   bool metrics_authorization = false;
   std::string probe_socket;          // by flag only; empty: none (daemon/probes.h)
@@ -34,7 +34,7 @@ struct ExtenderConfig {
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
   // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
-  // Must equal the other program's.
+  // Must equal the controller's.
   bool dra_enabled = false;
   std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   // Reports what it would have chosen for pods that other schedulers place, and changes nothing.
@@ -67,7 +67,7 @@ struct ExtenderConfig {
     double least_speed = 0.95;
     double most_skew = 0.35;
   } locality;
-  // A place that our ranking has promised is given up if no bind has come by then.
+  // A place that our ranking expects a pod to take is given up if no bind arrives within this time.
   std::chrono::milliseconds expect_timeout{3000};
   // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};

@@ -2,7 +2,7 @@
 
 // Reads and writes whole text files.
 //
-// Threading: any.
+// Threading: from any thread.
 //
 // Apart because other folders read files without YAML.
 

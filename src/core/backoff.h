@@ -21,7 +21,7 @@ class Backoff {
 
   // Returns how long to wait before the next try.
   Duration Next();
-  // To be called after a success: the next wait is short again.
+  // Call it after a success: the next wait is short again.
   void Reset() { step_ = first_; }
 
  private:

@@ -15,7 +15,7 @@ namespace synergy {
 
 // With microseconds, which every time field of Kubernetes accepts, including MicroTime.
 std::string ToTimeText(WallTime time);
-// With or without a fraction, with Z or an offset. Returns nullopt if `text` is no such time.
+// With or without a fraction, with Z or an offset. Returns nullopt if `text` is not such a time.
 std::optional<WallTime> ParseTime(std::string_view text);
 
 }  // namespace synergy

@@ -15,7 +15,7 @@ CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_
   Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
   AddSwitch("--check-health", check_health_,
             "Check that the program that runs with these flags is alive, and exit: 0 alive, 1 not");
-  AddSwitch("--check-ready", check_ready_, "The same, for ready");
+  AddSwitch("--check-ready", check_ready_, "Check that it is ready, and exit: 0 ready, 1 not");
   app_.footer(fmt::format("Flags override the configuration file. Example:\n  {} {}", usage.program,
                           usage.example));
 }
@@ -36,7 +36,8 @@ void CommandLine::AddSwitch(const std::string& name, bool& out, const std::strin
 void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
   CLI::Option* certificate =
       app_.add_option("--tls-cert-file", certificate_file, "Serve TLS with this certificate (PEM)");
-  CLI::Option* key = app_.add_option("--tls-private-key-file", key_file, "Its key (PEM)");
+  CLI::Option* key =
+      app_.add_option("--tls-private-key-file", key_file, "Key of the certificate (PEM)");
   certificate->needs(key);
   key->needs(certificate);
 }

@@ -2,7 +2,7 @@
 
 // Probes and metrics, which every program serves, and a health check without Kubernetes.
 //
-// Threading: any. The functions in Probes are called from the server's threads.
+// Threading: from any thread. The functions in Probes are called from the server's threads.
 
 #include <functional>
 #include <memory>

@@ -106,7 +106,7 @@ struct IdleReported {
 
 struct TunerDecided {
   uint64_t version = 0;
-  // How many items of news the tuner took in before, in the order of the changes: the next ones
+  // How many items of news the tuner processed before, in the order of the changes: the next ones
   // after those of the previous decision, or after a KeepNews.
   uint64_t news = 0;
   Moment at;

@@ -44,7 +44,7 @@ bool IsHardware(Category category) {
          category == Category::kNvlink;
 }
 
-// Failures in which the program made no call of CUDA.
+// Failures before the program's first CUDA call.
 bool PrecedesCuda(Category category) {
   return category == Category::kImport || category == Category::kSyntax ||
          category == Category::kArguments || category == Category::kCommand;
@@ -57,7 +57,7 @@ std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
     if (log.since_iteration)
       since_iteration = std::max(since_iteration.value_or(Duration::zero()), *log.since_iteration);
   }
-  // An agent's number may be any.
+  // An agent may report any number.
   if (since_iteration)
     since_iteration = std::clamp(*since_iteration, Duration::zero(), kLongestXidWindow);
   if (since_iteration) window = std::min(window, *since_iteration + kBeforeIteration);

@@ -8,7 +8,7 @@ namespace {
 constexpr Outcome kRegistryFailed = {Cause::kInfrastructure, Behaviour::kTransient, Advice::kRetry};
 constexpr Outcome kInterrupted = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
-// A container that could not be started or created: the message has the cause.
+// Reasons of a container that could not be created or started. The message has the cause.
 constexpr const char* kNoStart =
     "StartError|ContainerCannotRun|RunContainerError|CreateContainerError|RunInitContainerError|"
     "FailedCreate|PostStartHookError";
@@ -106,7 +106,7 @@ constexpr std::array kXidRows = {
     CodeRule{"xid-74", Category::kNvlink, 74},
     CodeRule{"xid-136", Category::kNvlink, 136},
     CodeRule{"xid-155", Category::kNvlink, 155},
-    // By an application: only if nothing else is known.
+    // Errors of an application, which count only if nothing else is known.
     CodeRule{"xid-13", Category::kDeviceAssert, 13},
     CodeRule{"xid-31", Category::kIllegalAccess, 31},
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// The linear programs behind Gavel's fairness, makespan and finish-time policies:
+// The linear programs of Gavel's fairness, makespan and finish-time policies:
 //
 //   MaxMin        greatest c  with thr_m >= base_m + c rise_m for every job m
 //   GreatestSum   greatest sum of thr_m / prop_m  with thr_m >= floor_m for every job m

@@ -78,7 +78,7 @@ class RoundMechanism {
   };
   void Solved(double now, const std::vector<Shares>& allocation);
 
-  // Records that a job, or the pair, had its GPUs on a type for so long.
+  // Records that a job, or the pair, had its GPUs on a type for `seconds`.
   void Charge(const std::string& name, size_t type, double seconds,
               const std::string& partner = "");
 

@@ -3,7 +3,7 @@
 // The product's names of Gavel's policies, and the programs of its authors that they stand for.
 // Apart because it needs no solver, unlike the policies (policies/policies.h).
 //
-// Threading: any.
+// Threading: from any thread.
 
 #include <span>
 #include <string>

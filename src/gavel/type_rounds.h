@@ -75,7 +75,7 @@ class TypeRounds {
                                         const std::vector<double>& gpus,
                                         const std::vector<double>& prices, bool begins, double now);
 
-  // Records that a job had its GPUs on a type for so long.
+  // Records that a job had its GPUs on a type for `seconds`.
   void Charge(const std::string& name, size_t type, double seconds);
   void Remove(const std::string& name);
 

@@ -11,9 +11,9 @@
 namespace synergy::http {
 namespace {
 
-// Identifies the present file behind a name, so that a change is noticed without reading it: a
-// mounted secret changes by a new inode behind the same name. Unchanged as long as the file is;
-// "missing" if there is none.
+// Identifies the file that a name refers to now, so that a change is noticed without reading the
+// file: an update of a mounted secret gives the name a new inode. Returns "missing" if there is no
+// file.
 std::string FileIdentity(const std::string& file) {
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return "missing";

@@ -45,7 +45,7 @@ Result<ClientResponse> ReadAnswer(std::string_view answer) {
   if (!answer.starts_with("HTTP/1.") || status > body || body == answer.npos ||
       std::from_chars(answer.data() + status + 1, answer.data() + body, response.status).ec !=
           std::errc()) {
-    return Fail(ErrorCode::kUnavailable, "the answer is no HTTP");
+    return Fail(ErrorCode::kUnavailable, "the answer is not HTTP");
   }
   response.body = answer.substr(body + kEndOfHead.size());
   return response;

@@ -31,7 +31,7 @@ class BusyMeter {
   static constexpr Duration kLongestStep = std::chrono::seconds(5);
   explicit BusyMeter(Duration longest_step = kLongestStep) : longest_step_(longest_step) {}
 
-  // Takes in a reading: the part of the last moments in which each GPU was busy, 0 to 1, by UUID.
+  // Records a reading: the part of the last moments in which each GPU was busy, 0 to 1, by UUID.
   // Restarts the count of a GPU that is missing or was not read for more than the longest step.
   void Add(const std::map<std::string, std::optional<double>>& utilizations, Moment at);
   // Returns none if nothing is known of the GPU.

@@ -32,8 +32,8 @@ struct ReadRules {
     std::string_view member;
   };
   std::span<const OnlyMember> only = {};
-  // Most values that are read, keys included. An object with more is cut(): only values below
-  // members with the names in `vital` are read, at most `most_vital_values`.
+  // The most values to read, keys included. An object with more is cut(): only values below members
+  // with the names in `vital` are read, at most `most_vital_values`.
   size_t most_values = std::numeric_limits<size_t>::max();
   std::span<const std::string_view> vital = {};
   size_t most_vital_values = std::numeric_limits<size_t>::max();
@@ -96,10 +96,11 @@ class Value {
     return IsString() || IsNumber() ? std::string_view(entry_->text, entry_->extent)
                                     : std::string_view();
   }
-  // A member of an object; missing if there is none or this is no object.
+  // A member of an object; missing if there is none or this is not an object.
   Value operator[](std::string_view key) const;
 
-  // Calls visit(key, value) or visit(value) for each; does nothing if this is no object or array.
+  // Calls visit(key, value) or visit(value) for each; does nothing if this is not an object or
+  // array.
   template <class Visit>
   void ForEachMember(Visit visit) const;
   template <class Visit>

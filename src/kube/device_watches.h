@@ -29,7 +29,7 @@ class DeviceWatches {
         classes_(state) {}
 
   // Counts GPUs by `rules` from now on. An API server without resource.k8s.io/v1 (Kubernetes older
-  // than 1.34) is a warning, and nothing is watched. Blocks on one request. To be called before the
+  // than 1.34) is a warning, and nothing is watched. Blocks on one request. Call it before the
   // other watches start; `watches` must be stopped before this ends. `templates` gets the templates
   // of claims; null: they are not watched.
   void Start(Watches& watches, DeviceRules rules,

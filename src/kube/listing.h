@@ -4,7 +4,7 @@
 //
 // Threading: from any thread.
 // Failures: as in ApiClient; kGone if the server drops that moment before the last page, kInvalid
-// if a response is no list.
+// if a response is not a list.
 
 #include <functional>
 #include <iterator>

@@ -44,11 +44,11 @@ class TokenGate {
   struct Limits {
     Duration keep_allowed = std::chrono::minutes(1);
     Duration keep_refused = std::chrono::seconds(10);
-    // How much longer a positive answer counts while no newer one can be had. Then the API server
+    // How much longer a positive answer counts while no newer one is available. Then the API server
     // is asked again at most once in `keep_failed`.
     Duration forgive = Duration::zero();
     Duration keep_failed = std::chrono::seconds(10);
-    // Bounds each of both kinds of answers; beyond it the oldest is dropped.
+    // Limit of each of the two kinds of answers; beyond it the oldest is dropped.
     size_t most_kept = 1024;
     // Tokens under review by the API server at once.
     size_t most_at_once = 8;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTimeout{500};
 constexpr Duration kFresh = std::chrono::seconds(1);
-// A node has hundreds of pods, and an entry some hundred bytes.
+// A node has hundreds of pods, and an entry has a few hundred bytes.
 constexpr int kLargestAnswer = 16 << 20;
 
 void SetDeadline(grpc::ClientContext& context) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads from the kubelet's pod resources API which devices its device plugins offer, and which pod
-// has which. gRPC is behind it.
+// has which. Keeps gRPC out of this header.
 //
 // Threading: from any thread.
 // Failures: kUnavailable if the kubelet does not answer within half a second.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Every metric of synergy-controller. Names, labels and units are only in controller_metrics.cc;
-// docs/metrics.md lists them for people.
+// docs/metrics.md lists them for users.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
@@ -41,7 +41,8 @@ struct ControllerGauges {
   // Managed pods that run, by node and by whether they lose their devices in a resize ("safe",
   // ...).
   std::map<std::pair<std::string, std::string>, uint64_t> devices;
-  // GPUs of managed pods that are idle; by namespace, where it is known of any pod.
+  // Idle GPUs of managed pods, by namespace. A namespace is left out if none of its pods is known
+  // to be busy or idle.
   std::map<std::string, Gpus> idle_gpus;
   std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
   std::vector<CacheGauge> caches;

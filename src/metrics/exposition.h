@@ -27,7 +27,7 @@ struct Sample {
   std::string_view Label(std::string_view label) const;
 };
 
-// Returns none for a comment, an empty line and whatever is no sample.
+// Returns none for a comment, an empty line and anything else that is not a sample.
 std::optional<Sample> ParseSample(std::string_view line);
 
 // Calls `visit` with each line of the page, without its end.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Every metric of synergy-extender. Names, labels and units are only in extender_metrics.cc;
-// docs/metrics.md lists them for people.
+// docs/metrics.md lists them for users.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 

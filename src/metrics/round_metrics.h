@@ -1,7 +1,7 @@
 #pragma once
 
 // Every metric of rounds in Kueue's queues. Names, labels and units are only in round_metrics.cc;
-// docs/metrics.md lists them for people.
+// docs/metrics.md lists them for users.
 //
 // Threading: from any thread.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Every metric of the tuner. Names, labels and units are only in tuner_metrics.cc; docs/metrics.md
-// lists them for people.
+// lists them for users.
 //
 // Threading: from any thread.
 

@@ -10,14 +10,15 @@
 namespace synergy {
 namespace {
 
-// A column of which less than this part of its length is left without the others depends on them.
+// A column depends on the others if less than this part of its length is left without its
+// projection on them.
 constexpr double kDependent = 1e-10;
 
 double Dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// Subtracts from `vector` its projection on `unit`, and returns the length of that.
+// Subtracts from `vector` its projection on `unit`, and returns the projection's length.
 double TakeAway(std::span<const double> unit, std::vector<double>& vector) {
   const double length = Dot(unit, vector);
   for (size_t row = 0; row < vector.size(); ++row) vector[row] -= length * unit[row];

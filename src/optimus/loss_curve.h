@@ -32,8 +32,9 @@ struct LossCurve {
 
 // Returns the points without those that are not finite, and without outliers. A point is an outlier
 // if it lies further above the highest or below the lowest of its neighbours, three before and
-// three after, than these lie apart. Points of a falling curve lie within their neighbours, so only
-// noise is removed; the first point may lie above all others, the last one below.
+// three after, than the highest and the lowest lie apart. Points of a falling curve lie within
+// their neighbours, so only noise is removed; the first point may lie above all others, the last
+// one below.
 // REQUIRES: `points` are in order of epochs, here and below.
 std::vector<LossPoint> WithoutOutliers(std::span<const LossPoint> points);
 

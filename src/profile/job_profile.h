@@ -33,7 +33,7 @@ class JobProfile {
     bool operator==(const Point&) const = default;
   };
 
-  // Most cells that a grid may have.
+  // The most cells that a grid may have.
   static constexpr size_t kMaxCells = 1 << 14;
   // Beyond any machine, and far below where doubles and products become inexact. Throughputs are 0
   // or within this factor of 1 in either direction, so no ratio or sum of them is infinite.

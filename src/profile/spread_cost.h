@@ -1,7 +1,7 @@
 #pragma once
 
 // The cost of spreading a gang over several nodes, from a TrainingProfile (spreadSpeed, tensorSkew)
-// or a pod's label. Speeds are relative to that on one node. The skew is Tiresias' (NSDI'19,
+// or a pod's label. Speeds are relative to the speed on one node. The skew is Tiresias' (NSDI'19,
 // section 3.3): the part of a model's parameters that is in its largest tensor.
 //
 // Threading: values, pure functions.
@@ -13,8 +13,10 @@
 namespace synergy {
 
 struct SpreadCost {
-  std::optional<double> nodes;  // speed on several nodes of one rack
-  std::optional<double> racks;  // speed over racks, known only with `nodes`; without it the same
+  // Speed on several nodes of one rack.
+  std::optional<double> nodes;
+  // Speed on several racks. Set only with `nodes`; if not set, it is the same as `nodes`.
+  std::optional<double> racks;
   std::optional<double> tensor_skew;
 
   bool operator==(const SpreadCost&) const = default;

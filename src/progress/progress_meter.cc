@@ -107,7 +107,7 @@ bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
 }
 
 // A bar that began and ended while the training stood still, before the training went on, is
-// evaluation, also if it appears again after the training.
+// evaluation, even if it appears again after the training.
 void ProgressMeter::NoteInner() {
   if (Main().advances < kInside) return;
   for (const Track& track : tracks_) {
@@ -280,7 +280,7 @@ void ProgressMeter::Advance(Track& track, const ProgressLine& line, int64_t iter
   track.last_line = lines_;
 }
 
-// Returns whether the training's track has ended for good, or never was the training's.
+// Returns whether the training's track has ended permanently, or never was the training's.
 bool ProgressMeter::TakesOver(const Track& other) const {
   const Track& main = Main();
   if (other.source == main.source) return other.run >= kRestart;

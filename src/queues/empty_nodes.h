@@ -3,7 +3,7 @@
 // How many pods of a job the cluster's nodes hold. Kueue counts GPUs, and would grant a job with
 // pods of 3 GPUs a quota that nodes with 8 cannot fill.
 //
-// Apart because the planner gets the answers alone: a recording has no nodes. Threading: pure.
+// Apart because the planner gets only the answers: a recording has no nodes. Threading: pure.
 
 #include <cstdint>
 

@@ -22,7 +22,7 @@ class CsvRecords {
  public:
   struct Form {
     char separator = ',';
-    bool quotes = true;  // false: quotes are letters like others
+    bool quotes = true;  // false: quotes are ordinary characters
   };
 
   // `file` names the text in errors.

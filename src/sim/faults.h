@@ -22,7 +22,7 @@ struct FaultRates {
   double resize_deferred = 0;
   double resize_refused = 0;
   double call_fails = 0;  // the part of writes that the API server fails
-  Duration call_late{};   // a write takes up to so long in addition, uniformly
+  Duration call_late{};   // a write takes up to this much longer, uniformly
   double node_lost = 0;   // losses per node and day, exponentially distributed
   uint64_t seed = 1;
 

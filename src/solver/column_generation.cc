@@ -12,8 +12,8 @@ namespace {
 
 // The solver's own tolerance for the gain of a variable.
 constexpr double kNoGain = 1e-7;
-// Most variables of one row that are added at a time, those with the greatest gains first. Keeps
-// them from all being of the same rows.
+// The most variables of one row that are added at a time, those with the greatest gains first.
+// Keeps them from all being of the same rows.
 constexpr int kPerRow = 4;
 
 class Generator {

@@ -6,7 +6,7 @@
 // rows, until there are none. The result is an optimum of the whole program, because no variable
 // that was left out would help.
 //
-// Threading: any. Failures: as Solve (solve.h).
+// Threading: from any thread. Failures: as Solve (solve.h).
 
 #include <vector>
 

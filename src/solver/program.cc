@@ -28,7 +28,7 @@ class RowCheck {
  public:
   explicit RowCheck(size_t variables) : last_row_(variables, 0) {}
 
-  // To be called with rows in order; the first is number 1.
+  // Call it with rows in order; the first is number 1.
   std::string Fault(const Row& row, size_t number) {
     if (std::string fault = BoundsFault(row.lower, row.upper); !fault.empty()) return fault;
     for (const Term& term : row.terms) {

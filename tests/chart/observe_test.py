@@ -173,7 +173,7 @@ class AlertTest(unittest.TestCase):
         for rule in rules:
             self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
             self.assertIn(rule["labels"]["severity"], ("info", "warning", "critical"))
-        # A link without a target is no link.
+        # A link without a target is not a link.
         for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
             self.assertNotIn("runbook_url", rule["annotations"])
 

@@ -70,7 +70,7 @@ def problems_of_code(name, text):
     for number, identifier in identifiers(name, text):
         persons = {part.lower() for part in PARTS.findall(identifier)} & PERSONS
         if persons and identifier not in GIVEN.get(name, ()):
-            problems.append((number, f'{identifier}: machines are no persons; replace "{min(persons)}"'))
+            problems.append((number, f'{identifier}: machines are not persons; replace "{min(persons)}"'))
     problems += [(number, f"{test}: begin with what the test is about, not with a relative clause")
                  for number, test in tests(name, text) if CLAUSE.match(test)]
     return problems
@@ -83,7 +83,7 @@ def check_tree(root):
             if word.lower() in EMPTY_WORDS:
                 problems.append(f'{name}: "{word}" does not say what is in it')
             if word.lower() in PERSONS and name.endswith((*tree.CPP_SUFFIXES, ".py")):
-                problems.append(f'{name}: machines are no persons; replace "{word}"')
+                problems.append(f'{name}: machines are not persons; replace "{word}"')
         text = None if name.startswith(FOREIGN) else tree.read(root, name)
         if text and name.endswith((*tree.CPP_SUFFIXES, ".py")):
             problems += [f"{name}:{number}: {what}" for number, what in problems_of_code(name, text)]

@@ -50,7 +50,7 @@ class NamesTest(SampleTreeTest):
                 self.write(name, text)
                 found = [problem for problem in names.check_tree(self.root) if problem.startswith(f"{name}:2: ")]
                 self.assertNotEqual(found, [])
-                self.assertIn("machines are no persons", found[0])
+                self.assertIn("machines are not persons", found[0])
 
     def test_persons_in_file_names_are_found(self):
         self.assert_found("src/busy_teller.h", "", 'replace "teller"')

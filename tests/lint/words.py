@@ -99,11 +99,11 @@ def problems_of(name, text, with_messages=False):
             problems.append((number, f'a fragment begins the comment: "{words[:60]}"'))
         for word in WORDS.finditer(words):
             problems.append((number,
-                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+                             f'"{word.group()}": name the pod, the job or the process; machines are not persons'))
     for number, words in [*trailing(name, text), *(messages(text) if with_messages else [])]:
         for word in WORDS.finditer(words):
             problems.append((number,
-                             f'"{word.group()}": name the pod, the job or the process; machines are no persons'))
+                             f'"{word.group()}": name the pod, the job or the process; machines are not persons'))
     return problems
 
 

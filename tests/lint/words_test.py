@@ -31,7 +31,7 @@ class WordsTest(SampleTreeTest):
             with self.subTest(text):
                 problems = self.found(text)
                 self.assertEqual(len(problems), 1, problems)
-                self.assertIn("machines are no persons", problems[0])
+                self.assertIn("machines are not persons", problems[0])
 
     def test_words_of_people_are_found_in_messages(self):
         text = 'auto x = Fail("nobody reads it");\n'

@@ -85,7 +85,7 @@ struct FakeRequest {
   std::string method;
   std::string path;  // without the query
   std::string query;
-  std::map<std::string, std::string> headers;  // names in small letters
+  std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 };
 

@@ -37,7 +37,7 @@ class KubernetesTrace {
   explicit KubernetesTrace(std::string gpu_resource) : gpu_resource_(std::move(gpu_resource)) {}
 
   // Adds the objects of a list, or of one page of it. Returns the token of the next page, which is
-  // empty after the last. kInvalid: `text` is no list of Kubernetes.
+  // empty after the last. kInvalid: `text` is not a list of Kubernetes.
   Result<std::string> Add(std::string_view text);
 
   // Returns the trace. Without a period all jobs count, and the latest time in the lists is the end

@@ -17,7 +17,7 @@
 namespace synergy::cli {
 namespace {
 
-// Further seeds of drawn models are simulated up to so many jobs.
+// Further seeds of drawn models are simulated only for up to this many jobs.
 constexpr size_t kMostJobsForSeeds = 2000;
 constexpr uint64_t kSeeds = 5;
 
@@ -155,7 +155,7 @@ class Planner {
 
 Result<> RunPlan(const SimulateArguments& arguments, const SimulateOptions& options) {
   if (options.starts_from_cluster)
-    return WrongOption("--plan", "not from a cluster, whose servers are what they are");
+    return WrongOption("--plan", "not from a cluster, because its servers are fixed");
   if (!options.gpu_types.empty()) return WrongOption("--plan", "not with gpu-types");
   if (arguments.mechanisms.size() > 1 || arguments.policies.size() > 1 ||
       arguments.loads.size() > 1) {

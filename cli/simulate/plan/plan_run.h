@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy simulate --plan`: the simulations behind a plan, and its output.
+// `synergy simulate --plan`: the simulations for a plan, and its output.
 //
 // Apart because plan.h only decides what to simulate.
 // Threading: one caller at a time. Failures: as RunAndReport().

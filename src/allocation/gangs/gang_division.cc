@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// Most turns of each gang. As a rule, nothing is gained from the third on.
+// The most turns of each gang. As a rule, nothing is gained from the third on.
 constexpr int kTurns = 6;
 // Amounts to try for each gang: for one gang, and for two that may exchange theirs.
 constexpr size_t kAllAmounts = 512;

@@ -4,10 +4,11 @@
 // GPU, and are as fast as the slowest of them.
 //
 // For each of a gang's possible amounts, the other shares of its nodes are divided again, node by
-// node (surplus.h). Gang after gang, until no gang can improve by itself, nor two gangs that share
-// a node by an exchange. For one gang this finds the best of the amounts tried; for several it may
-// miss it. The result is never worse than to divide each node by itself, as if its members trained
-// alone, and then to take the least that a gang's members get: that is tried, too.
+// node (surplus.h). This continues, gang after gang, until neither a single gang nor an exchange
+// between two gangs that share a node improves the result. For one gang this finds the best of the
+// amounts tried; for several it may miss it. The result is never worse than to divide each node by
+// itself, as if its members trained alone, and then to take the least that a gang's members get:
+// that is tried, too.
 //
 // Threading: pure.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Chooses the pods that a gang of higher priority replaces, so that all of its members get places:
-// gangs as a whole, and pods that train alone. The rules are those of kube-scheduler's pre-emption,
+// gangs as a whole, and pods that train alone. The rules are those of kube-scheduler's preemption,
 // for all members at once (pkg/scheduler/framework/plugins/defaultpreemption):
 //
 //   no pod of the gang's priority or a higher one; of the others, the lowest priority first

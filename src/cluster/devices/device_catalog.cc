@@ -338,7 +338,7 @@ Pod DeviceCatalog::Observe(Pod pod) {
   const Units units = UnitsOf(pod);
   user = {std::make_shared<const Pod>(pod), {}};
   for (const auto& [unit, gpus] : units) user.units.insert(unit);
-  // Only changes: others are marked for them.
+  // Touches only units that have changed, because that marks their other users as changed.
   for (const std::string& unit : before) {
     if (moved || !units.contains(unit)) StopUsing(unit, {place.first != moved, pod.uid});
   }

@@ -3,7 +3,8 @@
 // Counts the GPUs that nodes offer and pods have by Dynamic Resource Allocation.
 //
 // A node's GPUs are the untainted devices of its ResourceSlices, if a device plugin offers none
-// there: by the same rule, kube-scheduler chooses which of both a request of the GPU resource uses.
+// there: by the same rule, kube-scheduler chooses which of the two a request of the GPU resource
+// uses.
 //
 // A pod's GPUs by claims:
 //
@@ -12,8 +13,8 @@
 //   otherwise                          none: a pod with a node that it named itself could wait
 //                                      for devices forever
 //
-// What several pods share counts once, for the first by uid of those that have a node, or of all.
-// A pod on another node than a device does not have it.
+// A device that several pods share counts once: for the first by uid of those that have a node or,
+// if none has one, of all. It never counts for a pod on another node than the device's.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none;
 // counts are cut to kMostClaimedGpus, users of a claim to kMostUsers.
@@ -39,7 +40,7 @@ class DeviceCatalog {
   // The API server allows as many pods to use a claim at the same time.
   static constexpr size_t kMostUsers = 256;
 
-  // To be called once, before the others. Without it, nothing counts as a GPU.
+  // Call it once, before the others. Without it, nothing counts as a GPU.
   void SetRules(DeviceRules rules) { rules_ = std::move(rules); }
 
   // Reports of the watches. Replace takes the complete list.
@@ -97,7 +98,7 @@ class DeviceCatalog {
   void Use(const std::string& unit, const Place& user);
   void StopUsing(const std::string& unit, const Place& user);
   void Remove(const std::string& claim);
-  // To be called around a change of the pool's slices.
+  // Call it around a change of the pool's slices.
   void UnlistNodes(const std::string& pool);
   void ListNodes(const std::string& pool);
   void MarkUsers(const std::string& claim);

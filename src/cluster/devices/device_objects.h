@@ -80,7 +80,7 @@ struct ResourceClaimTemplate {
 
 struct SliceDevice {
   std::string name;      // unique in its pool
-  std::string node;      // empty: it is no node's
+  std::string node;      // empty: it belongs to no node
   std::string product;   // attribute productName; empty: unknown
   bool part = false;     // of a GPU: the attribute `type` is there, and not "gpu"
   bool tainted = false;  // no new pods get it

@@ -82,8 +82,8 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_catalog.h). To be
-  // called once, before the reports of the watches.
+  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_catalog.h). Call
+  // it once, before the reports of the watches.
   void CountDevices(DeviceRules rules);
   void ReplaceResourceClaims(std::vector<ResourceClaim> claims);
   void UpsertResourceClaim(ResourceClaim claim);
@@ -109,7 +109,7 @@ class ClusterState {
   // assumed moves; if it does not fit, it stays assumed at its former place, because a Binding may
   // be under way. `deadline`: from when on Expired() names it.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
-  // Takes in that the pod was not bound after all. Ignored once the API server has reported it as
+  // Records that the pod was not bound after all. Ignored once the API server has reported it as
   // bound.
   void Forget(const std::string& uid);
   // Returns assumed pods past their deadline. They stay assumed: Forget them only after a request
@@ -126,7 +126,7 @@ class ClusterState {
   // `hold`, if others of its gang run (replacements.h). Reserve() gives it to the replacement.
   // Zero, the default: reserves none.
   void ReserveForReplacements(Duration hold, Instant now);
-  // Takes in the API server's answer about a pod that left its place. `is_awaited`: a replacement
+  // Records the API server's answer about a pod that left its place. `is_awaited`: a replacement
   // will come. Otherwise the pod has completed, and its place is released.
   void SettleReplacement(const std::string& uid, bool is_awaited);
   // The reservations of kind kReplacement for one gang.
@@ -136,8 +136,8 @@ class ClusterState {
   // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
   // Drops expectations past their deadline (their only harm is a worse ranking), the tuner's
-  // reservations until `wall` or earlier, and all others until `now` or earlier. To be called about
-  // once a second.
+  // reservations until `wall` or earlier, and all others until `now` or earlier. Call it about once
+  // a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
   // Makes the call that the change describes: one of those above, or KeepNews(). Returns kConflict,
@@ -166,8 +166,8 @@ class ClusterState {
   // Stops keeping news.
   void DropNews();
 
-  // Reports to `journal` every call above that may change something, whether it did or not. To be
-  // called once, before the others; `journal` outlives them.
+  // Reports to `journal` every call above that may change something, whether it did or not. Call it
+  // once, before the others; `journal` outlives them.
   void SetJournal(ClusterJournal* journal);
 
  private:
@@ -184,7 +184,7 @@ class ClusterState {
   auto MakeLocked(Call call);
   void PutListed(std::vector<Pod> pods, uint64_t observed_until);
   void Remove(const std::string& uid);
-  // To be called after every change, with the change for the journal; nullopt without a journal.
+  // Call it after every change, with the change for the journal; nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 

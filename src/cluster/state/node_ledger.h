@@ -62,7 +62,7 @@ class NodeLedger {
  private:
   // Returns the node at `place` for a change.
   NodeState& Touch(NodeIndex place);
-  // To be called if the node's allocatable or requested amounts may have changed.
+  // Call it if the node's allocatable or requested amounts may have changed.
   void UpdateScalars(NodeIndex place);
   // Returns the index of the node called `name`, creating it if needed.
   NodeIndex PlaceOf(const std::string& name);

@@ -109,9 +109,9 @@ class PodRecords {
     return replacements_.Of(gang);
   }
   void DropStaleExpectations(Instant now, WallTime wall);
-  // To be called when a node has changed: claims of pods may now fit, or no longer.
+  // Call it when a node has changed: claims of pods may now fit, or no longer fit.
   void LookAtClaims();
-  // To be called after every change: counts pods again that share devices with those changed.
+  // Call it after every change: recounts the pods that share devices with changed pods.
   void CountDevices();
 
   std::vector<AssumedPod> Expired(Instant now) const;
@@ -134,7 +134,7 @@ class PodRecords {
   // Returns what assumed pods are to get beyond the requests that the watch has reported, by
   // namespace.
   std::map<std::string, ResourceVector> BeingGiven() const;
-  // Over the pods that Synergy sizes or, without any, over the others.
+  // Over the pods that Synergy sizes; if there are none, over the others.
   ResourceVector LeastPerGpuOfAll() const {
     return (least_per_managed_gpu_.empty() ? least_per_gpu_ : least_per_managed_gpu_).Get();
   }
@@ -174,7 +174,7 @@ class PodRecords {
     return record.standing == Standing::kBound || record.standing == Standing::kAssumed ||
            record.standing == Standing::kReservedByGang;
   }
-  // Neither without a place nor bound: listed in provisional_.
+  // Has a place but is not bound: listed in provisional_.
   static bool IsProvisional(const Record& record);
   // Neither placed by us nor bound, but nominated to a node by kube-scheduler.
   static bool IsNominated(const Record& record);

@@ -177,7 +177,7 @@ void GangPreemption::Finish(const Attempt& attempt, const ClusterState& state, I
     return;
   }
   // If an eviction was refused, no pod has left, and other gangs of the namespace may succeed. If a
-  // higher priority took the room, the evictions were not in vain. In both cases only this gang
+  // higher priority took the room, the evictions were not wasted. In both cases only this gang
   // backs off.
   const bool is_own_rest = end == PreemptionEnd::kRefused || end == PreemptionEnd::kYielded;
   Rest& rest =

@@ -16,8 +16,8 @@
 // there, and the other's attempt ends unless its places fit beside them; a gang of equal or lower
 // priority waits.
 //
-// A gang for which pods were evicted in vain, or could not be evicted, backs off before the next
-// attempt; the backoff doubles each time.
+// A gang for which pods were evicted without success, or could not be evicted, backs off before the
+// next attempt; the backoff doubles each time.
 //
 // The owner drives it in a loop, all at one moment:
 //

@@ -71,7 +71,7 @@ struct GangVerdict {
 
   Kind kind = Kind::kRefused;
   std::string text;            // the node, or the reason
-  bool short_of_room = false;  // refused for that reason: a change of the cluster may help
+  bool short_of_room = false;  // refused for lack of room: a change of the cluster may help
   bool incomplete = false;     // members are late; some may have Succeeded
   // kNotYet: after this time the gang may be spread further.
   std::optional<Duration> waits_for = std::nullopt;
@@ -117,7 +117,7 @@ class Gangs {
   // Records that this number of members has Succeeded. That holds for a few seconds, and while
   // places are held. Returns whether the gang is whole with them.
   bool NoteSucceeded(const Pod& pod, size_t members);
-  // Does the periodic work. To be called about once a second.
+  // Does the periodic work. Call it about once a second.
   void Look();
   // Ends all waiting binds, and fails those that come later.
   void Stop();

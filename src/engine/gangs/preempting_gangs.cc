@@ -91,7 +91,7 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
 }
 
 bool MayBeEvicted(const Pod& pod) {
-  // Synergy does not manage a pod without GPUs; it goes with its gang.
+  // Synergy does not manage a pod without GPUs; such a pod is evicted with its gang.
   const bool may_go = pod.UsesGpus() ? pod.fungible != nullptr
                                      : FindLabel(pod.labels, annotations::kFungible) != "false";
   return may_go && !FindLabel(pod.labels, annotations::kKueuePod) &&

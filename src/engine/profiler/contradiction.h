@@ -111,7 +111,7 @@ class ContradictionFinder {
  public:
   explicit ContradictionFinder(ProfilerSettings settings) : settings_(settings) {}
 
-  // Takes in a report of the agent of the pod's node, which started at `since`, about a running
+  // Processes a report of the agent of the pod's node, which started at `since`, about a running
   // managed pod with a given profile. `node_cpu` and `gpu_product` are the node's. Returns the
   // verdict about the profile if this has changed it.
   std::optional<ProfileVerdict> Observe(ContradictionMemory& memory,

@@ -22,13 +22,13 @@
 
 namespace synergy {
 
-// Takes in that a pod of a gang is on that node. `key`: what it is to be measured as.
+// Records that a pod of a gang is on that node. `key`: what to measure it as.
 void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key);
-// Takes in that the pod has left the node. Does nothing if it is not known there.
+// Records that the pod has left the node. Does nothing if it is not known there.
 void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid);
 
-// Takes in a report about a member. Returns whether the member is the head and has reported its
+// Processes a report about a member. Returns whether the member is the head and has reported its
 // progress.
 bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
                    const PodProgress& progress, Moment at);
@@ -50,8 +50,8 @@ bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Pre
                      [&](const std::string& uid) { return predicate(memory.pods.at(uid)); });
 }
 
-// To be called when the pod may use another amount of CPU or memory: drops the windows of it and of
-// the pods that train together with it.
+// Call it when the pod may use another amount of CPU or memory: drops the windows of it and of the
+// pods that train together with it.
 void ForgetWindows(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod);
 
 }  // namespace synergy

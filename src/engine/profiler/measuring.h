@@ -41,7 +41,7 @@ std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod
 std::vector<WindowReading> ReadWindows(const std::vector<ProgressSample>& samples,
                                        const WindowRules& rules);
 
-// Takes in what an iteration costs, from a settled window with or without a probe.
+// Records what an iteration costs, from a settled window with or without a probe.
 void NoteCost(Measurement& measurement, const CurvePoint& point);
 
 // Adds the point to what is known of the pods with the most workers.

@@ -9,7 +9,7 @@
 
 namespace synergy {
 
-// Takes in what the pods of the measurement have shown so far. Once the memory is known, points of
+// Records what the pods of the measurement have shown so far. Once the memory is known, points of
 // pods that waited for storage count for the CPU that an iteration takes, and the storage limit
 // covers the rest.
 void LearnMemory(const ProfilerMemory& memory, Measurement& measurement);

@@ -18,8 +18,8 @@ inline constexpr Duration kLongestProbe = std::chrono::seconds(110);
 // The measurement's note if no further probe can be afforded.
 inline constexpr std::string_view kTooDearNote = "another probe would cost too much";
 
-// Returns the iterations a second of an unprobed pod that did `best` with `used` cores that it
-// needed (RunningProbe), if an iteration takes `least_cost` CPU seconds.
+// Returns the iterations a second that a pod would do without a probe: `best`, or more if it used
+// `used` cores (RunningProbe) and an iteration takes `least_cost` CPU seconds.
 double AtBest(double best, double used, double least_cost);
 // Returns the lost iterations.
 double LostTo(const ProbeCost& cost, double least_cost);

@@ -115,11 +115,11 @@ class Profiler {
   // `catalog` outlives this.
   Profiler(ProfilerSettings settings, const MeasuredCatalog& catalog);
 
-  // Takes in a report about a managed pod from a node's agent that started at `since`. `at`: the
+  // Processes a report about a managed pod from a node's agent that started at `since`. `at`: the
   // time of the report, not of this call. Ignores pods that no plan has covered yet.
   void Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
                Moment at) const;
-  // Takes in the pods without a node, as returned by ClusterState::WaitingPods().
+  // Records the pods without a node, as returned by ClusterState::WaitingPods().
   void ObserveWaiting(ProfilerMemory& memory,
                       std::vector<std::shared_ptr<const Pod>> waiting) const;
   ProfilerPlan Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory, Moment at) const;

@@ -126,7 +126,7 @@ struct Measurement {
   MilliCpu fair_share;
   std::string node;                 // where most of it was measured
   LooserIdentities alike;           // of its pods
-  std::optional<TakenCurve> taken;  // its points are those of a workload alike
+  std::optional<TakenCurve> taken;  // its points are those of a similar workload
   // Hints that its speed was compared with, once each: profile and revision.
   std::set<std::pair<std::string, int64_t>> tried_hints;
   bool complete = false;  // nothing more to probe
@@ -163,7 +163,7 @@ struct Measurement {
   double Lost() const;
 };
 
-// The one of several workloads alike that is probed, while the others wait for what comes of it.
+// The one of several similar workloads that is probed, while the others wait for its result.
 struct AlikeLead {
   MeasurementKey leader;
   Instant until{};

@@ -17,7 +17,7 @@ Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progr
   return settings.warm_up - ToDuration(trained);
 }
 
-// Takes in the report about a probe.
+// Processes the report about a probe.
 void ObserveProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodProgress& progress) {
   const auto same = [](const ProbeReading& a, const ProbeReading& b) {
     return a.cpu == b.cpu && a.since == b.since;

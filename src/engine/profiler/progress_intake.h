@@ -1,6 +1,6 @@
 #pragma once
 
-// Takes in the reports of agents about a pod, and decides which parts count
+// Processes the reports of agents about a pod, and decides which parts count
 // (engine/profiler/profiler.h).
 //
 // Threading: pure.

@@ -19,10 +19,10 @@ bool HasGuessAbove(const MeasuredProfile& measured);
 
 // Returns the measurement for `key`. A new one starts from what was published.
 Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
-// Takes in that it has been published as `measured`.
+// Records that it has been published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
-// Continues from points that were published, its own or those of a workload alike.
+// Continues from points that were published, its own or those of a similar workload.
 void TakePoints(Measurement& measurement, const MeasuredProfile& published);
 
 // Publishes what is known if it is news.

@@ -153,7 +153,7 @@ class Planner {
     return ReservationOutcome::kReserved;
   }
 
-  // Replaces `found` by the nodes that the job has now, unless those of `found` save enough.
+  // Replaces `found` with the nodes that the job has now, unless those of `found` save enough.
   void Stay(const WaitingGpuJob& job, size_t product, const ReservationSettings& settings,
             const std::vector<Gpus>& pods, const std::vector<bool>& allowed, Found& found) const {
     const auto last =
@@ -245,7 +245,7 @@ class Planner {
     return true;
   }
 
-  // Returns when so many GPUs of the node are free at the earliest.
+  // Returns the earliest time at which this many GPUs of the node are free.
   Instant EarliestOf(const Supply& supply, Gpus gpus) const {
     std::vector<std::pair<Instant, Gpus>> ends;
     for (const Supply::End& end : supply.ends) ends.emplace_back(end.earliest, end.gpus);

@@ -3,7 +3,8 @@
 // Plans when and where jobs that have waited long get their GPUs, and which pods may run there
 // before. A job with many GPUs would otherwise wait as long as smaller ones keep every node partly
 // busy. It gets a GPU reservation: nodes, and a start that follows from when the jobs there end.
-// The start is an estimate, not a promise to the second: it moves with the estimates behind it.
+// The start is an estimate, not a promise to the second: it moves with the estimates that it
+// follows from.
 //
 //   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
 //                       soonest; GPUs of jobs without a known end are not counted on
@@ -31,7 +32,7 @@ namespace synergy {
 
 // The settings of one GPU product.
 struct ReservationSettings {
-  Duration after = std::chrono::minutes(10);  // a job without its GPUs for so long gets one
+  Duration after = std::chrono::minutes(10);  // a job without its GPUs for this long gets one
   size_t most = 1;                            // reservations at a time
   Gpus least_gpus;                            // jobs with fewer get none
   // A reservation goes to other nodes only if that saves at least this part of the remaining wait,

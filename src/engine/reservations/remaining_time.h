@@ -45,7 +45,7 @@ class RemainingTimes {
                     Instant now);
   // The training has ended by itself, whether or not as early as its log said it would.
   void Ended(const std::string& training, Instant now);
-  // The training was interrupted, or runs for unknown reasons: it says nothing of others.
+  // The training was interrupted, or runs for unknown reasons: it says nothing about others.
   void Forget(const std::string& training) { running_.erase(training); }
 
   // Returns when a training ends whose estimate is `remaining`; nullopt: unknown.

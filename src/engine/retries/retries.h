@@ -8,8 +8,8 @@
 //   elsewhere    the next attempt prefers other nodes than those of infrastructure failures
 //   larger       the next attempt gets more memory, if Synergy chose the amount that was too small
 //
-// Philly's lessons (Jeon et al., ATC 2019): retries of deterministic failures are spent in vain,
-// and those of transient ones are not.
+// Philly's lessons (Jeon et al., ATC 2019): retries of deterministic failures are wasted, and those
+// of transient ones are not.
 //
 // Threading: DecideRetry() is pure; a SuspensionLimit has one owner.
 

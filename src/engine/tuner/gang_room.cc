@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Most plans that are made to spare other pods.
+// The most plans that are made to spare other pods.
 constexpr int kMostTries = 24;
 
 using Members = std::vector<std::shared_ptr<const Pod>>;

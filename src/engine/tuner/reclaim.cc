@@ -111,7 +111,7 @@ void EndPlace(TunerPass& pass, const std::string& uid, PlaceEnd end) {
   pass.WakeAt(pass.at.now);
 }
 
-// To be called repeatedly while there is room for a waiting pod.
+// Call it repeatedly while there is room for a waiting pod.
 void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   const Instant now = pass.at.now;
   if (pass.memory.asked.contains(waiting.pod->uid)) return;

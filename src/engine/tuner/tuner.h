@@ -102,7 +102,7 @@ class Tuner {
   // pods.
   static TunerMemory StartOver(Moment at);
   void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
-  // Takes in how long pods have been idle, by uid: all that is known.
+  // Records how long pods have been idle, by uid: all that is known.
   void ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const;
   // Returns the nodes with pods that lend: their reports are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;

@@ -3,7 +3,7 @@
 // Policies that serve jobs in an order and give each one type for all of its time (Gavel, OSDI'20,
 // section 4.2). They need no solver.
 //
-// Threading: any; no state.
+// Threading: from any thread; no state.
 
 #include <memory>
 #include <string_view>

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// A flat curve is as fast with the largest amount divided by this.
+// A curve is flat if it is as fast with the largest amount divided by this.
 constexpr double kFlat = 1.2;
 
 bool Close(double a, double b, double agreement) {

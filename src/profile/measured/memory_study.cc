@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Before that a pod starts up, and its first windows have a cold cache.
+// Until then a pod may be starting up, and its first windows have a cold cache.
 constexpr Duration kWatched = std::chrono::minutes(5);
 // By then, the peak of its processes has been seen, even if no log line reported its cause.
 constexpr Duration kConfirmed = std::chrono::hours(1);
@@ -17,11 +17,12 @@ constexpr Duration kCheckpointTakes = std::chrono::seconds(30);
 constexpr Duration kStudyWindow = std::chrono::seconds(30);
 // A pod is held up by storage if it waits for it for longer than this part of a window.
 constexpr double kWaitsForStorage = 0.7;
-// With fewer bytes a second no pod needs a cache: logs, code, checkpoints that are read.
+// A pod that reads fewer bytes a second needs no cache: it reads only logs, code and checkpoints.
 constexpr double kHardlyReads = 1 << 20;
 // Largest difference between the misses and those of the model, as a part of what is read.
 constexpr double kFitsModel = 0.1;
-// Epochs in a log may be any number: beyond this no profile can be made.
+// A log may name any epoch, so amounts derived from it are limited to the most that a profile may
+// have.
 constexpr Bytes kMostLearnt = JobProfile::kMostMemory;
 
 double SecondsBetween(WallTime from, WallTime to) { return Seconds(to - from).count(); }
@@ -76,7 +77,7 @@ void Note(MemoryStudy& study, const PodProgress& progress) {
   study.shared |= progress.memory->shared;
   if (!study.first) study.first = study.last;
   if (!study.window) study.window = study.last;
-  // A checkpoint from before reveals nothing about what was seen.
+  // A checkpoint from before the first reading says nothing about the memory that was seen.
   if (!study.checkpoint && progress.checkpoint && *progress.checkpoint >= study.first->use.at)
     study.checkpoint = progress.checkpoint;
   NoteEpoch(study, progress);

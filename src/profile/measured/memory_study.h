@@ -5,12 +5,11 @@
 // delivers while the pod waits for it.
 //
 // Whether more memory helps is known once two things hold: the epochs that it prints have revealed
-// the size of the data set, and it misses what a cache of its size misses by the model
-// (cache_model.h). A pod whose reads hit a cache charged to another pod does not match the model,
-// so nothing is concluded from it, nor from a pod whose storage other pods of the node read. That
-// it needs no more than its processes and its data is `confirmed` once a checkpoint was written
-// while the pod was watched, which usually causes the peak of its processes' memory, or after an
-// hour.
+// the size of the data set, and its misses are those that the model predicts for a cache of its
+// size (cache_model.h). A pod whose reads hit a cache charged to another pod does not match the
+// model, so nothing is concluded from it, nor from a pod whose storage other pods of the node read.
+// The peak of its processes' memory is `confirmed` after an hour, or once a checkpoint, which
+// usually causes the peak, was written while the pod was watched.
 //
 // Threading: values, pure functions.
 
@@ -48,7 +47,7 @@ struct MemoryStudy {
   double bandwidth = 0;
 };
 
-// Takes in a report. If the pod's counters have restarted, the study restarts too.
+// Processes a report. If the pod's counters have restarted, the study restarts too.
 void Note(MemoryStudy& study, const PodProgress& progress);
 
 // Returns nullopt if too little is known.

@@ -42,7 +42,7 @@ struct LooserIdentities {
 
 // The text of an annotation: "a-0123456789abcdef o-0123456789abcdef".
 std::string ToText(const LooserIdentities& identities);
-// Leaves out words that are no identity.
+// Leaves out words that are not identities.
 LooserIdentities ParseLooserIdentities(std::string_view text);
 
 }  // namespace synergy

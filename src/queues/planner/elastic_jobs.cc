@@ -36,7 +36,7 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
 }
 
 // Lowers the most workers to those for which the nodes have room. It does not take any from a job
-// whose pods all run: they have their nodes, also if no other pod may go there any more.
+// whose pods all run: they have their nodes, even if no other pod may go there any more.
 void Cap(ElasticWorkload& elastic, const auto& room) {
   if (elastic.least >= elastic.most) return;
   const int64_t least = std::max(elastic.least, elastic.all_run ? elastic.workers : 0);

@@ -66,7 +66,7 @@ enum class WriteOutcome : uint8_t {
   kWritten,
   kUnseen,    // an earlier write of the same object has not been observed yet
   kOutdated,  // the object has changed or is gone
-  kRefused,   // by the API server, for good
+  kRefused,   // by the API server, permanently
   kFailed,
 };
 

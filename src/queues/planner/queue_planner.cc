@@ -16,7 +16,7 @@
 namespace synergy {
 namespace {
 
-// Most workloads that an event names as taking over a turn.
+// The most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
 // A round that could not be written begins again for at most this long.
@@ -33,8 +33,8 @@ std::string NameFor(const Workload& reader, const Workload& workload) {
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
 }
 
-// Returns whether a workload that is to give way, by a priority that Kueue has already seen, still
-// runs, and no workload is leaving yet.
+// Returns whether a workload still runs that must give way under a priority that Kueue has already
+// seen, and no workload is leaving yet.
 bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   bool gives_way = false;
   for (size_t index = 0; index < queue.size(); ++index) {

@@ -42,13 +42,12 @@ class QueuePlanner {
   QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, PodRoom room,
                TypeChooser& types);
 
-  // Reports every call below to `journal`, which outlives this. To be called once, before the
-  // others.
+  // Reports every call below to `journal`, which outlives this. Call it once, before the others.
   void SetJournal(QueueJournal& journal);
 
-  // Begins again from the notes. To be called on becoming the leader.
+  // Begins again from the notes. Call it on becoming the leader.
   void StartOver();
-  // To be called every second while all objects are current.
+  // Call it every second while all objects are current.
   QueuePlan Plan(const QueueObjects& objects, Moment at);
   // REQUIRES: `plan` is the last one.
   void OnResult(const QueuePlan& plan, const QueueOutcome& outcome);

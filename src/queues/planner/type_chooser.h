@@ -54,7 +54,7 @@ class TypeChooser {
   virtual ~TypeChooser() = default;
 
   virtual void StartOver() = 0;
-  // To be called before the policies are decided again. Forgets all decisions, and all policies but
+  // Call it before the policies are decided again. Forgets all decisions, and all policies but
   // those with these UIDs.
   virtual void Keep(const std::set<std::string>& policies) = 0;
   // Decides for all workloads of a policy's queues. `ours`: the UIDs of their pods. An error names

@@ -1107,7 +1107,7 @@ class ProductSimulation {
     Draw();
   }
 
-  // The job has failed for good. `end` as in EndPods().
+  // The job has failed permanently. `end` as in EndPods().
   void GiveUp(size_t index, const std::function<void()>& end) {
     EndPods(index, end);
     StopRetries(index);
@@ -1127,7 +1127,7 @@ class ProductSimulation {
     Leave(index);
   }
 
-  // The job's pods are gone for good.
+  // The job's pods are gone permanently.
   void Leave(size_t index) {
     running_.End(index);
     jobs_[index] = {};

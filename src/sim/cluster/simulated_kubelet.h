@@ -21,12 +21,12 @@ class SimulatedKubelet {
   void Start(const std::string& uid);
 
   enum class Resize {
-    kNothing,  // the pod is gone, or has what it asks for; or the resize is refused for good
+    kNothing,  // the pod is gone, or has what it asks for; or the resize is refused permanently
     kInForce,
     kDeferred,  // the node has no room for it; try again
   };
   // Makes the resize that the spec asks for, on a node with these amounts. `fault`: what the
-  // kubelet does in place of that.
+  // kubelet does instead.
   Resize MakeResize(const std::string& uid, const ResourceVector& allocatable,
                     Faults::ResizeFault fault = Faults::ResizeFault::kNone);
 

@@ -48,7 +48,8 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
-// The lower, the earlier by `order`: what the node's pods request, as a part of the node.
+// Returns the node's score under `order`, the part of the node that its pods request; the lowest is
+// best.
 double ScoreOf(const NodeState& node, NodeOrder order) {
   const auto part = [](int64_t amount, int64_t whole) {
     return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
@@ -159,7 +160,7 @@ void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods
 void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) {
   queue_.WakeAll();
   if (reservations_ == nullptr) return;
-  // One that is like it, and has no reservation, may be refused for both.
+  // The refusal of a similar pod without a reservation must not keep these from being tried.
   for (const std::string& uid : reservations_->PodsWithReservations()) queue_.Wake(uid);
 }
 
@@ -303,7 +304,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const SimulatedPods& pods, uint64_t looked_at,
                                                       Instant now) const {
   Choice choice;
-  // Whether the pod avoids it; kube-scheduler's score, or our ranks.
+  // Whether the pod avoids the node; then kube-scheduler's score, or our ranks.
   using Rank = std::tuple<bool, double, FitRank>;
   Rank best_rank;
   std::optional<BestFit> best_fit;

@@ -37,11 +37,11 @@
 
 namespace synergy {
 
-// The choice between nodes with room for a pod, as an experiment: what the GPUs that it leaves free
-// there count for.
+// An experiment with the choice between nodes that have room for a pod: how much the GPUs that stay
+// free on the node count.
 enum class WholeNodes : uint8_t {
   kByCost,     // as in the product: a part of the cost (allocation/best_fit.h)
-  kAfterRoom,  // the fewest, among nodes that have room for its demand; then the cost
+  kAfterRoom,  // the fewest among nodes with room for its demand; then the cost
   kFirst,      // the fewest; then the cost
 };
 
@@ -58,17 +58,19 @@ class SimulatedScheduler final : public PodWatcher {
   // Pods that were refused may pass now.
   void ReservationsChanged() { queue_.LookAgain(); }
   // Ranks a node for a pod with GPUs, lower is better, before the extender's rank; nullopt: the pod
-  // may not go there. For pods that are no members of gangs.
+  // may not go there. Not used for gang members.
   using RankNode = std::function<std::optional<double>(const Pod& pod, const std::string& node)>;
   void SetRank(RankNode rank) { rank_node_ = std::move(rank); }
 
-  // A pod that waits has come. A gang comes when all of it is known, by each pod.
+  // A waiting pod has been created. For a gang, call it for each member, once all of them are
+  // known.
   void Add(const Pod& pod, Instant now);
-  // Nodes that the pod, which waits, does not get while another one suits it, until then.
+  // Keeps the waiting pod off these nodes until `until`, unless no other node suits it.
   void Avoid(const std::string& uid, std::vector<std::string> nodes, Instant until);
-  // A pod that waited, or was to be bound, has been deleted; of a gang all of them are.
+  // A pod that waited or was about to be bound has been deleted. A gang's pods are all deleted
+  // together.
   void Forget(const Pod& pod);
-  // Pods of a job that did not end by itself have been deleted, and may come again.
+  // A job was stopped before its end: its pods have been deleted and may be created again.
   void PodsDeleted(Instant now);
   // A node has become schedulable.
   void NodeReturned() { queue_.WakeAll(); }
@@ -105,7 +107,7 @@ class SimulatedScheduler final : public PodWatcher {
   // The choice for a pod without GPUs.
   Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
                           const SimulatedPods& pods, uint64_t looked_at) const;
-  // Returns whether the pod has room there by kube-scheduler's count, which has the pods whose
+  // Returns whether the pod has room there by kube-scheduler's count, which includes pods whose
   // binds are under way.
   bool FitsByRequests(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
   ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;

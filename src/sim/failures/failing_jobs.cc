@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The part of what is left to do, at the fair share, after which an attempt has failed.
+// An attempt fails after at most this part of the remaining time at the fair share.
 constexpr double kLatest = 0.9;
 // The Job controller's backoff after failures of a Job's pods.
 constexpr Duration kFirstBackoff = std::chrono::seconds(10);
@@ -42,7 +42,7 @@ const FailureAssumption* DrawFailure(const std::vector<FailureAssumption>& assum
   return nullptr;
 }
 
-// As failure/classify.cc has it.
+// As in failure/classify.cc.
 Outcome OutcomeOf(Category category, bool trained) {
   Outcome outcome = EntryOf(category).outcome;
   const bool by_training =

@@ -32,7 +32,7 @@ struct FailureSettings {
   RetryActions actions;
   bool prerun = false;
   Duration prerun_limit = std::chrono::minutes(5);
-  // An attempt has made an iteration if it ran so long. An assumption.
+  // An attempt has made an iteration if it ran for this long. An assumption.
   Duration first_iteration = std::chrono::minutes(2);
   uint64_t seed = 1;
 };

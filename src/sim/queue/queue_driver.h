@@ -84,7 +84,7 @@ class QueueDriver {
   void PodsGone(const std::string& job, Moment at);
   void Finish(const std::string& job, Moment at);
 
-  // Does what is due, and returns for which jobs pods are to be created or deleted. To be called at
+  // Does what is due, and returns for which jobs pods are to be created or deleted. Call it at
   // wake().
   std::vector<KueueAction> Run(Moment at);
   // When Run() is due next.
@@ -94,7 +94,7 @@ class QueueDriver {
   uint64_t plans() const { return plans_; }
 
  private:
-  // To be called before an object changes.
+  // Call it before an object changes.
   void BeforeChange(Moment at);
   // When the planner is to be asked next.
   Instant NextStep() const;

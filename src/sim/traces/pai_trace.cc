@@ -34,7 +34,7 @@ Result<TraceTable> OpenPai(const PaiTable& table) {
       table.form.has_header ? std::vector<std::string>() : PaiColumns(table.form.form));
 }
 
-// The tasks of a job that have GPUs, together.
+// The sum of a job's tasks that have GPUs.
 struct PaiTasks {
   double percent = 0;  // of a GPU
   std::optional<Seconds> first;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Jobs that a cluster has recorded, with durations, in the forms that planners have
-// (docs/plan.md). The form is recognised by the text.
+// (docs/plan.md). The form is recognised from the text.
 //
 // One set of rules for all forms:
 //   time       the first submission is 0. A time without a zone is UTC: only differences count. A

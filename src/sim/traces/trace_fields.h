@@ -21,7 +21,7 @@ namespace synergy {
 
 // Returns the text without blanks around it.
 std::string_view Trimmed(std::string_view text);
-// Returns the ASCII letters as small ones.
+// Returns the text with its ASCII letters in lower case.
 std::string InLowerCase(std::string_view text);
 
 class TraceTable {
@@ -41,7 +41,7 @@ class TraceTable {
   // Reads the next row; false: there is none. `cure`: for rows with too few or too many fields.
   Result<bool> Next(std::string_view cure);
 
-  // These read a field of the last row; nullopt if the row says nothing there, or `column` is none.
+  // These read a field of the last row; nullopt if the field has no value, or `column` is none.
   size_t line() const { return records_.line(); }
   std::string_view Text(std::optional<size_t> column) const;
   Result<std::optional<Seconds>> Time(std::optional<size_t> column) const;
@@ -55,7 +55,7 @@ class TraceTable {
 
   std::string_view file_;
   CsvRecords records_;
-  std::vector<std::string> columns_;  // in small letters
+  std::vector<std::string> columns_;  // in lower case
   std::vector<std::string> written_;  // as the header spells them, for errors
   bool ends_in_separator_ = false;
 };

@@ -3,9 +3,9 @@
 // AdmissionReview (admission.k8s.io/v1): the API server's request about an object that is being
 // created or changed, and the response.
 //
-// Threading: pure; a review is immutable. Failures: kInvalid if the text is no review that could be
-// answered at all. The review itself reports every other problem with it, so that its object can be
-// let through.
+// Threading: pure; a review is immutable. Failures: kInvalid if the text is not a review that could
+// be answered at all. The review itself reports every other problem with it, so that its object can
+// be let through.
 
 #include <memory>
 #include <optional>

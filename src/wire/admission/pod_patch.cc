@@ -51,7 +51,7 @@ class AmountSetter {
   }
 
  private:
-  // Keeps the same amount in other words ("1" for "1000m").
+  // Leaves an equal amount as it is written ("1" for "1000m").
   void Set(const char* list, const char* name, const std::string& text, ExactQuantity amount) {
     FieldReader fields(resources_);
     const Value present = resources_[list][name];
@@ -135,9 +135,9 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
   }
 }
 
-// Adds a volume for the file in which the training reports its progress. It is in memory: a disk
-// could be filled by it, and cluster-autoscaler keeps a node whose pods have volumes on its disk.
-// Whatever the author has written under the same names stays.
+// Adds a volume for the file in which the training reports its progress. It is in memory, because
+// it could fill a disk, and because cluster-autoscaler keeps a node whose pods have volumes on its
+// disk. Whatever the author has written under the same names stays.
 void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const JsonPatch::Path& path) {
   using annotations::kProgressVolume;
   const Value mounts = container["volumeMounts"];

@@ -61,7 +61,8 @@ bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   return none;
 }
 
-// More containers of a pod with claims are not looked at: each takes a look at all the others.
+// Further containers of a pod with claims are ignored, because each requires a look at all the
+// others.
 constexpr size_t kMostClaiming = 8;
 
 // Returns the names of ResourceClaimTemplates by those of the pod's claims.

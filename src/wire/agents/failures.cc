@@ -65,7 +65,7 @@ std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
   return std::string(fields.Text(value).substr(0, longest));
 }
 
-// Returns the name; empty if it is too long for one, as only a tenant's invention is.
+// Returns the name; empty if it is too long, as only a name that a tenant has made up can be.
 std::string ReadName(FieldReader& fields, Value value, size_t longest) {
   const std::string_view text = fields.Text(value);
   return text.size() <= longest ? std::string(text) : std::string();
@@ -82,7 +82,7 @@ WallTime ReadTimeOf(FieldReader& fields, Value value) {
   return ParseTime(fields.Text(value)).value_or(WallTime{});
 }
 
-// The API server accepts any text there. An owner that cannot exist is none.
+// The API server accepts any text there. An owner that cannot exist counts as none.
 ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {

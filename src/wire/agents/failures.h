@@ -19,7 +19,7 @@ inline constexpr std::string_view kFailuresLabel = "synergy.io/failures";
 // A pod's label: its user.
 inline constexpr std::string_view kUserLabel = "synergy.io/user";
 
-// Reads one pod. kInvalid if it is no JSON object.
+// Reads one pod. kInvalid if it is not a JSON object.
 Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules);
 
 // The parts of an owner that matter.

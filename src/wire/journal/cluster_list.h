@@ -41,7 +41,7 @@ class ClusterListWriter {
   ClusterListWriter();
 
   // Adds a page of a list of that kind. Returns the token of the next page, empty after the last.
-  // kInvalid if the text is no list.
+  // kInvalid if the text is not a list.
   Result<std::string> AddPage(ClusterKind kind, std::string_view page);
   std::string Take();
 

@@ -250,7 +250,8 @@ void Members(auto& each, Like<QueueOutcome> auto& outcome) {
   each("runningJobs", running_jobs);
 }
 
-// The plan, which is only written. Objects are named, as they are among what is read.
+// The plan, which is written but never read back. It refers to objects by name, because the inputs
+// contain them.
 
 void Members(auto& each, const JobNotice& notice) {
   each("workload", notice.workload->Key());

@@ -13,7 +13,7 @@
 //                              them
 //   RayCluster (ray.io)        the workers of a group: replicas x numOfHosts; where Ray's
 //                              autoscaler adds more, minReplicas x numOfHosts, those of the lowest
-//                              indices. The head is no member
+//                              indices. The head is not a member
 //   LeaderWorkerSet            a group: its leader and workers, those that have GPUs; none if the
 //                              workers are created only once the leader is ready
 //   PodGroup                   spec.minMember (scheduling.x-k8s.io, of scheduler-plugins)
@@ -88,7 +88,7 @@ struct GangSize {
 // Whether the pod that `owner` was found for is a member, by its index.
 bool IsMember(const GangSize& gang, const GangOwner& owner);
 
-// Reads the owner's `text`. kInvalid if it is no JSON object.
+// Reads the owner's `text`. kInvalid if it is not a JSON object.
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
                               std::string_view gpu_resource);
 

@@ -33,7 +33,7 @@ std::optional<Operator> ParseOperator(std::string_view text) {
 }
 
 // Most expressions and values of a selector, and most pods under eviction, that are read of a
-// budget: each pre-emption goes through all of them.
+// budget: each preemption goes through all of them.
 constexpr size_t kMostOfBudget = 1000;
 
 Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked) {

@@ -23,8 +23,8 @@
 namespace synergy::wire {
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
-// Reduces a pod that is not fully read to what it takes from which node. It is never changed,
-// belongs to no gang, and no place is sought for it.
+// Reduces a pod that could not be read fully to its node and what it takes there. Such a pod is
+// never changed, belongs to no gang, and gets no place.
 Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
@@ -69,7 +69,7 @@ std::optional<Document> ReadOriginal(Value annotations, Value resources);
 // The containers except the named one, and the pod's overhead.
 struct Beside {
   ResourceVector requests;
-  bool guaranteed = true;  // all have limits that are their requests
+  bool guaranteed = true;  // all have limits equal to their requests
 };
 Beside ReadBeside(FieldReader& fields, Value spec, std::string_view container);
 // Removes the defaults of a LimitRange from `written`.

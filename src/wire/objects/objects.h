@@ -102,8 +102,8 @@ class ObjectReader {
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
-  // T is any type with a Kind<T>. A Pod is read as kAccounted. Fails only if the text is no list,
-  // with the reason of the metav1.Status if it is one.
+  // T is any type with a Kind<T>. A Pod is read as kAccounted. Fails only if the text is not a
+  // list, with the reason of the metav1.Status if it is one.
   template <class T>
   Result<ListPage<T>> ReadList(std::string text) const {
     return KindReader<T>::ReadList(std::move(text), rules_);

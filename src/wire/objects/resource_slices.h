@@ -13,7 +13,7 @@
 namespace synergy::wire {
 
 // Returns the names of the drivers of a list of ResourceSlices, each once, in order. kInvalid: the
-// text is no JSON. Ignores slices that name none.
+// text is not JSON. Ignores slices that name none.
 Result<std::vector<std::string>> ReadSliceDrivers(std::string_view list);
 
 }  // namespace synergy::wire

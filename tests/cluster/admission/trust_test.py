@@ -188,7 +188,8 @@ class TrustTest(ClusterTest):
                              "annotations": {"synergy.io/gpu-inventory": "{}"}}}
         nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
                                 "annotations": {"synergy.io/gpu-inventory": None}}}
-        # A policy is in force a moment after it is applied. A change that is made meanwhile is no change later.
+        # A policy is in force a moment after it is applied. A change that is made meanwhile would not be a change
+        # later.
         tries = itertools.count()
         wait_for("the policy to be in force",
                  lambda: "may only change" in patch_node(own, annotating({"try": str(next(tries))})))

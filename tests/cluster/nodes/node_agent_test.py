@@ -92,7 +92,7 @@ class NodeAgentTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        # The container is stopped while its child is frozen, and then waits for so long.
+        # The container is stopped while its child is frozen, and then waits for this long.
         self.agent = Agent(self.cluster, self.cluster.folder, "shutdownGrace: 1s\n")
 
     def start_agent(self):

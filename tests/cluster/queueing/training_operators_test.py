@@ -327,7 +327,7 @@ class TrainingOperatorsTest(queues.QueueTest):
                 wait_for("the launcher to run",
                          lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
             else:
-                # No room is held for a pod that is no member: the workers have grown into its room.
+                # No room is held for a pod that is not a member: the workers have grown into its room.
                 wait_for("the launcher to be refused",
                          lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
                 self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
@@ -413,7 +413,7 @@ class TrainingOperatorsTest(queues.QueueTest):
 
     def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
         self.put_back_once()
-        # A lost turn is no such eviction.
+        # A lost turn is not such an eviction.
         self.lose_turn_to("other")
         self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")),
                          (1, True, 0))

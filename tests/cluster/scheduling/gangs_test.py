@@ -147,7 +147,7 @@ class GangsTest(OneNodeTest):
         names = ["one", "two", "tasks", "alone"]
         self.addCleanup(self.cluster.delete, "job", *names, wait=True)
         self.cluster.create(*[indexed_job(name, subdomain=name, **on(self.node)) for name in names[:2]])
-        # Jobs with more pods than the node has GPUs that are no gangs: independent tasks, and one
+        # Jobs with more pods than the node has GPUs that are not gangs: independent tasks, and one
         # whose label says so.
         self.cluster.create(indexed_job("tasks", SIZE + 2, **on(self.other)))
         first = self.one_alone(names[:2])

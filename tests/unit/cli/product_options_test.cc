@@ -183,11 +183,11 @@ TEST(ProductOptionsTest, ReservationsAreOffUnlessAskedFor) {
 
 TEST(ProductOptionsTest, ErrorsOfReservationsNameTheSettingAndTheCure) {
   const std::pair<std::string, std::string> cases[] = {
-      {"max:0", "max: \"0\" is no whole number from 1 to 1000000"},
-      {"max:1.5", "max: \"1.5\" is no whole number from 1 to 1000000"},
-      {"leastGpus:-1", "leastGpus: \"-1\" is no whole number from 0 to 1000000"},
+      {"max:0", "max: \"0\" is not a whole number from 1 to 1000000"},
+      {"max:1.5", "max: \"1.5\" is not a whole number from 1 to 1000000"},
+      {"leastGpus:-1", "leastGpus: \"-1\" is not a whole number from 0 to 1000000"},
       {"after:10", "after: \"10\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d"},
-      {"error:nan", "error: \"nan\" is no number from 0 to 3"},
+      {"error:nan", "error: \"nan\" is not a number from 0 to 3"},
       {"durations:yes", "durations: \"yes\": write known or unknown"},
       {"ends:never", "ends: \"never\": write users or measured"},
       {"ends:users,error:0.3", "error: leave it out with ends:users, it is of measured ends"},
@@ -235,8 +235,8 @@ TEST(ProductOptionsTest, SharingIsHeightAndSliceAndHowPairsArePacked) {
 
 TEST(ProductOptionsTest, AWrongSettingOfSharingIsNamedWithItsCure) {
   for (const auto& [wrong, error] : std::vector<std::array<const char*, 2>>{
-           {"height:5", "height: \"5\" is no whole number from 1 to 4"},
-           {"height:1.5", "height: \"1.5\" is no whole number"},
+           {"height:5", "height: \"5\" is not a whole number from 1 to 4"},
+           {"height:1.5", "height: \"1.5\" is not a whole number"},
            {"slice:20s", "slice: write 30s to 110s"},
            {"slice:soon", "slice: "},
            {"height:2,pack", "pack: add the speeds of pairs, pairs:FILE"},
@@ -284,7 +284,7 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};
   EXPECT_EQ(ProductErrorOf(arguments),
-            "--with: faults: call-fails: \"2\" is no number from 0 to 0.9");
+            "--with: faults: call-fails: \"2\" is not a number from 0 to 0.9");
   arguments.with = {"faults=call-fail:0.1"};
   EXPECT_THAT(ProductErrorOf(arguments),
               StartsWith("--with: faults: \"call-fail:0.1\": write resize-deferred:0.1,"));

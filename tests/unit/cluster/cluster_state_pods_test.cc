@@ -47,7 +47,7 @@ TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
   // Devices have become free, and may be better aligned.
   state.RemovePod("small");
   EXPECT_TRUE(fits(4));
-  // Another report of the failed pod is no change.
+  // Another report of the failed pod changes nothing.
   Pod old = OnNode(MakeGpuPod("four", 4), "n1");
   old.misaligned = true;
   state.UpsertPod(Finished(old));

@@ -69,7 +69,7 @@ TEST_F(ReplacementsTest, PlaceOfALostMemberIsReserved) {
   EXPECT_EQ(place.until, start + kHold);
   EXPECT_FALSE(place.settled);
   EXPECT_EQ(state.FindPod("p"), nullptr);
-  EXPECT_EQ(state.Snapshot()->MembersOnNodes("team/g").size(), 2U) << "it is no member any more";
+  EXPECT_EQ(state.Snapshot()->MembersOnNodes("team/g").size(), 2U) << "it is no longer a member";
 }
 
 TEST_F(ReplacementsTest, TheReplacementGetsItByItsHold) {

@@ -241,7 +241,7 @@ TEST_F(GangPreemptionDriverTest, VictimsThatNeverGoEndTheAttempt) {
   EXPECT_FALSE(HasPlace("m-0"));
 }
 
-// Otherwise a victim whose checkpoint takes longer would be evicted in vain.
+// Otherwise a victim whose checkpoint takes longer would be evicted for nothing.
 TEST_F(GangPreemptionDriverTest, VictimsHaveTheirOwnGracePeriods) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 20min; });

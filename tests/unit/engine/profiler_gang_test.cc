@@ -171,7 +171,7 @@ TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   EXPECT_TRUE(Last().confirmed);
   EXPECT_NEAR(speed(3), 6, 0.1);
   EXPECT_NEAR(speed(1), 2, 0.1);
-  // Slowest again, and as fast with its core as before: that is no drift.
+  // Slowest again, and as fast with its core as before: that is not drift.
   give(Cores(1));
   actions.clear();
   Run(minutes(20));

@@ -18,7 +18,7 @@ using Kind = RetryDecision::Kind;
 constexpr WallTime kStart{Duration(std::chrono::hours(500'000))};
 constexpr RetryActions kAll{.stop_futile = true, .elsewhere = true, .larger = true};
 
-// An attempt that began so long after kStart.
+// An attempt that began this long after kStart.
 FailedAttempt Attempt(Category category, Duration began = {}, Duration ran = 30s) {
   return {.category = category,
           .outcome = EntryOf(category).outcome,

@@ -79,7 +79,7 @@ class GangsTest : public ExtenderTest {
     const auto snapshot = state.Snapshot();
     return snapshot->node(*snapshot->Find(node)).Free().cpu;
   }
-  // Returns the answer to a bind that waits for others in vain.
+  // Returns the answer to a bind that waits for others until it times out.
   std::string BindInVain(const Pod& pod, const std::string& node) {
     std::string answer;
     std::jthread binding([&] { answer = extender.Bind(BindArgs(pod, node)); });

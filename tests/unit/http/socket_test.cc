@@ -55,7 +55,7 @@ TEST(ConnectToAnyTest, AnAddressThatNothingComesBackFromLeavesTimeForTheNext) {
   ASSERT_TRUE(server);
   const Address first = Loopback(hole.port());
   const Address second = Loopback(LocalPort(*server));
-  EXPECT_FALSE(ConnectToAny(first.get(), milliseconds(300), -1)) << "it is no black hole";
+  EXPECT_FALSE(ConnectToAny(first.get(), milliseconds(300), -1)) << "it answers";
   first->ai_next = second.get();
   const Result<Fd> connected = ConnectToAny(first.get(), milliseconds(1000), -1);
   EXPECT_TRUE(connected) << connected.error().message;

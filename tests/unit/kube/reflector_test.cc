@@ -339,7 +339,7 @@ TEST_F(ReflectorTest, AListThatFailsHalfWayIsStartedAgainFromItsFirstPage) {
 }
 
 TEST_F(ReflectorTest, AListWithoutAVersionIsNotStored) {
-  server_.FailNext("GET", "limit=", 200);  // a Status is no list of pods
+  server_.FailNext("GET", "limit=", 200);  // a Status is not a list of pods
   StartWith({{.name = "a"}});
   EXPECT_EQ(store_.replacements(), 1);
   EXPECT_THAT(store_.names(), UnorderedElementsAre("a"));

@@ -83,7 +83,7 @@ TEST(MeasuredJobProfile, HasThePointsWithAnyMemory) {
     EXPECT_EQ(plateau->Demand(0).cpu, Cores(2));
     EXPECT_EQ(plateau->ThroughputAt(Cores(1), GiB(1)), 10);
   }
-  // Noise is no demand for CPU.
+  // Noise is not a demand for CPU.
   measured.points = {{Cores(1), 9.8}, {Cores(2), 9.9}, {Cores(8), 10}};
   EXPECT_EQ(MakeJobProfile(measured)->Demand(0).cpu, Cores(1));
   measured.points.clear();

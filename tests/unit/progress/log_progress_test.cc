@@ -206,7 +206,7 @@ TEST(LogProgress, ProcessesThatLagBehindCountOnce) {
   EXPECT_DOUBLE_EQ(*read.rate, 5);
 }
 
-// However its lines begin, a bar of the same length is no bar of epochs.
+// However its lines begin, a bar of the same length is not a bar of epochs.
 TEST(LogProgress, LaggingProcessStartsNoEpoch) {
   std::string text;
   for (int i = 10; i <= 400; i += 10) {
