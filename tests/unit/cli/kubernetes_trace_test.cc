@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // An object of a list. Times are minutes after ten o'clock.
-struct Object {
+struct ListItem {
   std::string kind;
   std::string uid;
   std::string owner_kind = {};
@@ -29,11 +29,11 @@ struct Object {
   std::string labels = "{}";
 };
 
-std::string At(int minutes) {
-  return fmt::format("2026-05-01T{:02}:{:02}:00Z", 10 + minutes / 60, minutes % 60);
+std::string MinutesAfterTen(int after) {
+  return fmt::format("2026-05-01T{:02}:{:02}:00Z", 10 + after / 60, after % 60);
 }
 
-std::string Json(const Object& object) {
+std::string ItemJson(const ListItem& object) {
   const std::string owners =
       object.owner.empty()
           ? "[]"
@@ -42,8 +42,8 @@ std::string Json(const Object& object) {
   return fmt::format(
       R"({{"kind":"{}","metadata":{{"namespace":"team","name":"{}","uid":"{}","labels":{},
       "creationTimestamp":"{}","ownerReferences":{}}},"spec":{},"status":{}}})",
-      object.kind, object.uid, object.uid, object.labels, At(object.created), owners, object.spec,
-      object.status);
+      object.kind, object.uid, object.uid, object.labels, MinutesAfterTen(object.created), owners,
+      object.spec, object.status);
 }
 
 std::string PodSpec(int gpus) {
@@ -53,16 +53,16 @@ std::string PodSpec(int gpus) {
       gpus);
 }
 
-Object Job(const std::string& uid, int pods, int gpus, int start, int end) {
-  return {
-      .kind = "Job",
-      .uid = uid,
-      .spec = fmt::format(R"({{"parallelism":{},"completions":{},"template":{{"spec":{}}}}})", pods,
-                          pods, PodSpec(gpus)),
-      .status = fmt::format(R"({{"startTime":"{}","completionTime":"{}"}})", At(start), At(end))};
+ListItem JobItem(const std::string& uid, int pods, int gpus, int start, int end) {
+  return {.kind = "Job",
+          .uid = uid,
+          .spec = fmt::format(R"({{"parallelism":{},"completions":{},"template":{{"spec":{}}}}})",
+                              pods, pods, PodSpec(gpus)),
+          .status = fmt::format(R"({{"startTime":"{}","completionTime":"{}"}})",
+                                MinutesAfterTen(start), MinutesAfterTen(end))};
 }
 
-Object Workload(const std::string& uid, int pods, int gpus, int start, int end) {
+ListItem WorkloadItem(const std::string& uid, int pods, int gpus, int start, int end) {
   return {.kind = "Workload",
           .uid = uid,
           .spec = fmt::format(R"({{"podSets":[{{"count":{},"template":{{"spec":{}}}}}]}})", pods,
@@ -71,37 +71,37 @@ Object Workload(const std::string& uid, int pods, int gpus, int start, int end) 
               R"({{"conditions":[
               {{"type":"Admitted","status":"True","lastTransitionTime":"{}"}},
               {{"type":"Finished","status":"True","lastTransitionTime":"{}"}}]}})",
-              At(start), At(end))};
+              MinutesAfterTen(start), MinutesAfterTen(end))};
 }
 
-Object RunPod(const std::string& uid, int gpus, int start, int end) {
+ListItem PodItem(const std::string& uid, int gpus, int start, int end) {
   return {.kind = "Pod",
           .uid = uid,
           .spec = PodSpec(gpus),
           .status = fmt::format(
               R"({{"phase":"Failed","startTime":"{}","containerStatuses":[
               {{"state":{{"terminated":{{"finishedAt":"{}"}}}}}}]}})",
-              At(start), At(end))};
+              MinutesAfterTen(start), MinutesAfterTen(end))};
 }
 
-Object Of(const std::string& kind, const std::string& owner, Object object) {
+ListItem PartOf(const std::string& kind, const std::string& owner, ListItem object) {
   object.owner_kind = kind;
   object.owner = owner;
   return object;
 }
 
-std::string List(const std::vector<Object>& objects) {
+std::string ListOf(const std::vector<ListItem>& objects) {
   std::vector<std::string> items;
   items.reserve(objects.size());
-  for (const Object& object : objects) items.push_back(Json(object));
+  for (const ListItem& object : objects) items.push_back(ItemJson(object));
   return fmt::format(R"({{"kind":"List","items":[{}]}})", fmt::join(items, ","));
 }
 
 // Returns "submitted+duration x GPUs" of each job, in minutes.
-std::vector<std::string> Read(const std::vector<Object>& objects,
-                              std::optional<KubernetesTrace::Period> period = {}) {
+std::vector<std::string> ReadTrace(const std::vector<ListItem>& objects,
+                                   std::optional<KubernetesTrace::Period> period = {}) {
   KubernetesTrace trace("nvidia.com/gpu");
-  const auto added = trace.Add(List(objects));
+  const auto added = trace.Add(ListOf(objects));
   if (!added) return {added.error().message};
   const auto read = trace.Finish("file", period);
   if (!read) return {read.error().message};
@@ -114,48 +114,48 @@ std::vector<std::string> Read(const std::vector<Object>& objects,
   return jobs;
 }
 
-using Jobs = std::vector<std::string>;
+using TraceLines = std::vector<std::string>;
 
 TEST(KubernetesTraceTest, AJobHasTheGpusOfThePodsThatRunAtOnce) {
-  EXPECT_EQ(Read({Job("a", 4, 2, 5, 65)}), Jobs{"0+60 x 8"});
-  Object sweep = Job("sweep", 2, 1, 0, 30);
+  EXPECT_EQ(ReadTrace({JobItem("a", 4, 2, 5, 65)}), TraceLines{"0+60 x 8"});
+  ListItem sweep = JobItem("sweep", 2, 1, 0, 30);
   sweep.spec =
       fmt::format(R"({{"parallelism":2,"completions":10,"template":{{"spec":{}}}}})", PodSpec(1));
-  EXPECT_EQ(Read({sweep}), Jobs{"0+30 x 2"});
+  EXPECT_EQ(ReadTrace({sweep}), TraceLines{"0+30 x 2"});
 }
 
 TEST(KubernetesTraceTest, AWorkloadAJobAndPodsAreOneJob) {
-  EXPECT_EQ(Read({Of("Job", "a", Workload("w", 2, 4, 10, 70)), Job("a", 2, 4, 11, 69),
-                  Of("Job", "a", RunPod("p", 4, 12, 60))}),
-            Jobs{"0+60 x 8"});
+  EXPECT_EQ(ReadTrace({PartOf("Job", "a", WorkloadItem("w", 2, 4, 10, 70)),
+                       JobItem("a", 2, 4, 11, 69), PartOf("Job", "a", PodItem("p", 4, 12, 60))}),
+            TraceLines{"0+60 x 8"});
   // Kueue's Workload belongs to the TrainJob, whose JobSet made the Jobs.
-  EXPECT_EQ(Read({Of("TrainJob", "t", Workload("w", 2, 4, 10, 70)),
-                  Of("TrainJob", "t", {.kind = "JobSet", .uid = "s"}),
-                  Of("JobSet", "s", Job("j1", 1, 4, 12, 60)),
-                  Of("JobSet", "s", Job("j2", 1, 4, 12, 60))}),
-            Jobs{"0+60 x 8"});
+  EXPECT_EQ(ReadTrace({PartOf("TrainJob", "t", WorkloadItem("w", 2, 4, 10, 70)),
+                       PartOf("TrainJob", "t", {.kind = "JobSet", .uid = "s"}),
+                       PartOf("JobSet", "s", JobItem("j1", 1, 4, 12, 60)),
+                       PartOf("JobSet", "s", JobItem("j2", 1, 4, 12, 60))}),
+            TraceLines{"0+60 x 8"});
 }
 
 TEST(KubernetesTraceTest, TheJobsOfAJobSetRunAtOnceAndThoseOfACronJobAreJobsEach) {
-  EXPECT_EQ(
-      Read({Of("JobSet", "s", Job("j1", 1, 4, 0, 60)), Of("JobSet", "s", Job("j2", 2, 4, 10, 50))}),
-      Jobs{"0+60 x 12"});
-  EXPECT_EQ(Read({Of("CronJob", "c", Job("j1", 1, 4, 0, 60)),
-                  Of("CronJob", "c", Job("j2", 1, 4, 60, 90))}),
-            (Jobs{"0+60 x 4", "0+30 x 4"}));
+  EXPECT_EQ(ReadTrace({PartOf("JobSet", "s", JobItem("j1", 1, 4, 0, 60)),
+                       PartOf("JobSet", "s", JobItem("j2", 2, 4, 10, 50))}),
+            TraceLines{"0+60 x 12"});
+  EXPECT_EQ(ReadTrace({PartOf("CronJob", "c", JobItem("j1", 1, 4, 0, 60)),
+                       PartOf("CronJob", "c", JobItem("j2", 1, 4, 60, 90))}),
+            (TraceLines{"0+60 x 4", "0+30 x 4"}));
 }
 
 TEST(KubernetesTraceTest, PodsThatFollowEachOtherAreOneAfterTheOther) {
-  EXPECT_EQ(Read({Of("RayCluster", "r", RunPod("p1", 4, 0, 30)),
-                  Of("RayCluster", "r", RunPod("p2", 4, 30, 60)),
-                  Of("RayCluster", "r", RunPod("p3", 1, 0, 60))}),
-            Jobs{"0+60 x 5"});
+  EXPECT_EQ(ReadTrace({PartOf("RayCluster", "r", PodItem("p1", 4, 0, 30)),
+                       PartOf("RayCluster", "r", PodItem("p2", 4, 30, 60)),
+                       PartOf("RayCluster", "r", PodItem("p3", 1, 0, 60))}),
+            TraceLines{"0+60 x 5"});
 }
 
 TEST(KubernetesTraceTest, AGroupOfPodsHasItsWorkload) {
-  Object group = Workload("w", 2, 4, 10, 70);
+  ListItem group = WorkloadItem("w", 2, 4, 10, 70);
   KubernetesTrace trace("nvidia.com/gpu");
-  std::string text = List({group, RunPod("p1", 4, 11, 60), RunPod("p2", 4, 11, 60)});
+  std::string text = ListOf({group, PodItem("p1", 4, 11, 60), PodItem("p2", 4, 11, 60)});
   const std::string none = R"("ownerReferences":[])";
   text.replace(text.find(none), none.size(),
                R"("ownerReferences":[{"kind":"Pod","uid":"p1"},{"kind":"Pod","uid":"p2"}])");
@@ -167,26 +167,27 @@ TEST(KubernetesTraceTest, AGroupOfPodsHasItsWorkload) {
 }
 
 TEST(KubernetesTraceTest, ARunningJobRunsUntilTheLatestTime) {
-  Object running = Job("a", 1, 1, 0, 0);
-  running.status = fmt::format(R"({{"startTime":"{}"}})", At(0));
-  Object later = Job("b", 1, 1, 30, 90);
+  ListItem running = JobItem("a", 1, 1, 0, 0);
+  running.status = fmt::format(R"({{"startTime":"{}"}})", MinutesAfterTen(0));
+  ListItem later = JobItem("b", 1, 1, 30, 90);
   later.created = 30;
-  EXPECT_EQ(Read({running, later}), (Jobs{"0+90 x 1", "30+60 x 1"}));
+  EXPECT_EQ(ReadTrace({running, later}), (TraceLines{"0+90 x 1", "30+60 x 1"}));
 }
 
 TEST(KubernetesTraceTest, JobsThatEndedBeforeAPeriodAreLeftOut) {
-  const auto ten = ReadTimeText(At(0));
+  const auto ten = ReadTimeText(MinutesAfterTen(0));
   ASSERT_TRUE(ten);
   const KubernetesTrace::Period hour{*ten + std::chrono::minutes(120), std::chrono::minutes(60)};
-  EXPECT_EQ(Read({Job("a", 1, 1, 0, 59), Job("b", 1, 2, 0, 61)}, hour), Jobs{"0+61 x 2"});
+  EXPECT_EQ(ReadTrace({JobItem("a", 1, 1, 0, 59), JobItem("b", 1, 2, 0, 61)}, hour),
+            TraceLines{"0+61 x 2"});
 }
 
 TEST(KubernetesTraceTest, ServicesAndWhatNeverRanAreLeftOutAndCounted) {
-  Object waiting = Job("waits", 1, 1, 0, 0);
+  ListItem waiting = JobItem("waits", 1, 1, 0, 0);
   waiting.status = "{}";
   KubernetesTrace trace("nvidia.com/gpu");
-  ASSERT_TRUE(trace.Add(List({Of("ReplicaSet", "d", RunPod("p", 1, 0, 60)), waiting,
-                              Job("cpu", 1, 0, 0, 60), Job("a", 1, 1, 0, 60)})));
+  ASSERT_TRUE(trace.Add(ListOf({PartOf("ReplicaSet", "d", PodItem("p", 1, 0, 60)), waiting,
+                                JobItem("cpu", 1, 0, 0, 60), JobItem("a", 1, 1, 0, 60)})));
   const auto read = trace.Finish("file", {});
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->jobs.size(), 1U);
@@ -196,13 +197,13 @@ TEST(KubernetesTraceTest, ServicesAndWhatNeverRanAreLeftOutAndCounted) {
 }
 
 TEST(KubernetesTraceTest, TheModelIsTheLabelsOfTheProfile) {
-  Object job = Job("a", 1, 1, 0, 60);
+  ListItem job = JobItem("a", 1, 1, 0, 60);
   job.labels = R"({"synergy.io/profile":"resnet18"})";
-  EXPECT_EQ(Read({job}), Jobs{"0+60 x 1 resnet18"});
+  EXPECT_EQ(ReadTrace({job}), TraceLines{"0+60 x 1 resnet18"});
 }
 
 TEST(KubernetesTraceTest, PagesOfOneKindHaveNoKindsOfTheirOwn) {
-  std::string text = List({Job("a", 1, 1, 0, 60)});
+  std::string text = ListOf({JobItem("a", 1, 1, 0, 60)});
   text.replace(text.find("\"List\""), 6, "\"JobList\"");
   const std::string own = R"("kind":"Job",)";
   text.erase(text.find(own), own.size());
@@ -220,10 +221,11 @@ TEST(KubernetesTraceTest, OddInputIsAnErrorOrLeftOut) {
   EXPECT_FALSE(trace.Add("{"));
   EXPECT_EQ(trace.Finish("file", {}).error().code, ErrorCode::kNotFound);
   // Owners in a ring.
-  EXPECT_EQ(Read({Of("Job", "b", Job("a", 1, 1, 0, 60)), Of("Job", "a", Job("b", 1, 1, 0, 60))}),
-            (Jobs{"0+60 x 1", "0+60 x 1"}));
-  Object backwards = Job("c", 1, 1, 60, 0);
-  EXPECT_THAT(Read({backwards}).front(), HasSubstr("1 with a duration of 0 or less"));
+  EXPECT_EQ(ReadTrace({PartOf("Job", "b", JobItem("a", 1, 1, 0, 60)),
+                       PartOf("Job", "a", JobItem("b", 1, 1, 0, 60))}),
+            (TraceLines{"0+60 x 1", "0+60 x 1"}));
+  ListItem backwards = JobItem("c", 1, 1, 60, 0);
+  EXPECT_THAT(ReadTrace({backwards}).front(), HasSubstr("1 with a duration of 0 or less"));
 }
 
 }  // namespace
