@@ -50,12 +50,13 @@ int64_t CountOf(json::Value number, int64_t otherwise) {
 template <class Parts>
 int64_t MostAtOnce(const Parts& parts) {
   std::vector<std::pair<Seconds, int64_t>> changes;
+  int64_t most = 0;
   for (const auto& part : parts) {
+    most = std::max(most, part.gpus);
     changes.emplace_back(*part.started, part.gpus);
     changes.emplace_back(*part.ended, -part.gpus);
   }
   std::sort(changes.begin(), changes.end());
-  int64_t most = 0;
   int64_t now = 0;
   for (const auto& [time, gpus] : changes) most = std::max(most, now += gpus);
   return most;
