@@ -82,7 +82,7 @@ void Prober::LookAtQuota(Running& running) {
   const Result<std::string> text = quotas_.Read(running.plan.file);
   if (text && *text == running.plan.text) return;
   running.reading.wiped = true;
-  log_.Warn("the quota of a probe is not there any more",
+  log_.Warn("the quota of a probe no longer exists",
             {{"pod", running.pod->Key()},
              {"file", running.plan.file},
              {"now", text ? *text : text.error().message}});
