@@ -123,7 +123,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
                             {"until", ToTimeText(now.wall + time)},
                             {"file", running_->plan.file}});
   events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal", "SynergyProbed",
-                  fmt::format("Has at most {}m of CPU until {}, so that it is seen how fast it "
+                  fmt::format("Has at most {}m of CPU until {}, to measure how fast it "
                               "trains with that",
                               probe.cpu.count(), ToTimeText(now.wall + time))});
 }

@@ -269,7 +269,7 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
     return Fail(ErrorCode::kInvalid,
                 "client authentication needs an authority, a client name and TLS");
   }
-  // A peer that goes away must cost its connection, not the process; OpenSSL writes without
+  // A peer that goes away must end only its connection, not the process; OpenSSL writes without
   // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;

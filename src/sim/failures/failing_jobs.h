@@ -59,7 +59,7 @@ class FailingJobs {
   bool IsToFail(size_t job) const;
 
   struct End {
-    std::optional<Duration> retry_after;  // none: the job has failed for good
+    std::optional<Duration> retry_after;  // none: the job has failed permanently
     double kept = 0;                      // the part of the attempt's work that is not lost
     // The nodes that the next attempt avoids if others have room, until then.
     std::vector<std::string> avoid;
