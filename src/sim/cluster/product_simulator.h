@@ -134,7 +134,7 @@ struct ProductOptions {
   Seconds limit{10.0 * 365 * 24 * 3600};
 };
 
-// Has the nodes' GPUs be of that product. REQUIRES: their labels are sorted by key.
+// Labels the nodes' GPUs as of that product. REQUIRES: their labels are sorted by key.
 void SetProduct(std::string_view product, std::span<Node> nodes);
 
 // Returns "synergy" and "synergy-strict".
