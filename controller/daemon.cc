@@ -170,7 +170,7 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    // Turn not ready first, so that no new requests arrive and no new action begins
+    // Become not ready first, so that no new requests arrive and no new action begins
     // (Leadership::MayAct()); then let the requests under way finish.
     cluster_.ShutDown();
     opened_.webhook_server->Stop(config_.shutdown_grace);

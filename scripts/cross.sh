@@ -47,7 +47,7 @@ command -v "$machine-linux-gnu-g++" >/dev/null || die "$machine-linux-gnu-g++ is
 set_up_sysroot "$architecture"
 cd "$REPOSITORY"
 build=build/$architecture
-# The compiler cache then also hits for clones in other folders.
+# With these, the compiler cache also hits for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # A fresh configuration, because CMake would remember libraries that have been replaced.
 cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests -DSYNERGY_RESEARCH=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \

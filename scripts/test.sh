@@ -74,7 +74,7 @@ while (($#)); do
   shift
 done
 
-# The compiler cache then also hits for clones in other folders.
+# With these, the compiler cache also hits for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
 # build PRESET [TARGET [OPTION...]]

@@ -121,7 +121,7 @@ double CpusPerGpu(const ResourceVector& server) {
   return static_cast<double>(server.cpu.count()) / 1e3 / static_cast<double>(server.gpus.count());
 }
 
-// Models that were measured on servers with so many CPUs per GPU.
+// Models that were measured on servers with this many CPUs per GPU.
 struct MeasuredModels {
   double cpus_per_gpu = 0;
   YAML::Node models;

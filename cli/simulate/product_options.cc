@@ -240,15 +240,15 @@ constexpr std::array<Feature, 9> kFeatures = {
         return ReadElastic(settings, options.elastic);
       }},
      {"reservations", "after:T,max:N,leastGpus:N,error:S,ends:E,durations:known",
-      "jobs that have waited for T get nodes and a start; only pods that leave that as it is run "
-      "there before. N such jobs at a time, of at least so many GPUs. Remaining times are off by a "
-      "lognormal factor (sigma S) for each job, or E is users: their ends, 1 to 14 times later; "
-      "durations of waiting jobs are unknown otherwise",
+      "jobs that have waited for T get nodes and a start; before it, only pods run there that do "
+      "not delay it. N such jobs at a time, of at least leastGpus GPUs. Remaining times are off by "
+      "a lognormal factor (sigma S) for each job, or E is users: their ends, 1 to 14 times later; "
+      "durations of waiting jobs are unknown unless known",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadReservations(settings, options.reservations);
       }},
      {"whole-nodes", "cost|after-room|first",
-      "what GPUs that a pod leaves free on its node count for: a part of the cost, as in the "
+      "how the GPUs count that a pod leaves free on its node: as a part of the cost, as in the "
       "product; before the cost, among nodes with room for its demand; or before all else",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadWholeNodes(settings, options.whole_nodes);
@@ -356,8 +356,8 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Output");
   command.add_flag(
       "--plan", arguments.plan,
-      "answer what the mechanism brings on the trace, with how many servers fewer jobs "
-      "wait no longer, and how many CPUs a GPU should have; table or json");
+      "answer what the mechanism gains on the trace, how many servers can go without longer "
+      "waits, and how many CPUs a GPU should have; table or json");
   command.add_option("--baseline", arguments.baseline, "the mechanism to compare with, in a plan")
       ->capture_default_str();
   command.add_option("--price", arguments.price, "price of a GPU for an hour, in a plan")

@@ -14,7 +14,7 @@
 namespace synergy::cli {
 namespace {
 
-// Makes the jobs' work what they did where they were recorded: `server` is the one there,
+// Sets the jobs' work to what they did where they were recorded: `server` is the one there,
 // `profiles` are those on its GPUs.
 Result<> WorkAsRecorded(const ResourceVector& server, const TraceWorkload& workload,
                         JobProfiles& profiles, std::vector<Job>& jobs) {

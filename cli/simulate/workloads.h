@@ -25,7 +25,7 @@ struct TraceWorkload {
   size_t left_out = 0;
   // How the file was read, in words; empty for traces with iterations and generated workloads.
   std::string reading = {};
-  // Jobs whose model is drawn, because the trace does not say it, or says one without a profile.
+  // Jobs whose model is drawn, because the trace does not name it, or names one without a profile.
   size_t drawn_models = 0;
 };
 

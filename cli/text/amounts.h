@@ -15,7 +15,8 @@
 
 namespace synergy::cli {
 
-// Parses a number of digits alone, such as an id; nullopt for other text and too large numbers.
+// Parses a number of digits alone, such as an id; nullopt for other text and for numbers that are
+// too large.
 std::optional<int64_t> ParseWholeNumber(std::string_view text);
 // Parses "10ms", "300s", "5m", "1.5h", "2d".
 Result<Seconds> ParseDuration(std::string_view text);

@@ -26,7 +26,7 @@ struct FailureSum {
   WallTime last{};
 };
 
-// Counts records from `since` on. The dearest come first.
+// Counts records from `since` on. The most expensive come first.
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
 Tree ToTree(const FailureSum& sum);
 std::string FailureTable(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);

@@ -39,7 +39,7 @@ class DeferredSizing {
   void SizeAll(uint64_t profiles_version);
 
  private:
-  // Whether the pod is unschedulable for `patience_`; if it may come to be, sets `due_`.
+  // Whether the pod has been unschedulable for `patience_`; if it may become so, sets `due_`.
   bool IsLongUnplaced(const Pod& pod);
   // Returns false if the pod must be tried again.
   bool SizeOne(const Pod& pod);

@@ -5,7 +5,7 @@
 // together.
 //
 // A size that was read is valid for two seconds, because a suspended Job may be changed before it
-// is resumed. If the owner cannot be read, the size that living members of the gang carry counts.
+// is resumed. If the owner cannot be read, the gang has the size that its living members carry.
 // Without living members, pods that arrive within the next minute belong to no gang: if only half
 // of them had a size, that half would wait forever for the others.
 //

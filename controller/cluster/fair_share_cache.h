@@ -1,7 +1,7 @@
 #pragma once
 
-// Caches LeastFairShare() of the cluster by the pods' node constraints: pods arrive in herds of
-// identical ones, and GPU pods that come and go do not change fair shares. A cached share may be
+// Caches LeastFairShare() of the cluster by the pods' node constraints: identical pods arrive in
+// large groups, and GPU pods that come and go do not change fair shares. A cached share may be
 // kMostAge old; "no node at all" is not kept beyond the next change of the cluster.
 //
 // Threading: from any thread.

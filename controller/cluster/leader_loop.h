@@ -10,7 +10,7 @@
 //
 // Threading: one thread, which makes all calls; Start(), Stop() and the destructor by one owner;
 // Waker::Wake() from any thread.
-// Failures: a step handles its own; the loop goes on.
+// Failures: a step handles its own; the loop continues.
 
 #include <condition_variable>
 #include <functional>

@@ -44,7 +44,7 @@ class PreemptionUnit {
   GangPreemptionDriver preemption_;
   kube::DisruptionBudgetStore budget_store_;
   // A separate watch: if the controller may not read the budgets, it evicts no pods, and everything
-  // else goes on. After the store that it writes to.
+  // else continues. After the store that it writes to.
   kube::Watches budget_watches_;
   LeaderLoop loop_;
 };

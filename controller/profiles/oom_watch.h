@@ -5,8 +5,8 @@
 // all further changes of the pod's memory (annotation synergy.io/memory-let-be, which outlives this
 // process).
 //
-// The watch's last copy of a failed pod predates its failure. So when a pod goes by itself soon
-// after a change, this reads from the API server how it ended.
+// The watch's last copy of a failed pod predates its failure. So when a pod leaves the watch soon
+// after a change, without having been deleted, this reads from the API server how it ended.
 //
 // Threading: one owner.
 // Failures: a failed call is retried with the next Act(), until the watching time after the change

@@ -129,7 +129,7 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const std::shared_ptr<const KnownProfile>& known = found.profile;
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
-    // A profile that a user has written, or a deleted one, which may have been such.
+    // A profile that a user has written, or a deleted one, which may have been written by a user.
     const bool same = known != nullptr && known->object.name == fungible.profile;
     if (!same && (present == nullptr || !present->object.IsMeasured())) return std::nullopt;
     if (same && known->object.PointsGeneration() == fungible.profile_generation)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Drives the profiler (engine/profiler/profiler.h) in the cluster: feeds it what node agents
-// report, calls for its decision, carries out the actions and reports their outcomes to it.
+// Drives the profiler (engine/profiler/profiler.h) in the cluster: passes it the reports of node
+// agents, requests its plan, carries out the actions and reports their outcomes to it.
 //
 // Threading: one owner.
 // Failures: the profiler handles failed actions; they cost nothing but time. The next leader starts

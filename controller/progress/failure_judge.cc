@@ -19,7 +19,8 @@ LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
                      .iterations = std::max<int64_t>(log.iterations, 0),
                      .since_iteration = log.since_iteration};
-  // An agent of another version may have other rules. The line is the tenant's, whatever the agent.
+  // An agent of another version may have other rules. The line comes from a tenant, whatever agent
+  // sends it.
   if (const LogRule* const rule = LogRuleNamed(log.rule))
     reading.finding = LogFinding{rule, Evidence(log.evidence), log.time};
   return reading;

@@ -12,12 +12,12 @@
 namespace synergy::controller {
 namespace {
 
-// Pods that are read a step because their containers were restarted.
+// The most pods that one step reads because their containers were restarted.
 constexpr size_t kMostReads = 20;
 // A Job's owner's owner: RayJob, RayCluster; TrainJob, JobSet, Job.
 constexpr int kMostOwners = 4;
 constexpr char kJobSetVersion[] = "jobset.x-k8s.io/v1alpha2";
-// Events on the pods of one attempt; the owner's says how many there are.
+// The most events on the pods of one attempt; the owner's event says how many pods failed.
 constexpr size_t kMostPodEvents = 64;
 
 }  // namespace
@@ -215,7 +215,7 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       if (failed != unread_.end() && !failed->second.IsDue(now)) continue;
       const auto pod = std::find_if(pods.begin(), pods.end(),
                                     [&](const auto& one) { return one->uid == run.uid; });
-      // A pod that has ended comes by the watch.
+      // The watch reports a pod that has ended.
       if (pod == pods.end() || !(*pod)->fungible) continue;
       if (++reads_of_node > kMostReadsOfNode) break;
       if (++reads > kMostReads || stop.stop_requested()) return;

@@ -111,7 +111,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
     bool IsDue(Instant now) const { return now >= due_; }
     Instant due() const { return due_; }
     void Succeed() { *this = Retry(); }
-    // Returns whether the error is another kind than the last.
+    // Returns whether the error is of another kind than the last.
     bool Fail(const Error& error, Instant now);
 
    private:
@@ -127,7 +127,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers, by the agents' reports.
   void AddRestarts(const std::stop_token& stop);
-  // Returns the attempts that are complete, as far as can be said. They wait on.
+  // Returns the attempts that are complete, as far as is known. They keep waiting.
   std::vector<Attempt> CompleteAttempts();
   bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;
   // Returns whether it needs no further report.

@@ -24,7 +24,7 @@ namespace synergy::controller {
 struct ActionOutcome {
   uint64_t number = 0;
   bool done = false;       // the API server has accepted it
-  bool kept_from = false;  // not tried, or not to the end, because we may no longer act
+  bool kept_from = false;  // not tried, or not finished, because we may no longer act
   Moment at;
 };
 

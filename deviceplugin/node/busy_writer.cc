@@ -35,7 +35,7 @@ void BusyWriter::Step() {
       config::WriteWholeFile(file_, wire::WriteNodeBusy(ToNodeBusy(meter_, *owners, at.wall)));
   std::string problem = written ? std::string() : written.error().message;
   if (problem != problem_ && !problem.empty())
-    log_.Error("the node agent is not told how busy GPUs are", {{"error", problem}});
+    log_.Error("cannot report to the node agent how busy GPUs are", {{"error", problem}});
   problem_ = std::move(problem);
 }
 

@@ -102,9 +102,9 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   if (plan.changes.empty() && text == node->gpu_inventory) return false;
   const Result<> patched = api_.WriteGpus(options_.node, plan, text, stop);
   if (!patched) return Fail(patched.error());
-  log_.Info("the Node tells of its GPUs", {{"node", options_.node},
-                                           {"gpus", picture.inventory.gpus().size()},
-                                           {"labels_changed", plan.changes.size()}});
+  log_.Info("the Node describes its GPUs", {{"node", options_.node},
+                                            {"gpus", picture.inventory.gpus().size()},
+                                            {"labels_changed", plan.changes.size()}});
   return true;
 }
 

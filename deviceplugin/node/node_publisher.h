@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps the own Node's labels and its annotation synergy.io/gpu-inventory up to date, with a patch
-// only if they differ. Reads the Node before each patch and at long intervals, so that other
-// writers' labels are left alone and lost ones are restored.
+// Keeps the labels of this program's Node, and its annotation synergy.io/gpu-inventory, up to date,
+// with a patch only if they differ. Reads the Node before each patch and at long intervals, so that
+// other writers' labels are left alone and lost ones are restored.
 //
 // Threading: a thread of its own; Publish from any thread.
 // Failures: logged if the message changes, and retried after 1 to 60 s.

@@ -102,7 +102,7 @@ Result<> AdvertiserGuard::AwaitFirst(const std::string& resource,
   const Instant since = first_asked_.try_emplace(resource, clock_.Now()).first->second;
   const Duration wait = slices_known_ && evidence.offered ? kFirstLook : kLongestFirstLook;
   if (clock_.Now() - since >= wait) return {};
-  return Fail(ErrorCode::kUnavailable, "looking whether another component offers these GPUs");
+  return Fail(ErrorCode::kUnavailable, "checking whether another component offers these GPUs");
 }
 
 void AdvertiserGuard::OnRegistered(const std::string& resource) {

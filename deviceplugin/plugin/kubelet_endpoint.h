@@ -4,7 +4,7 @@
 // whatever happens to the kubelet, the sockets and the stream.
 //
 //   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
-//   kubelet.sock exists, and we have not registered since we serve -> register
+//   kubelet.sock exists, and we have not registered since we began to serve -> register
 //
 // Each name is registered only once: kubelets from 1.37 on identify plugins by their socket's path,
 // and may refuse a known path until they are restarted ("already connected"). The kubelet considers

@@ -31,8 +31,8 @@ std::vector<std::string> ServedSockets(const std::string& folder);
 // The name of the kubelet's own socket, which it creates again with each start.
 inline constexpr char kKubeletSocket[] = "kubelet.sock";
 
-// The names of the sockets that serve a resource: "synergy-nvidia.com_gpu-0123abcd.sock". Each
-// returned name is another one.
+// The names of the sockets that serve a resource: "synergy-nvidia.com_gpu-0123abcd.sock". Each call
+// returns a different name.
 std::string MakeSocketName(const std::string& resource);
 bool IsSocketNameFor(const std::string& name, const std::string& resource);
 

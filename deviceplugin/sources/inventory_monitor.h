@@ -29,8 +29,8 @@ struct Picture {
   GpuInventory inventory;
   std::vector<GpuHealth> health;  // for each GPU
   Advertisement advertisement;
-  std::map<unsigned, std::string> unreachable;        // as Reading has it
-  std::map<std::string, std::string> without_events;  // as Reading has it
+  std::map<unsigned, std::string> unreachable;        // as in Reading
+  std::map<std::string, std::string> without_events;  // as in Reading
 
   bool operator==(const Picture&) const = default;
 };

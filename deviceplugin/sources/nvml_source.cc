@@ -27,10 +27,10 @@ constexpr milliseconds kSlice{200};
 // Pause after an event set that fails at once, or without one.
 constexpr milliseconds kWithoutEvents{1000};
 constexpr size_t kMostEventsAtOnce = 64;
-// A driver keeps some 100 samples.
+// A driver keeps about 100 samples.
 constexpr unsigned kMostSamples = 4096;
 constexpr unsigned long long kMicrosecondsOfMean = 1'000'000;
-// Pause between sessions that are opened because a GPU is not well.
+// Pause between sessions that are opened because a GPU is unhealthy.
 constexpr Duration kFirstPause = std::chrono::seconds(5);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
 
@@ -184,9 +184,9 @@ class NvmlSource::Session {
   }
 
  private:
-  // Returns the mean over the last second, 0 to 1. The rates, which older drivers have alone, cover
-  // one of the driver's sample periods (200 ms on an H100), and so much less or more than the mean
-  // if the program's own period is near it.
+  // Returns the mean over the last second, 0 to 1. The rates, the only figures of older drivers,
+  // cover one of the driver's sample periods (200 ms on an H100), so they are far from the mean if
+  // the program's own period is near that.
   std::optional<double> ReadUtilization(nvml::Device gpu) const {
     if (const std::optional<double> mean = MeanOfSamples(gpu)) return mean;
     nvml::Utilization rates{};

@@ -5,8 +5,8 @@
 // Threading: as DeviceSource says; NVML itself may be called from any thread.
 // Failures: without the library or the driver every Read is kUnavailable and tries again. A GPU
 // that disappears stays in the readings, with a descriptive fault, until the program ends: its UUID
-// may come back. A GPU that is not well triggers a new session, at first at once and then at
-// growing intervals, because a new session misses events of the other GPUs.
+// may come back. An unhealthy GPU triggers a new session, at first at once and then at growing
+// intervals, because a new session misses events of the other GPUs.
 
 #include <atomic>
 #include <map>

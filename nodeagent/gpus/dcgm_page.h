@@ -35,7 +35,7 @@ struct DcgmDevice {
   std::string pci_id;    // "00000000:3B:00.0"
   std::string instance;  // of a MIG instance its number; empty: the whole GPU
   std::string profile;   // of a MIG instance: "1g.5gb"
-  // The container that the exporter believes to have it: a hint.
+  // The container to which the exporter attributes it: a hint.
   std::string pod_namespace;
   std::string pod;
   std::string container;

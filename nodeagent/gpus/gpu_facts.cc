@@ -9,7 +9,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Figures that stay the same for longer are taken to be the same again.
+// Figures that stay the same for longer than this count as a new sample with the same values.
 constexpr Duration kLongestSample = std::chrono::minutes(1);
 // A sample does not stand for more time than this.
 constexpr Duration kLongestStep = std::chrono::minutes(5);
@@ -140,7 +140,7 @@ void GpuFacts::Publish() {
 void GpuFacts::Report(std::string_view reason, const std::string& message) {
   metrics_.CountError(reason);
   if (!problems_.insert(message).second) return;
-  log_.Warn("what GPUs do is not known", {{"reason", reason}, {"error", message}});
+  log_.Warn("the activity of GPUs is not known", {{"reason", reason}, {"error", message}});
 }
 
 Result<NodeBusy> GpuFacts::Busy() const {

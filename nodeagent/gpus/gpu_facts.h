@@ -1,18 +1,18 @@
 #pragma once
 
-// Collects facts about the node's GPUs where another component offers them: by the kubelet which
-// container has which, and by a DCGM exporter on the node how busy they are and what they use.
+// Collects facts about the node's GPUs where another component offers them: from the kubelet, which
+// container has which; from a DCGM exporter on the node, how busy they are and what they use.
 //
 // An exporter is a pod of a DaemonSet in one of the configured namespaces, whose name matches: any
 // user can give a pod an exporter's labels, and not every user can create one there. Its page is
-// read with deadlines and up to a size. Its word on pods is a hint (gpu_owners.h).
+// read with deadlines and up to a size. What it says about pods is only a hint (gpu_owners.h).
 //
 // The exporter repeats its figures until it refreshes them, so figures that do not change are one
 // sample: it counts for the time since the sample before, and a report is as old as its sample.
 //
 // Threading: Step by one thread, the rest by any.
-// Failures: counted, logged if they are new, and retried with the next step. What was known goes
-// after a minute, or three intervals of the exporter, without a page.
+// Failures: counted, logged if they are new, and retried with the next step. What was known is
+// dropped after a minute, or three intervals of the exporter, without a page.
 
 #include <chrono>
 #include <cstdint>

@@ -11,8 +11,8 @@
 //   GKE's, MIG                         instance 3 of it nvidia0/vgpu1         GKE's, a share by the
 //   driver's name, shared
 //
-// For a MIG device named by a UUID the exporter's own word on the container is taken, if the
-// container has as many MIG devices by the kubelet as by the exporter.
+// A MIG device named by a UUID belongs to the container that the exporter names, if the container
+// has as many MIG devices by the kubelet as by the exporter.
 //
 // Threading: pure.
 

@@ -233,7 +233,7 @@ void Shrinker::Below(Work& work) {
   metrics_.CountShrink("given_up", now - work.seen);
   RecordEvent(
       work, "Warning", "SynergyMemoryStuck",
-      fmt::format("Memory is kept low since {:.0f} s, and the kubelet has not shrunk it: {}",
+      fmt::format("Memory has been kept low for {:.0f} s, and the kubelet has not shrunk it: {}",
                   InSeconds(now - *work.below_since), Describe(work.shrink)));
 }
 

@@ -288,7 +288,7 @@ int RunGuarded(const GuardianRules& rules, Logger& log,
     std::signal(SIGPIPE, SIG_IGN);
     return Guardian(rules, log, child, std::move(ours), signals.fd()).Run();
   }
-  // The agent must not go on without a guardian, which may be gone already.
+  // The agent must not continue without a guardian, which may be gone already.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guardian) return EXIT_FAILURE;
   ours.Close();

@@ -82,7 +82,7 @@ void Prober::LookAtQuota(Running& running) {
   const Result<std::string> text = quotas_.Read(running.plan.file);
   if (text && *text == running.plan.text) return;
   running.reading.wiped = true;
-  log_.Warn("the quota of a probe is not there any more",
+  log_.Warn("the quota of a probe no longer exists",
             {{"pod", running.pod->Key()},
              {"file", running.plan.file},
              {"now", text ? *text : text.error().message}});
@@ -123,7 +123,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
                             {"until", ToTimeText(now.wall + time)},
                             {"file", running_->plan.file}});
   events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal", "SynergyProbed",
-                  fmt::format("Has at most {}m of CPU until {}, so that it is seen how fast it "
+                  fmt::format("Has at most {}m of CPU until {}, to measure how fast it "
                               "trains with that",
                               probe.cpu.count(), ToTimeText(now.wall + time))});
 }

@@ -23,7 +23,7 @@ Result<> QuotaTable::Begin(const std::string& file, const std::string& text, Dur
                            Instant now) {
   const auto known = [&](const Entry& entry) { return entry.quota.file == file; };
   if (std::any_of(entries_.begin(), entries_.end(), known))
-    return Fail(ErrorCode::kConflict, fmt::format("{} has a quota for a moment already", file));
+    return Fail(ErrorCode::kConflict, fmt::format("{} already has a temporary quota", file));
   const Result<uint64_t> folder = files_.FolderOf(file);
   if (!folder) return Fail(folder.error());
   Result<std::string> former = files_.Read(file);
@@ -45,7 +45,7 @@ Result<> QuotaTable::End(const std::string& file, Instant now) {
   const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& one) { return one.quota.file == file; });
   if (entry == entries_.end())
-    return Fail(ErrorCode::kNotFound, fmt::format("{} has no quota for a moment", file));
+    return Fail(ErrorCode::kNotFound, fmt::format("{} has no temporary quota", file));
   entry->due = now;
   Step(now);
   const bool left = std::any_of(entries_.begin(), entries_.end(),
@@ -63,7 +63,7 @@ void QuotaTable::Step(Instant now) {
   std::erase_if(entries_, [&](Entry& entry) { return entry.due <= now && Settle(entry, now); });
   if (entries_.size() == before) return;
   if (const Result<> saved = Save(); !saved)
-    log_.Warn("records of CPU quotas stay", {{"error", saved.error().message}});
+    log_.Warn("cannot update the records of CPU quotas", {{"error", saved.error().message}});
 }
 
 std::optional<Instant> QuotaTable::Next() const {
@@ -75,12 +75,12 @@ std::optional<Instant> QuotaTable::Next() const {
 bool QuotaTable::Settle(Entry& entry, Instant now) {
   const KeptQuota& quota = entry.quota;
   const auto drop = [&](const char* why) {
-    log_.Info("a CPU quota is not there any more", {{"file", quota.file}, {"why", why}});
+    log_.Info("a temporary CPU quota no longer exists", {{"file", quota.file}, {"why", why}});
     return true;
   };
   const auto give_up = [&](const Error& error) {
     if (error.code == ErrorCode::kNotFound) return drop("the control group is gone");
-    if (error.code == ErrorCode::kInvalid) return drop("its record is odd");
+    if (error.code == ErrorCode::kInvalid) return drop("its record is invalid");
     return Failed(entry, error, now);
   };
   const Result<uint64_t> folder = files_.FolderOf(quota.file);
@@ -88,11 +88,11 @@ bool QuotaTable::Settle(Entry& entry, Instant now) {
   if (*folder != quota.folder) return drop("the control group is gone");
   const Result<std::string> text = files_.Read(quota.file);
   if (!text) return give_up(text.error());
-  if (*text == quota.former) return drop("it is as it was");
+  if (*text == quota.former) return drop("it is already restored");
   if (*text != quota.written) return drop("another process has changed it");
   if (const Result<> restored = files_.Write(quota.file, quota.former); !restored)
     return Failed(entry, restored.error(), now);
-  log_.Info("a CPU quota is taken away",
+  log_.Info("a temporary CPU quota is removed",
             {{"file", quota.file}, {"quota", quota.written}, {"now", quota.former}});
   return true;
 }
@@ -100,7 +100,7 @@ bool QuotaTable::Settle(Entry& entry, Instant now) {
 bool QuotaTable::Failed(Entry& entry, const Error& error, Instant now) {
   entry.due = now + kRetryAfter;
   if (entry.failures++ % kFailuresPerLogLine == 0) {
-    log_.Error("a CPU quota cannot be taken away",
+    log_.Error("a temporary CPU quota cannot be removed",
                {{"file", entry.quota.file}, {"error", error.message}});
   }
   return false;

@@ -20,7 +20,7 @@ namespace {
 
 // How often to look while nothing is due.
 constexpr Duration kIdleLook = std::chrono::milliseconds(500);
-// The part of a core that reading may take is one of so many.
+// Reading may take one part in this many of a core.
 constexpr int kPartOfCore = 10;
 constexpr auto kMostRead = static_cast<off_t>(synergy::LogTail::kMostBytes);
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads in the logs of the node's managed pods why their containers ended (failure/log_findings.h),
-// at their end. Keeps only the line that shows it, for the controller (docs/failures.md).
+// Reads from the logs of the node's managed pods why their containers have ended
+// (failure/log_findings.h). Keeps only the line that shows it, for the controller
+// (docs/failures.md).
 //
 //   watch -> queue, by namespace in turns -> the end of FOLDER/RUN.log -> EndedRun, for 15 minutes
 //
@@ -95,7 +96,7 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
 };
 
 // Reads the end of a container's log, as the kubelet keeps it. kNotFound: there is none; kInvalid:
-// it is a link, or no plain file; kDenied, kUnavailable: it cannot be read.
+// it is a link, or not a plain file; kDenied, kUnavailable: it cannot be read.
 Result<LogEvidence> ReadLogEnd(const std::string& file);
 
 }  // namespace synergy::nodeagent

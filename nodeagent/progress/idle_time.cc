@@ -18,7 +18,7 @@ void IdleTime::Observe(const ContainerBusy* busy, WallTime busy_at,
     *this = {};
     return;
   }
-  // The first readings begin the time, and so do those after a gap.
+  // The idle time begins with the first readings, and again after a gap.
   bool goes_on = reading_ && gpus_ && cpu_;
   bool is_busy = false;
   double cores = 0;

@@ -29,7 +29,7 @@ Server TypicalOf(std::span<const Server> servers) {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Returns the servers of the typical kind that a job with so many GPUs needs, as one server.
+// Returns the servers of the typical kind that a job with this many GPUs needs, as one server.
 Server ServersFor(const Server& typical, Gpus gpus, int64_t& count) {
   count = CeilDiv(gpus.count(), std::max<int64_t>(typical.capacity.gpus.count(), 1));
   return {{typical.capacity.gpus * count, typical.capacity.cpu * count,

@@ -64,7 +64,8 @@ class GavelThroughputs {
   std::optional<Together> OfPair(const std::string& first, const std::string& second,
                                  const std::vector<std::string>& types) const;
   bool HasPairs() const { return !pairs_.empty(); }
-  // Returns the models that run on so many GPUs of the type, by name. REQUIRES: the type is known.
+  // Returns the models that run on this many GPUs of the type, by name. REQUIRES: the type is
+  // known.
   std::vector<std::string> Models(int64_t gpus, std::string_view type) const;
 
  private:

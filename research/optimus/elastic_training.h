@@ -44,7 +44,7 @@ class ElasticTraining {
 
   // Measures the speed with every number of workers for which the true speed is known.
   void Try();
-  // Advances for so many seconds, at most to the end, and measures.
+  // Advances by this many seconds, at most to the end, and measures.
   void Run(int workers, double seconds);
 
   // Fits a curve to the measurements. nullopt for fewer than three numbers of workers.

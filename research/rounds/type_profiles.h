@@ -26,7 +26,7 @@
 
 namespace synergy {
 
-// Returns `profile` on a GPU that is so many times as fast.
+// Returns `profile` on a GPU that is this many times as fast.
 JobProfile OnOtherGpu(const JobProfile& profile, double ratio);
 
 // Returns the model of Gavel's table whose throughputs stand for those of this one, of Synergy's

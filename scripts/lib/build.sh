@@ -72,7 +72,7 @@ set_up_kueue() {
   version=$(kueue_version)
   folder=$(kueue_folder)
   mkdir -p "$folder"
-  # The second of two set-ups at the same time finds it made.
+  # If two set-ups run at the same time, the second finds it made.
   (flock 8 && copy_from_module "$module" sigs.k8s.io/kueue charts/kueue "$folder/chart") 8>"$CACHE/build.lock"
   build_programs "Kueue $version" "4 minutes" "$folder" "$module" sigs.k8s.io/kueue/cmd \
     "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
@@ -108,7 +108,7 @@ set_up_release_tool() {
 
 set_up_actionlint() { set_up_release_tool actionlint "20 seconds" github.com/rhysd/actionlint/cmd; }
 
-# Syft and cosign share most of their time with nothing else here.
+# Most of what Syft and cosign compile is used by nothing else here.
 set_up_release_tools() {
   set_up_helm
   set_up_actionlint

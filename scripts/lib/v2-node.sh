@@ -75,7 +75,7 @@ make_v2_seed() {
 }
 
 # With KVM if it works, which only a trial shows: on some machines it ends QEMU, on others the guest
-# stands still.
+# hangs.
 v2_acceleration() {
   local system
   system=$(v2_image_folder)

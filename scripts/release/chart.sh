@@ -24,7 +24,7 @@ tar --extract --touch --directory "$work" --file "$work/synergy-$version.tgz"
 archive "$work" "$assets/synergy-$version.tgz" synergy
 say "wrote $assets/synergy-$version.tgz"
 
-# Without a certificate of its own: a private key in a public file would be none.
+# Without a certificate of its own: a private key in a public file would not be private.
 {
   printf '# Synergy %s. Needs cert-manager, which makes the certificates.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
   printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: synergy-system}\n'

@@ -32,9 +32,9 @@ ResourceVector FairShare(const NodeState& node, Gpus gpus, const ResourceVector&
 // of `gpu_product` (empty: any).
 //
 // The result is the least FairShare() of those nodes per dimension, so that it fits on each. A node
-// that others have filled does not count, so that it does not starve pods that go elsewhere: a node
-// that has left less than half of what the emptiest has, as a part of its own share. None if there
-// is no such node.
+// that others have filled does not count, so that it does not starve pods that go elsewhere: one
+// with less than half as much left as the emptiest node, each as a part of its own share. None if
+// there is no such node.
 std::optional<ResourceVector> LeastFairShare(const ClusterSnapshot& snapshot,
                                              const NodeSelection* selection, Gpus gpus,
                                              std::string_view gpu_product,

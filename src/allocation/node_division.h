@@ -41,7 +41,7 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare>
 void GiveBack(std::span<const PodShare> shares, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts);
 
-// Steps may leave CPU over: gives it to the shares that it helps most, gangs excluded.
+// Steps may leave some CPU unused: gives it to the shares that it helps most, gangs excluded.
 void GiveRest(std::span<const PodShare> shares, std::span<const Range> ranges,
               const ResourceVector& spare, std::vector<ResourceVector>& amounts);
 

@@ -47,7 +47,7 @@ struct ContainerEnd {
   WallTime finished{};
 };
 
-// A pod, as far as a failure of it matters.
+// The parts of a pod that matter for a failure.
 struct EndedPod {
   std::string uid;
   std::string pod_namespace;

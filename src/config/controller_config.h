@@ -30,12 +30,12 @@ struct ControllerConfig {
   std::string webhook_client_name;
   // Address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization.
   std::string http_listen = "127.0.0.1:8889";
-  // Requires for /metrics a token of an authorized account (docs/security.md), over TLS.
+  // Requires a token of an authorized account for /metrics (docs/security.md), over TLS.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   std::string gpu_resource = "nvidia.com/gpu";
   // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
-  // Must equal the other program's.
+  // Must equal the extender's.
   bool dra_enabled = false;
   std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   // The scheduler that admitted pods are assigned to.
@@ -46,7 +46,7 @@ struct ControllerConfig {
   // The least that every node pool has per GPU, including pools that an autoscaler could create.
   // Zero: as much as the existing nodes have.
   ResourceVector least_pool_per_gpu;
-  // Requests of a pod that no node is there for, by which an autoscaler chooses one
+  // Requests of a pod for which no node exists; an autoscaler chooses one by them
   // (docs/autoscalers.md).
   struct Unplaced {
     // If neither the workload's demand nor a node of its GPU product is known.

@@ -47,7 +47,7 @@ struct DevicePluginConfig {
   std::string state_folder = "/run/synergy-device-plugin";
   std::string pod_uid;  // of the plugin's own pod; empty: none, or unknown
   std::string listen = "0.0.0.0:9410";
-  // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
+  // Requires a token of an authorized account for /metrics (docs/security.md); `listen` then uses
   // TLS. Needs node_name, without which there is no API server to check tokens with.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)

@@ -19,7 +19,7 @@ namespace synergy::config {
 
 struct NodeAgentConfig {
   std::string listen = "0.0.0.0:9411";
-  // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
+  // Requires a token of an authorized account for /metrics (docs/security.md); `listen` then uses
   // TLS.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)

@@ -84,7 +84,7 @@ class CommandLine {
   // --kubeconfig and --context, for FindCluster().
   void AddCluster();
 
-  // Returns nothing if the program should go on. Otherwise everything requested is done, or the
+  // Returns nothing if the program should continue. Otherwise everything requested is done, or the
   // error is reported, and this is the exit status. `health`: the address at which the program,
   // given the same flags, answers.
   std::optional<int> Parse(int argc, const char* const* argv,

@@ -16,7 +16,7 @@
 namespace synergy::daemon {
 
 struct Probes {
-  // Return why the program should be restarted, or should get no traffic; empty: it is well.
+  // Return why the program should be restarted, or should get no traffic; empty: it is healthy.
   std::function<std::string()> dead = [] { return std::string(); };
   std::function<std::string()> not_ready;
   std::function<std::string()> metrics;  // Prometheus' text format

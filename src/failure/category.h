@@ -62,7 +62,7 @@ enum class Cause { kUser, kEngine, kInfrastructure, kSynergy, kUnknown };
 enum class Behaviour {
   kDeterministic,  // the same template and image fail again on the same kind of node
   kTransient,      // may pass without a change
-  kUnknown,        // neither may be reason
+  kUnknown,        // neither is known
 };
 
 enum class Advice {

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// A GPU that is lost shows in a collective operation's time-out only, up to half an hour later.
+// A lost GPU shows only in the timeout of a collective operation, up to half an hour later.
 constexpr Duration kLongestXidWindow = minutes(35);
 constexpr Duration kBeforeIteration = minutes(2);
 

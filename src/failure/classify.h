@@ -4,8 +4,8 @@
 //
 // Precedence: a GPU's hardware fault, the platform's reason, the kernel's evidence of memory, a
 // cause in the log, the failure of another process, the exit code. A cause in the log of any member
-// of a gang counts before what the others met in consequence. Synergy's own doing changes the cause
-// of a category, never the category.
+// of a gang takes precedence over its consequences for the others. Synergy's own doing changes the
+// cause of a category, never the category.
 //
 // Threading: pure. Time: proportional to the size of the message.
 

@@ -21,13 +21,13 @@ namespace {
 
 // Memory of an expression and its matching cache; one that needs more is slower.
 constexpr int64_t kRuleMemory = 512 << 10;
-// An error was handled if so many lines of work follow a traceback, or another line.
+// An error counts as handled if this many lines of work follow a traceback, or another line.
 constexpr size_t kLinesAfterTraceback = 30;
 constexpr size_t kLinesAfterLine = 10;
 // The same for lines that show progress, of one process and of several.
 constexpr size_t kStepsOfOne = 2;
 constexpr size_t kStepsOfSeveral = 4;
-// An exception that no rule knows may be the effect of a line so far before it.
+// An exception that no rule knows may be the effect of a line up to this far before it.
 constexpr size_t kNear = 80;
 
 re2::RE2::Options RuleOptions() {

@@ -33,8 +33,8 @@ struct LogReading {
 
 // Looks at tracebacks first: of the last one that is not a launcher's wrapper, and of a chain, the
 // last exception that a rule recognises. Errors after which the training went on do not count, nor
-// do warnings, retries and quoted text. Of several processes the one counts that has a cause of its
-// own, not the failure of another.
+// do warnings, retries and quoted text. Of several processes, the one that counts is one with a
+// cause of its own, not the failure of another.
 LogReading ReadLog(const LogTail& log);
 
 }  // namespace synergy

@@ -13,12 +13,12 @@ using std::chrono::seconds;
 
 // How long a change is watched (memoryWatch).
 constexpr Duration kWatch = minutes(10);
-// The longest time-out of collective operations, with what passes until it is reported.
+// The longest timeout of collective operations, and the time until it is reported.
 constexpr Duration kCollective = minutes(35);
 constexpr Duration kConnection = seconds(120);
 constexpr int64_t kLongestTimeout = 24 * 3600;  // s
 
-// Returns the time-out that the line names, or `otherwise`.
+// Returns the timeout that the line names, or `otherwise`.
 Duration TimeoutIn(std::string_view line, Duration otherwise) {
   static const re2::RE2 timeout(
       R"((?i)timeout\(ms\)=(\d{1,12})|(\d{1,12}) ?(?:ms|milliseconds)\b|(\d{1,9}) ?(?:s|secs?|seconds)\b)",

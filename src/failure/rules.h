@@ -19,7 +19,7 @@ namespace synergy {
 
 // Where in a log a rule's text counts.
 enum class Where {
-  // In any line that the program printed, save quoted text and warnings.
+  // In any line that the program printed, except quoted text and warnings.
   kLine,
   // In the exception that ends a traceback, or in a line that begins like one.
   kException,

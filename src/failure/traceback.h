@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds Python's tracebacks in a log, also where several processes write in turns, each line behind
+// Finds Python's tracebacks in a log, also where several processes write in turns, each line after
 // a prefix of its own.
 //
 // A traceback is recognised by its frames ("  File "x.py", line 3, in f"), because its heading may

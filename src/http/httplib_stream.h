@@ -5,7 +5,7 @@
 //
 // Threading: as the channel's. The channel outlives the stream.
 //
-// Apart because it alone derives from a class of cpp-httplib.
+// Apart because only this derives from a class of cpp-httplib.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Recognizes the product of a node's GPUs by the node's labels, whichever component set them. All
+// Recognises the product of a node's GPUs by the node's labels, whichever component set them. All
 // products are spelled as GPU feature discovery does (NVML's name as a label value), so that
 // profiles and pods name one product the same way on every node.
 //

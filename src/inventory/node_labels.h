@@ -1,7 +1,7 @@
 #pragma once
 
-// The own Node's labels, named as in NVIDIA's GPU feature discovery, and which of them we own: a
-// label that another program or a user has set, before us or after, stays as it is.
+// The labels of this program's Node, named as in NVIDIA's GPU feature discovery, and which of them
+// we own: a label that another program or a user has set, before us or after, stays as it is.
 //
 // Threading: pure.
 

@@ -63,7 +63,8 @@ std::optional<std::string> FindOtherAdvertiser(const AdvertiserEvidence& evidenc
   }
   if (evidence.given) {
     for (const DeviceOwner& owner : *evidence.given) {
-      // It may be a GPU that the machine had before, or given by an earlier configuration of ours.
+      // It may be a GPU that the machine had before, or one that an earlier configuration of ours
+      // offered.
       if (IsUuid(owner.device)) continue;
       if (auto found = JudgeDevice(owner.resource, owner.device, own)) return found;
     }

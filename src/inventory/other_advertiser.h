@@ -1,8 +1,8 @@
 #pragma once
 
-// Recognizes that another component offers a node's GPUs. Two device plugins for one resource take
-// it from each other, and a DRA driver beside a device plugin gives GPUs out twice: a node has one
-// component that offers its GPUs.
+// Detects that another component offers a node's GPUs. Two device plugins for one resource take it
+// from each other, and with a DRA driver beside a device plugin, GPUs are given out twice: only one
+// component of a node may offer its GPUs.
 //
 //   what is found                                        it means
 //   a ResourceSlice of a GPU driver for the node         a DRA driver offers its GPUs

@@ -45,7 +45,7 @@ void RegisterBuildInfo(std::string_view program, prometheus::Registry& registry)
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 using Families = std::vector<prometheus::MetricFamily>;
 
-// A family that joins `out` at its end.
+// A family that is added to `out` when this object ends.
 class ScrapedFamily {
  public:
   ScrapedFamily(Families& out, std::string name, std::string help,

@@ -1,6 +1,6 @@
 #pragma once
 
-// The metrics of GPUs, by whichever program knows of them: synergy-device-plugin where it offers
+// The metrics of GPUs, from the program that knows them: synergy-device-plugin where it offers
 // them, synergy-node-agent elsewhere.
 //
 // Threading: values.

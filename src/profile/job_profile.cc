@@ -21,7 +21,7 @@ constexpr MilliCpu kMostCpu = JobProfile::kMostCpu;
 constexpr Bytes kMostMemory = JobProfile::kMostMemory;
 constexpr Gpus kMostGpus = Gpus(1 << 20);
 
-// Most warnings about points that are slower with more: enough to see the problem.
+// The most warnings about points that are slower with more: enough to see the problem.
 constexpr size_t kMostWarnings = 16;
 
 constexpr double kNotMeasured = -1;

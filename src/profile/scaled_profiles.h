@@ -21,7 +21,7 @@ class ScaledProfiles {
                                          Gpus gpus);
 
  private:
-  // Most GPU counts kept for a profile, more than nodes have. Others are scaled each time.
+  // The most GPU counts kept for a profile, more than nodes have. Others are scaled each time.
   static constexpr size_t kMostCounts = 16;
 
   using ByGpus = std::map<Gpus, std::shared_ptr<const JobProfile>>;

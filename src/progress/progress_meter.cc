@@ -152,7 +152,8 @@ ProgressLine ProgressMeter::Continued(ProgressLine line) const {
     }
     consider(Main());
   }
-  // A line described as evaluation may continue only the training's bar, and only in its midst.
+  // A line described as evaluation may continue only the training's bar, and only in the middle of
+  // it.
   if (last_track_ < kTracks &&
       (line.kind == LineKind::kTraining ||
        (last_track_ == main_ && !Main().Complete() && Main().IsNear(*line.iteration)))) {

@@ -31,7 +31,7 @@
 
 namespace synergy {
 
-// A workload's part that RoundWorkload does not have.
+// The part of a workload that RoundWorkload lacks.
 struct ElasticWorkload {
   // UID of the owning job. Stable, unlike the Workload, which is replaced on every resize.
   std::string job;

@@ -46,7 +46,8 @@ bool InBackoff(const Workload& workload, WallTime now);
 // node. Its pods need not be known: they name it in an annotation, which their owner may remove.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
-// Returns since when, as far as the objects show that. Never earlier than the true time.
+// Returns since when the workload is in its state, as far as the objects show. Never earlier than
+// the true time.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
 // Longest running time for which a training's last report about itself counts.

@@ -128,7 +128,7 @@ class Rounds {
   // Fails with kInvalid for an unknown policy, queue limits that do not ascend, or unusable times.
   static Result<Rounds> Make(RoundSettings settings);
 
-  // Returns the begin of the round at `now`. Rounds begin at multiples of their length by the wall
+  // Returns the start of the round at `now`. Rounds begin at multiples of their length by the wall
   // clock, the same for every replica.
   WallTime RoundAt(WallTime now) const;
 

@@ -7,7 +7,7 @@
 // Threading: from any thread; lines never mix, and those of one thread, and of one ClusterState,
 // are in the order in which they were recorded.
 // Failures: when the file reaches its limit or cannot be written, this is logged once and the
-// recording ends; the program goes on.
+// recording ends; the program continues.
 
 #include <cstdint>
 #include <memory>

@@ -25,8 +25,8 @@ class ReplayedRun {
  public:
   // kConflict as ClusterState::Apply().
   Result<> Change(const ClusterChange& change);
-  // Makes the decision again from what `recorded` read, on the present cluster. Records that are
-  // not decisions of their own are taken in and returned unchanged.
+  // Makes the decision again from what `recorded` read, on the present cluster. Records that only
+  // report something to decisions are applied and returned unchanged.
   Decision Decide(const Decision& recorded);
 
  private:

@@ -18,7 +18,8 @@
 namespace synergy {
 
 struct FaultRates {
-  // The part of resizes that a kubelet defers at first, though it has room, and refuses for good.
+  // The part of resizes that a kubelet defers at first, though it has room, and refuses
+  // permanently.
   double resize_deferred = 0;
   double resize_refused = 0;
   double call_fails = 0;  // the part of writes that the API server fails

@@ -28,7 +28,7 @@ struct JobRun {
   Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not asked for
   uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
-  bool failed = false;  // for good; `finish` is then its last failure
+  bool failed = false;  // permanently; `finish` is then its last failure
 };
 
 // The allocated fractions of the cluster from this time on.

@@ -175,7 +175,7 @@ class World {
     if (api_.pod(*name).fungible) api_.SettleOnNode(*name);
     state_.UpsertPod(api_.pod(*name));
   }
-  // Its kubelet does not make a growth, for now or for good.
+  // Its kubelet does not make a growth, temporarily or permanently.
   void RefuseGrowth(int number) {
     const std::string* const name = Name(number);
     if (name == nullptr) return;

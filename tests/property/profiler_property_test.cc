@@ -64,9 +64,9 @@ std::vector<Expected> Trainers() {
   };
 }
 
-// Trainings whose speed changes after so many seconds each time, by their GPU or by the cost of an
-// iteration. They are the hardest case for the cost of probes, because their speed without a probe
-// is unknown.
+// Trainings whose speed changes after this many seconds each time, by their GPU or by the cost of
+// an iteration. They are the hardest case for the cost of probes, because their speed without a
+// probe is unknown.
 std::vector<Expected> TrainersByPhase() {
   std::vector<Expected> trainers;
   for (const double phase : {12, 20, 30, 60, 90, 150, 240, 400}) {

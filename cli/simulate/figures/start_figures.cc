@@ -14,7 +14,7 @@ namespace {
 
 constexpr Seconds kLeastWait{60};
 
-// Returns the least value that the part `part` of them does not exceed; 0 if there is none.
+// Returns the smallest value that at least this part of `sorted` does not exceed; 0 if it is empty.
 double Quantile(const std::vector<double>& sorted, double part) {
   if (sorted.empty()) return 0;
   const double at = std::ceil(part * static_cast<double>(sorted.size()));

@@ -14,7 +14,7 @@ namespace synergy::cli {
 namespace {
 
 // Kinds that a cluster may lack. JobSets and RayClusters connect their Jobs and pods with the
-// Workload of what they belong to.
+// Workload of the job that they belong to.
 struct HistoryKind {
   std::string_view path;
   bool is_everywhere = false;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kModelLabel = "synergy.io/profile";
 
-// Owners whose parts run at the same time. The parts of others, as of a CronJob, are jobs each.
+// Owners whose parts run at the same time. Each part of another owner, such as a CronJob, is a job
+// of its own.
 constexpr auto kWholes = std::to_array<std::string_view>(
     {"AppWrapper", "JAXJob", "Job", "JobSet", "LeaderWorkerSet", "MPIJob", "PaddleJob", "Pod",
      "PyTorchJob", "RayCluster", "RayJob", "StatefulSet", "TFJob", "TrainJob", "XGBoostJob"});
@@ -70,7 +71,7 @@ Result<std::string> KubernetesTrace::Add(std::string_view text) {
   const json::Value list = document->root();
   if (!list["items"].IsArray()) {
     return Fail(ErrorCode::kInvalid,
-                "no list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
+                "not a list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
   }
   // The objects of "JobList" have no kind of their own.
   std::string_view kind = list["kind"].text();

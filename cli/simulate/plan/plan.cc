@@ -87,7 +87,7 @@ std::vector<std::string> RowOf(const Plan& plan, const PlanPoint& point,
   return row;
 }
 
-// Returns what the mechanism brings, in a sentence for each answer.
+// Returns what the mechanism gains, in a sentence for each answer.
 std::string AnswersOf(const Plan& plan, std::optional<double> price) {
   std::string text =
       fmt::format("{}: the mean under {} is {:.2f} times as long as under {}", plan.workload,

@@ -1,7 +1,7 @@
 #pragma once
 
-// A planner's answers about a trace: what Synergy brings on it, with how many servers fewer jobs
-// wait no longer, and how many CPUs a GPU should have
+// A planner's answers about a trace: what Synergy gains on it, how many servers can go without
+// longer waits, and how many CPUs a GPU should have
 // (docs/plan.md).
 //
 // Threading: pure but for the simulations.

@@ -10,8 +10,8 @@
 
 namespace synergy::cli {
 
-// Makes a plan for each workload of `arguments`, and prints it as a table or JSON. Standard error
-// has how the traces were read.
+// Makes a plan for each workload of `arguments`, and prints it as a table or JSON. How the traces
+// were read is printed to standard error.
 Result<> RunPlan(const SimulateArguments& arguments, const SimulateOptions& options);
 
 }  // namespace synergy::cli

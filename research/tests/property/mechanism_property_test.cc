@@ -296,7 +296,7 @@ RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
   RC_ASSERT(Total(servers, jobs, plan) >= machine->bound * (1 - *plan.gap) - 1e-6);
 }
 
-// Returns the best total of the jobs from `at` on with so much left; -1 if they do not fit.
+// Returns the best total of the jobs from `at` on with this much left; -1 if they do not fit.
 double BestOf(const std::vector<std::vector<DivisionChoice>>& choices, size_t at, MilliCpu cpu,
               Bytes memory) {
   if (at == choices.size()) return 0;

@@ -40,8 +40,8 @@ struct GangVictims {
 // Whether a pod with GPUs, or another of its gang, may be evicted at all, priority aside.
 using MayEvict = std::function<bool(const Pod& pod)>;
 
-// For the members of one gang that are not bound; others of it are not evicted for them. None if
-// evictions do not help. `now`: the time for which surplus is computed.
+// For the members of one gang that are not bound; its other members are not evicted for them. None
+// if evictions do not help. `now`: the time for which surplus is computed.
 std::optional<GangVictims> SelectGangVictims(const ClusterSnapshot& snapshot,
                                              const std::vector<std::shared_ptr<const Pod>>& members,
                                              const ReserveRule& reserve, const MayGo& may_go,

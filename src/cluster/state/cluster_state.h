@@ -107,7 +107,7 @@ class ClusterState {
   // Counts the pod on `node` if it fits there now: if two pods race for the last place, exactly one
   // gets it. Expectations of other pods that are in the way are dropped. A pod that is already
   // assumed moves; if it does not fit, it stays assumed at its former place, because a Binding may
-  // be under way. `deadline`: from when on Expired() names it.
+  // be under way. `deadline`: the time from which Expired() returns it.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
   // Records that the pod was not bound after all. Ignored once the API server has reported it as
   // bound.

@@ -1,8 +1,8 @@
 #pragma once
 
-// An array whose copies share their elements until one is written: the store behind
-// ClusterSnapshot. Elements lie in chunks; a write copies one chunk, a shared copy costs one
-// pointer per chunk.
+// An array whose copies share their elements until one is written: ClusterSnapshot consists of
+// these. Elements lie in chunks; a write copies one chunk, a shared copy costs one pointer per
+// chunk.
 //
 // Threading: the array itself has one owner at a time; what Share() returned is immutable and may
 // be read by any thread.

@@ -163,8 +163,8 @@ AssumeOutcome PodRecords::Assume(Pod pod, const std::string& node, Instant deadl
   AssumeOutcome outcome;
   outcome.failures = CheckFit(pod, state);
   if (!outcome.failures.none() && place) {
-    // Nor must an expectation: kube-scheduler counts what it has assumed, and would not have come
-    // here if the expectation were still valid.
+    // Nor must an expectation: kube-scheduler counts what it has assumed, and would not have made
+    // this call if the expectation were still valid.
     const auto expected = ExpectedOn(*place, pod.uid);
     for (const auto& other : expected) state = WithoutPod(state, *other);
     outcome.failures = CheckFit(pod, state);

@@ -28,7 +28,7 @@
 // Threading: pure; one owner.
 // Failures: a failed reservation or a refused trial ends the attempt. After a crash or a change of
 // leader the reservations expire, and the new leader starts from the cluster's state. If a gang was
-// evicted only in part, its other members run on, as after any loss of a member.
+// evicted only in part, its other members continue to run, as after any loss of a member.
 
 #include <chrono>
 #include <cstddef>
@@ -73,7 +73,7 @@ class GangPreemption {
 
   // Forgets the attempts under way.
   void StartOver();
-  // `state` contains what came of the actions of earlier calls.
+  // `state` contains the results of the actions of earlier calls.
   std::vector<PreemptionAction> Plan(const ClusterState& state, Moment at);
   void OnResult(const PreemptionAction& action, const PreemptionResult& result);
 

@@ -37,10 +37,11 @@ class GangRefusals {
   bool AnyDoubts() const;
   void Clear() { refusals_.clear(); }
 
-  // Records that kube-scheduler has refused the pod `node` while it counted these fellow members.
+  // Records that kube-scheduler has refused `node` for the pod while it counted these fellow
+  // members.
   void Note(std::shared_ptr<const Pod> pod, const std::string& node,
             const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
-  // Drops what contradicts that kube-scheduler allows the pod `allowed`.
+  // Drops conclusions that the nodes in `allowed`, which kube-scheduler allows the pod, refute.
   void Unlearn(const Pod& pod, const std::set<std::string_view>& allowed,
                const std::vector<CountedMember>& fellows);
   // Drops refusals of nodes that have changed, and marks those that are now in doubt.

@@ -5,9 +5,9 @@
 //
 //   * The iterations are those in the log of one pod, the *head*. If the head's log has reported
 //     nothing for minutes, another pod becomes the head.
-//   * A sample has the CPU time of all members, also of those that report no progress.
+//   * A sample has the CPU time of all members, including those that report no progress.
 //   * A gang counts once all its pods run and its GPU pods are alike: of one workload, each with
-//     the same number of GPUs of the same product. It ends with the first pod that goes.
+//     the same number of GPUs of the same product. It ends with the first pod that leaves.
 //
 // Threading: pure.
 

@@ -33,8 +33,8 @@ std::optional<CurvePoint> PointOf(const WatchedPod& pod, const WindowReading& re
 // time.
 //
 // If the CPU keeps any of the pods back, the one with the least CPU of those sets the pace.
-// Otherwise all of them do with the least that any of them could have, but at least with what each
-// one uses.
+// Otherwise the point is at the least that any of them could have, but no less than what the
+// busiest one uses.
 std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod& head,
                                   std::span<const WindowReading> windows);
 // Returns the same window of the head and of the pods that train together with it.

@@ -32,16 +32,16 @@ constexpr Duration kSlack = std::chrono::seconds(10);
 constexpr Duration kLook = std::chrono::seconds(4);
 constexpr Duration kTryAgain = std::chrono::seconds(30);
 constexpr int32_t kMostFailures = 3;
-// Largest difference between a rate and what the CPU used is good for.
+// Largest difference between a rate and the rate that the CPU used allows.
 constexpr double kFits = 0.10;
-// Iterations beyond what that CPU is good for that cannot have been prepared: two batches for each
-// worker, of which there may be one for each core that was used.
+// More iterations than this beyond what that CPU allows cannot have been prepared: two batches for
+// each worker, of which there may be one for each core that was used.
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
 constexpr double kHalf = 0.5;
 constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
-constexpr double kLeaves = 1.15;                      // times what it uses: well more than that
+constexpr double kLeaves = 1.15;                      // times what it uses: clearly more than that
 
 bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
   const NodeState& node = pass.cluster.node(index);
@@ -63,7 +63,7 @@ bool AnyProbed(const NodeState& node, WallTime now) {
   });
 }
 
-// At least half of the floor, unless it leaves the pod well more than it uses.
+// At least half of the floor, unless it leaves the pod clearly more than it uses.
 bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
   if (InCores(plan.cpu) >= kHalf * InCores(pod.pod->fungible->floor.cpu)) return true;
   return InCores(plan.cpu) >= kLeaves * pod.window->cpu.value_or(0);
@@ -173,8 +173,8 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
   const RunningProbe& probe = *measurement.probe;
   const auto cost = CpuSecondsOf(measurement.points);
   if (reading.throttled > kThrottled && cost && *cost > 0) {
-    // Faster than its CPU is good for: it has less to do than expected, or lives on batches that
-    // were prepared before.
+    // Faster than its CPU allows: it has less to do than expected, or uses batches that were
+    // prepared before.
     const double good_for = probe.scale * *reading.cpu / *cost;
     const double length = Seconds(reading.length).count();
     const bool long_enough = reading.length >= settings.probe_window * kQueueWindows &&

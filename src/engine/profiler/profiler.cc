@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// Between samples of a pod that is measured.
+// Least time between samples of a pod that is measured.
 constexpr Duration kLeastApart = std::chrono::seconds(1);
 constexpr Duration kChecksApart = std::chrono::seconds(30);  // ... of any other pod
 constexpr size_t kMostSamples = 128;

@@ -12,9 +12,9 @@
 // The pods of a gang are measured as one (gang_members.h).
 //
 // A probe never begins
-//   * on a node with another probe, or for which a pod waits that has GPUs free there
+//   * on a node with another probe, or with enough free GPUs for a pod that waits
 //   * on a pod with a change under way, or that was changed by hand
-//   * below half the pod's floor, unless that leaves the pod well more than it uses
+//   * below half the pod's floor, unless that leaves the pod clearly more than it uses
 //   * if it would cost the workload more than `most_loss` of its first hour
 //
 // It ends as soon as a pod waits for the node.

@@ -34,8 +34,8 @@
 
 namespace synergy {
 
-// Pods with the same key are measured together. Gangs of different sizes are apart: in larger ones
-// pods wait for each other longer.
+// Pods with the same key are measured together. Gangs of different sizes are measured separately:
+// in larger ones pods wait for each other longer.
 struct MeasurementKey {
   std::string profile_namespace;
   std::string workload;

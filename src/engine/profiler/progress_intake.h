@@ -24,7 +24,7 @@ std::optional<PodProgress> EstimatedProgress(const PodProgress& progress);
 // Iterations win: the first pod that reports them makes the measurement drop all estimates.
 bool Counts(ProfilerMemory& memory, const WatchedPod& pod);
 
-// Takes the report into `pod`. Returns nullopt if nothing is new, or nothing counts yet. REQUIRES:
+// Records the report in `pod`. Returns nullopt if nothing is new, or nothing counts yet. REQUIRES:
 // the progress has a format and a `last`.
 std::optional<ProgressSample> Listen(const ProfilerSettings& settings, WatchedPod& pod,
                                      const PodProgress& progress, WallTime since);

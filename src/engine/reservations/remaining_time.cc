@@ -18,7 +18,8 @@ Duration Scaled(Duration duration, double factor) {
   return Duration(static_cast<int64_t>(std::clamp(product, 0.0, kMostTime)));
 }
 
-// Returns the least value that is at least as large as that part of one value more would be.
+// Returns the least value that at least this part of the values, and of one more value above them
+// all, does not exceed.
 double UpperQuantile(std::vector<double>& values, double part) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(values.size() + 1)));

@@ -29,11 +29,11 @@
 
 namespace synergy {
 
-// A failure counts for stop-futile only so soon after its start.
+// A failure counts for stop-futile only if it follows the attempt's start within this time.
 inline constexpr Duration kSoonAfterStart = std::chrono::minutes(10);
 // StopsAfter::kThreeApart: failures nearer to each other count as one.
 inline constexpr Duration kFailuresApart = std::chrono::minutes(5);
-// A preference for other nodes lapses then.
+// A preference for other nodes lapses after this time.
 inline constexpr Duration kElsewhereLasts = std::chrono::hours(1);
 // How often the memory of a job is raised by half.
 inline constexpr int32_t kMostEnlargements = 2;
@@ -47,7 +47,7 @@ struct RetryActions {
 };
 
 // Parses "stop-futile,elsewhere,larger" or some of these; empty: none of them. kInvalid names the
-// word that is none.
+// unknown word.
 Result<RetryActions> ParseRetryActions(std::string_view text);
 
 // A failed attempt of a job: all pods of one run of it.
@@ -90,7 +90,7 @@ struct RetryDecision {
   Bytes memory;
 };
 
-// Bounds how many jobs are suspended, so that a wrong rule stops no cluster.
+// Limits how many jobs are suspended, so that a wrong rule cannot stop a whole cluster.
 class SuspensionLimit {
  public:
   struct Rates {

@@ -17,8 +17,8 @@
 // group of more than kMostSlots slots takes no turns: all of its members run.
 //
 // Changes disturb as little as possible: vertices keep their slots and their order, the present
-// slot goes on to its end, and other groups are not touched. A newcomer has the next slot, so that
-// its first iterations come soon.
+// slot continues to its end, and other groups are not touched. A newcomer has the next slot, so
+// that its first iterations come soon.
 //
 // Threading: one owner.
 

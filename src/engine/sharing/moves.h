@@ -13,8 +13,9 @@
 // A move has to gain more than twice what it costs, in GPU-seconds: its cost is the measured time
 // of a restart, for all GPUs of the job that moves; its gain is the time that the waiter would wait
 // without it, for all of the waiter's GPUs, or what the job gains in the rest of its run. One move
-// goes on at a time. A job moves once. After it, its rate over kCompared iterations is compared
-// with that before: where it is worse by 5 %, the workload does not move to such nodes again.
+// is under way at a time. A job moves once. After it, its rate over kCompared iterations is
+// compared with that before: where it is worse by 5 %, the workload does not move to such nodes
+// again.
 //
 // Threading: one owner.
 
@@ -52,7 +53,7 @@ struct MovableJob {
   double faster_together = 1;
 };
 
-// A job that waits for GPUs alone. All of its pods have equally many, each of one node.
+// A job that waits only for GPUs. All of its pods have equally many, each of one node.
 struct MoveWaiter {
   std::string name;
   Gpus pod_gpus;
@@ -76,7 +77,7 @@ class GpuMoves {
   static constexpr double kWorse = 0.95;    // of the rate before
 
   // Returns the move to begin now, for the first waiter for which there is one; nullopt if there is
-  // none, or one goes on.
+  // none, or one is under way.
   std::optional<GpuMove> Plan(std::span<const MoveNode> nodes, std::span<const MovableJob> jobs,
                               std::span<const MoveWaiter> waiters);
 

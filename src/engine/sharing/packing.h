@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses sharers of a GPU that run at the same time in place of in turns: packing, measured and
+// Chooses sharers of a GPU that run at the same time instead of taking turns: packing, measured and
 // undone (introspection of Gandiva, OSDI'18).
 //
 //   unknown --> on trial --> kept ------> undone, refused for a while
@@ -99,8 +99,8 @@ class Packing {
   // candidate any more. REQUIRES: `now` does not decrease, and names are unique.
   std::vector<GpuPack> Plan(Instant now, std::span<const PackCandidate> candidates);
 
-  // Takes what a pack has done since the last call for it. Returns whether the pack ends by that:
-  // refused, or undone. Ignored, if there is no such pack.
+  // Records what a pack has done since the last call for it. Returns whether that ends the pack: it
+  // is refused, or undone. Ignored, if there is no such pack.
   bool Observe(Instant now, const GpuPack& pack, const PackWindow& window);
 
   // Returns whether the pack is on trial.

@@ -17,9 +17,9 @@
 // that could have a place on the node then (NodesToPlaceOn of reclaim.h); also when the borrower is
 // gone or cannot take it. If the lender is gone, the borrower keeps the CPU, as surplus.
 //
-// Neither lend nor borrow: members of gangs, and pods that may not be resized. Nor do pods lend
-// whose limits are their requests (`strict`), or whose namespace has a quota of CPU, which others
-// could use up meanwhile. Memory is not lent.
+// Members of gangs, and pods that may not be resized, neither lend nor borrow. Pods whose limits
+// are their requests (`strict`), or whose namespace has a quota of CPU, do not lend: others could
+// use up the quota meanwhile. Memory is not lent.
 //
 // Threading: pure.
 
@@ -30,7 +30,7 @@ namespace synergy {
 // How long a report that a pod is idle counts.
 inline constexpr Duration kIdleIsFresh = std::chrono::seconds(15);
 
-// Moves on the loans that there are, and ends those that are to end.
+// Continues the existing loans, and ends those that must end.
 void ReturnLoans(TunerPass& pass);
 // Makes new loans, every few seconds.
 void MakeLoans(TunerPass& pass);

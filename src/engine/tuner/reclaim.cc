@@ -44,7 +44,7 @@ std::shared_ptr<const Pod> AtLeast(const std::shared_ptr<const Pod>& pod) {
   return least ? std::make_shared<const Pod>(WithAllocation(*pod, *least)) : pod;
 }
 
-// Returns from when on others may be cut for the pod. No pod is cut for one that waits for
+// Returns the time from which others may be cut for the pod. No pod is cut for one that waits for
 // something else. But a hint may be wrong, so it expires.
 Instant MayCutFrom(const TunerPass& pass, const WaitingPod& waiting) {
   return waiting.unnamed_since ? *waiting.unnamed_since + pass.settings.unnamed : Instant{};
@@ -330,8 +330,8 @@ std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) 
   return members;
 }
 
-// Returns from when on others may be cut for the gang. The rule for single pods, applied to the
-// messages of all members.
+// Returns the time from which others may be cut for the gang. The rule for single pods, applied to
+// the messages of all members.
 Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
   for (const WaitingPod* member : members) from = std::min(from, MayCutFrom(pass, *member));

@@ -3,10 +3,10 @@
 // The state that the tuner keeps between decisions: a plain value.
 //
 // After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, which places
-// are kept, which changes are unfinished. Lost, and started over or found out once more, are the
-// numbers of attempts and reminders of a waiting pod, the nodes that refuse it, what a node's
-// kubelet cannot do, which growth failed in this round, how long exactly a pod has waited (its
-// order among equals), and which notices were sent (they are sent once more).
+// are kept, which changes are unfinished. The following is lost, and is started over or found out
+// again: the numbers of attempts and reminders of a waiting pod, the nodes that refuse it, what a
+// node's kubelet cannot do, which growth failed in this round, how long exactly a pod has waited
+// (its order among equals), and which notices were sent (they are sent once more).
 //
 // Threading: one owner.
 
@@ -60,7 +60,7 @@ struct IdlePod {
 //   growth:  announce -> settle, check again: room? -> resize ---> in force: ended
 //                          no: withdraw                 |
 //                                                       +- refused, deferred, too late: put back
-//   loan:    as a growth, cuts too, but with no time to settle: the pods always show how it stands
+//   loan: as a growth, cuts too, but with no time to settle: the pods always show its state
 //
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its

@@ -41,7 +41,7 @@ size_t ConnectionThreads::Has(const Address& address) const {
                                       }));
 }
 
-// Closes the newest waiting connection of the address with most connections. Fails unless that
+// Closes the newest waiting connection of the address with the most connections. Fails unless that
 // address has more than `address` would have.
 bool ConnectionThreads::TakePlace(const Address& address) {
   auto newest = queue_.end();

@@ -34,7 +34,7 @@ class ConnectionThreads {
 
   enum class Added { kServed, kWaits, kClosed };
   // If all threads are taken, the connection waits. If too many wait, the newest of the address
-  // with most connections is closed: this one, or one that it replaces.
+  // with the most connections is closed: this one, or one that it replaces.
   Added Add(Fd connection, Address address);
   // Connections without a thread.
   size_t waiting() const;

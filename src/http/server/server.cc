@@ -154,10 +154,10 @@ void RealServer::MakeRoom() {
   ::shutdown(place->fd, SHUT_RDWR);
 }
 
-// Chooses the connection to close. If the address with most connections has more than the waiting
-// address would have, it loses one: the one that has been idle for longest, which its client is
-// least likely to be using, or the newest. Otherwise an address with no fewer loses one: the one
-// that has been idle for longest, or that of the slowest client.
+// Chooses the connection to close. If the address with the most connections has more than the
+// waiting address would have, it loses one: the one that has been idle for longest, which its
+// client is least likely to be using, or the newest. Otherwise an address with no fewer loses one:
+// the one that has been idle for longest, or that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {
@@ -269,7 +269,7 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
     return Fail(ErrorCode::kInvalid,
                 "client authentication needs an authority, a client name and TLS");
   }
-  // A peer that goes away must cost its connection, not the process; OpenSSL writes without
+  // A peer that goes away must end only its connection, not the process; OpenSSL writes without
   // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;

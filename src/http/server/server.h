@@ -75,12 +75,12 @@ struct ServerOptions {
   // connection: if the server closes first, the client's next POST fails.
   std::chrono::seconds keep_alive_timeout{120};
   // Connections served at once, each by its own thread. A connection beyond that replaces another:
-  // one of the address that has most, if that has more than the new one's; otherwise an idle one,
-  // or the one whose client has kept the server waiting longest, for a second at least, but none of
-  // an address that has fewer. If there is none to replace, the new connection waits; those whose
-  // address has fewest go first.
+  // one of the address with the most connections, if that has more than the new connection's
+  // address; otherwise an idle one, or the one whose client has kept the server waiting longest,
+  // for at least a second, but never one of an address with fewer. If there is none to replace, the
+  // new connection waits; connections of the addresses with the fewest go first.
   size_t max_connections = 512;
-  // Connections that wait. Beyond that, the newest of the address that has most is closed
+  // Connections that wait. Beyond that, the newest of the address with the most is closed
   // immediately, so that descriptors are left for the program's own calls.
   size_t max_waiting = 128;
   // Connections from this machine neither count nor exceed the limit.

@@ -4,8 +4,8 @@
 //
 // Threading: from any thread.
 // Failures: as in ApiClient. A call that ends with kTimeout, or with kCancelled because of its
-// `stop`, may have taken effect or may do so later; Get() shows. kConflict if the name now belongs
-// to another pod; kNotFound if the pod is gone.
+// `stop`, may have taken effect or may do so later; Get() shows whether it did. kConflict if the
+// name now belongs to another pod; kNotFound if the pod is gone.
 
 #include <memory>
 #include <stop_token>

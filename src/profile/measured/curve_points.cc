@@ -19,7 +19,7 @@ constexpr MilliCpu kLeastStep = MilliCpu(10);
 constexpr int32_t kMostWindows = 8;
 constexpr size_t kMostPoints = 12;
 constexpr double kWhole = 0.03;
-// Difference in busy cores from which one more worker is recognized.
+// Difference in busy cores from which one more worker is recognised.
 constexpr double kWorker = 0.5;
 // Two pods of a gang whose CPU per iteration differs by less are alike.
 constexpr double kNeedsMore = 1.2;

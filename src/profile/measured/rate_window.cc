@@ -8,7 +8,7 @@ namespace synergy {
 namespace {
 
 // Shorter intervals are joined, and so are those with so few iterations that one more or less
-// shows.
+// matters.
 constexpr double kShortest = 3;  // seconds
 constexpr double kFewIterations = 20;
 constexpr double kFewCount = 5;  // seconds, from which few iterations do not matter

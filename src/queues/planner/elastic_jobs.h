@@ -40,7 +40,7 @@ struct WorkersWrite {
   std::shared_ptr<const QueuedJob> job;
   std::string queue;
   WorkerChange change;
-  // For a job that runs: its service, which passes on to the workload that replaces the present
+  // For a job that runs: its service, which is passed on to the workload that replaces the present
   // one, and the event to record once the change is written.
   std::optional<RoundService> service;
   std::optional<JobNotice> notice;

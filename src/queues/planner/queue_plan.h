@@ -30,8 +30,8 @@ struct WorkloadWrite {
     kRestoreRunning,
     kWithdraw,  // a waiting workload loses the upper band
     kLower,     // a running workload loses the upper band
-    // A waiting workload gets the upper band. Kueue looks at it now, and does not when a running
-    // workload's priority falls later: so never before kLower.
+    // A waiting workload gets the upper band. Kueue considers it at once, but not again when a
+    // running workload's priority falls later, so this is never written before kLower.
     kRaise,
     kSort,  // a workload moves between the two lower bands
     kNote,  // only the note changes

@@ -12,8 +12,8 @@ namespace {
 // Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
 
-// Jobs get their GPU type by a node selector, so nodes whose product is known otherwise cannot be
-// chosen. REQUIRES: the node has one product.
+// Jobs get their GPU type by a node selector, so nodes whose product is known in another way cannot
+// be chosen. REQUIRES: the node has one product.
 bool IsSelectable(const NodeDetail& node) {
   return FindLabel(node.labels, kGpuProductLabel) == node.gpu_kinds.products.front();
 }

@@ -47,8 +47,8 @@ class GpuTypeSpeeds {
   // Returns the product of a node's GPUs; empty if it has several or is not known.
   std::string ProductOf(std::string_view node) const;
 
-  // Records that the workload runs at `rate` iterations per second on that product. To be called
-  // once a round.
+  // Records that the workload runs at `rate` iterations per second on that product. Call it once a
+  // round.
   void Learn(const Workload& workload, const std::string& product, double rate);
 
   // Returns the speed on each product, in one unit; 0 on products on which the workload may not

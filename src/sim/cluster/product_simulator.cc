@@ -587,7 +587,7 @@ class ProductSimulation {
     return std::min(largest_gpus_, options_.pod_gpus.value_or(largest_gpus_));
   }
 
-  // Creates and deletes pods as Kueue has it.
+  // Creates and deletes pods as Kueue requires.
   Result<> RunQueue() {
     if (!queue_ || now_ < queue_->wake()) return {};
     for (const KueueAction& action : queue_->Run(present())) {
@@ -943,8 +943,8 @@ class ProductSimulation {
     return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
   }
 
-  // The kubelet fails the pod (OutOfcpu, OutOfmemory): pods of two schedulers met, or a pod and a
-  // resize. Its owner creates another one; a job starts again as a whole.
+  // The kubelet fails the pod (OutOfcpu, OutOfmemory): pods of two schedulers collided, or a pod
+  // and a resize. Its owner creates another one; a job starts again as a whole.
   void Refuse(const std::string& uid) {
     if (IsCpuPod(uid)) {
       RemoveCpuPod(uid);

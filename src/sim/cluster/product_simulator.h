@@ -123,7 +123,7 @@ struct ProductOptions {
   // places. For jobs of one pod, in a cluster that begins without pods. Excludes `queue`,
   // `live_profiles`, `profiles_after`, `baseline`, `failures`, `reservations` and lost nodes.
   std::optional<SharingOptions> sharing;
-  // In place of Synergy: every pod has its fair share for good, and no tuner runs. Under
+  // In place of Synergy: every pod has its fair share permanently, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;
   // Until a job has read its data set once, all of it comes from storage (simulated_data.h).
@@ -134,7 +134,7 @@ struct ProductOptions {
   Seconds limit{10.0 * 365 * 24 * 3600};
 };
 
-// Has the nodes' GPUs be of that product. REQUIRES: their labels are sorted by key.
+// Labels the nodes' GPUs as of that product. REQUIRES: their labels are sorted by key.
 void SetProduct(std::string_view product, std::span<Node> nodes);
 
 // Returns "synergy" and "synergy-strict".

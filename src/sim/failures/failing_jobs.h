@@ -47,7 +47,7 @@ class FailingJobs {
   // `settings` outlives this.
   FailingJobs(const FailureSettings& settings, std::span<const Job> jobs);
 
-  // All pods of the job run, on these nodes. Returns in how long its attempt fails; nullopt: it
+  // All pods of the job run, on these nodes. Returns the time until its attempt fails; nullopt: it
   // does not. Whatever Run() returned before is void.
   std::optional<Duration> Run(size_t job, std::vector<std::string> nodes, Moment at);
   // Not all of its pods run any more. No effect if they did not.
@@ -59,7 +59,7 @@ class FailingJobs {
   bool IsToFail(size_t job) const;
 
   struct End {
-    std::optional<Duration> retry_after;  // none: the job has failed for good
+    std::optional<Duration> retry_after;  // none: the job has failed permanently
     double kept = 0;                      // the part of the attempt's work that is not lost
     // The nodes that the next attempt avoids if others have room, until then.
     std::vector<std::string> avoid;
@@ -96,7 +96,7 @@ class FailingJobs {
     std::optional<Instant> prerun_since;
   };
 
-  // Returns in what running time this attempt of the job would fail, if it does.
+  // Returns the running time after which this attempt of the job would fail, if it does.
   Duration FailsAfter(const JobState& state, size_t attempt) const;
   bool FailsAgain(const JobState& state, const std::vector<std::string>& nodes) const;
   void CountBusy(Instant now);

@@ -27,7 +27,7 @@ struct FailureAssumption {
   double again = 1;
   double again_same_node = 1;
   uint32_t tries = 1;  // the attempts that the job's owner allows
-  // A retry goes on from a checkpoint, made so often. Zero: it starts over.
+  // A retry continues from a checkpoint; checkpoints are made this often. Zero: it starts over.
   Seconds checkpoint{};
 };
 

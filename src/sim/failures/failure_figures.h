@@ -16,7 +16,7 @@ namespace synergy {
 // GPU time is GPUs x seconds; `busy` is the sum of `useful`, all of `lost`, and `prerun`.
 struct FailureFigures {
   uint64_t trials = 0;        // attempts that failed
-  uint64_t failed_jobs = 0;   // jobs that failed for good, the two below included
+  uint64_t failed_jobs = 0;   // jobs that failed permanently, the two below included
   uint64_t stopped_jobs = 0;  // suspended by stop-futile
   uint64_t caught_jobs = 0;   // which never started, because their pre-run failed
   uint64_t preruns = 0;

@@ -41,8 +41,8 @@ struct QueueSetup {
 // simulated: policies of GPU types that need a solver.
 Result<> CheckQueue(const QueueSetup& setup);
 
-// Sets policy, gpuTypes and workers as "las", "sjf:Aware" or "fifo:Elastic" says them. kInvalid for
-// another word after the colon.
+// Sets policy, gpuTypes and workers from "las", "sjf:Aware" or "fifo:Elastic". kInvalid for another
+// word after the colon.
 Result<> ReadPolicy(std::string_view text, RoundSettings& settings);
 
 // A job of the queue. All of its pods have GPUs.
@@ -69,7 +69,7 @@ class QueueDriver {
   QueueDriver(const QueueDriver&) = delete;
   QueueDriver& operator=(const QueueDriver&) = delete;
 
-  // Writes fail and are late as `faults` draws it from now on. It outlives this.
+  // From now on `faults` decides which writes fail or are late. It outlives this.
   void SetFaults(Faults& faults) { faults_ = &faults; }
 
   void Add(const QueueJob& job, Moment at);

@@ -10,9 +10,9 @@
 namespace synergy {
 namespace {
 
-// A speed alone is known after that long, and that many iterations.
+// A job's speed alone is known after this time and this many iterations.
 constexpr Duration kAloneFor = std::chrono::seconds(60);
-// Between two looks for pairs to pack.
+// Interval of looks for pairs to pack.
 constexpr Duration kLookEvery = std::chrono::seconds(30);
 // When a trial is looked at first, so that it can be aborted.
 constexpr Duration kFirstLook = std::chrono::seconds(5);

@@ -1,7 +1,7 @@
 #pragma once
 
 // GPUs that simulated jobs share: which jobs are on which block of GPUs, whose turn it is there,
-// and how fast those run that run packed. The decisions are the product's (engine/sharing).
+// and how fast packed jobs run. The decisions are the product's (engine/sharing).
 //
 // Every node's GPUs are cut into blocks as large as the pods that are there: a node takes pods of
 // one size, which divides its GPUs. A block has places for `height` pods. A pod goes to the block
@@ -35,7 +35,7 @@ struct SharingOptions {
   int64_t height = 1;  // the most jobs of a GPU; 1: no GPU is shared
   Duration slice = std::chrono::seconds(60);
   bool packs = false;
-  bool knows_pairs = false;  // what packs would be good is known from the beginning
+  bool knows_pairs = false;  // which packs are good is known from the beginning
   PairSpeeds pairs;          // empty: all models fit together, and nothing is packed
 };
 

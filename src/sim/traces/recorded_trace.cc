@@ -46,7 +46,7 @@ std::vector<Names> FirstRecords(std::string_view text, std::string_view file, ch
   return found;
 }
 
-// Recognizes Alibaba's tables without a header.
+// Recognises Alibaba's tables without a header.
 std::optional<TraceForm> PaiFormOf(const std::vector<Names>& records) {
   constexpr size_t kJobFields = 6;
   constexpr size_t kTaskFields = 10;

@@ -5,7 +5,7 @@
 //   rows     A row whose JobID has a step (.batch, .0, .extern) is left out; without JobID, one
 //            whose Partition or ReqTRES is empty. Members of an array (123_4) are jobs; the
 //            components of a heterogeneous job (123+0, 123+1) are one.
-//   GPUs     gres/gpu=N of AllocTRES, else of ReqTRES; where only gres/gpu:TYPE=N stands, their
+//   GPUs     gres/gpu=N of AllocTRES, else of ReqTRES; where only gres/gpu:TYPE=N is given, their
 //            sum. Before Slurm had these: AllocGRES or ReqGRES, which are per node.
 //   duration ElapsedRaw, else Elapsed, else from Start to End.
 //

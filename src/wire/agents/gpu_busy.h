@@ -5,7 +5,7 @@
 //
 // Threading: pure. Strings are UTF-8.
 //
-// Apart because the device plugin writes it and knows no progress.
+// Apart because the device plugin writes it and has no data about progress.
 
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace synergy::wire {
 
-// Longest text that is read. A node has some hundred containers with GPUs at most.
+// Longest text that is read. A node has at most a few hundred containers with GPUs.
 inline constexpr size_t kLongestNodeBusy = size_t{256} << 10;
 
 std::string WriteNodeBusy(const NodeBusy& busy);

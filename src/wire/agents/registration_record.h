@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON file in which synergy-device-plugin keeps over its own restarts what it has registered.
-// It goes with a reboot.
+// The JSON file in which synergy-device-plugin keeps what it has registered across its own
+// restarts. A reboot removes it.
 //
 // Threading: pure. Strings are UTF-8.
 

@@ -29,8 +29,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
                                                                    "ProfileGone", "Devices"};
 
-// A TunerAction in a recording: one object, whatever the action. Members that the action has not
-// are at their defaults.
+// A TunerAction in a recording: one object, whatever the action. Members that the action lacks have
+// their defaults.
 struct RecordedAction {
   enum class Kind : uint8_t {};  // the index of the alternative
 

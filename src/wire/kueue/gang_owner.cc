@@ -204,7 +204,8 @@ bool IsOfJob(const PodToAdmit& pod) {
          !FindLabel(pod.labels, kPodGroupLabel);
 }
 
-// Whether the pod itself, or Kueue, names its gang. A Job says the size of one that is only named.
+// Whether the pod itself, or Kueue, names its gang. The Job gives the size of a gang that is only
+// named.
 bool NamesItsGang(const PodToAdmit& pod) {
   if (FindLabel(pod.labels, annotations::kGangSize) || FindLabel(pod.labels, kKueueGroupLabel))
     return true;

@@ -6,7 +6,7 @@
 //
 // Threading: values; pure.
 //
-// Apart because the command line alone reads it.
+// Apart because only the command line reads it.
 
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ struct UnhealthyDevice {
   bool operator==(const UnhealthyDevice&) const = default;
 };
 
-// Reads the unhealthy devices of the pod in this text, in its order. Ignores what makes no sense.
+// Reads the unhealthy devices of the pod in this text, in its order. Ignores malformed entries.
 std::vector<UnhealthyDevice> ReadUnhealthyDevices(std::string_view pod);
 
 }  // namespace synergy::wire

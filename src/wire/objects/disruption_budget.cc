@@ -32,8 +32,8 @@ std::optional<Operator> ParseOperator(std::string_view text) {
   return it->second;
 }
 
-// Most expressions and values of a selector, and most pods under eviction, that are read of a
-// budget: each preemption goes through all of them.
+// The most expressions and values of a selector, and the most pods under eviction, that are read of
+// a budget: each preemption goes through all of them.
 constexpr size_t kMostOfBudget = 1000;
 
 Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked) {

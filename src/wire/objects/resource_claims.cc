@@ -50,7 +50,7 @@ DeviceRequest ReadDeviceRequest(FieldReader& fields, Value request) {
   return read;
 }
 
-// Returns an attribute of a device, whose name may be with its domain, as a text.
+// Returns an attribute of a device, whose name may include its domain, as a text.
 std::string_view ReadAttribute(FieldReader& fields, Value attributes, std::string_view name,
                                std::string_view driver) {
   Value found = attributes[name];

@@ -26,7 +26,8 @@ NodeRequirement::Operator ParseOperator(std::string_view text) {
   return Operator::kUnknown;
 }
 
-// Most conditions on nodes that are read of a pod: each pass of a plan goes through all of them.
+// The most conditions on nodes that are read of a pod: each pass of a plan goes through all of
+// them.
 constexpr size_t kMostAsked = 1000;
 
 void ReadRequirements(FieldReader& fields, Value list, bool is_field, size_t& asked,

@@ -21,7 +21,7 @@
 namespace synergy::bench {
 namespace {
 
-// All subjects run in turn so many times; the least time of each counts.
+// All subjects run in turn this many times; the least time of each counts.
 constexpr int kTurns = 15;
 
 double CpuMillisecondsOf(const std::function<void()>& work) {

@@ -264,7 +264,7 @@ class V2NodeTest(V2Test):
                   "agent was killed")
             wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
                      and v2_node.daemons_are_ready(self.cluster), PATIENCE)
-            self.assertIn("a CPU quota is taken away", v2_node.agent_log(self.cluster, *log))
+            self.assertIn("a temporary CPU quota is removed", v2_node.agent_log(self.cluster, *log))
             self.assertEqual(self.read(group, "cpu.max"), free)
         self.assertEqual(self.identity("probed"), before)
 

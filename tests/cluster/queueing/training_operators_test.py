@@ -444,7 +444,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
         self.cluster.delete("jobset", "later")
         self.wait_for_nodes(1)
-        # Kueue 0.15 leaves a Workload that it has given up out for good, active or not. Once that is
+        # Kueue 0.15 permanently leaves out a Workload that it has given up, active or not. Once that is
         # deleted, it creates another one.
         given_up = self.workload("gang")["metadata"]
         self.cluster.delete("workload", given_up["name"])

@@ -188,7 +188,7 @@ TEST_F(GuardianTest, RevertsALateChange) {
   const RunningGuardian guardian(group, state,
                                  {.longest = minutes(1), .ends = true, .stalls = true});
   EXPECT_THAT(guardian.answer(), StartsWith("the guardian does not answer"));
-  EXPECT_THAT(guardian.answer(), HasSubstr("has no quota for a moment"));
+  EXPECT_THAT(guardian.answer(), HasSubstr("has no temporary quota"));
   EXPECT_EQ(group.Quota(), kFormer);
 }
 

@@ -488,7 +488,7 @@ class TrainJobDriverTest : public RoundsFixture {
                                .name = "job-a",
                                .trainer_status = TrainerStatus{remaining, std::nullopt, at}});
   }
-  // Adds a waiting job that needs so many seconds.
+  // Adds a waiting job that needs this many seconds.
   void AddOther(double remaining) {
     Workload other = MakeWorkload("b");
     other.note = RoundNote{.remaining = remaining, .at = clock.WallNow()};

@@ -56,7 +56,7 @@ class FakeSource final : public deviceplugin::DeviceSource {
     ++steps_;
     changed_.notify_all();
   }
-  // Returns when the monitor has looked so often.
+  // Returns when the monitor has looked this many times.
   void AwaitLooks(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return waits_ >= count; });

@@ -37,7 +37,7 @@ class TypeRoundsTest : public ::testing::Test {
     EXPECT_TRUE(picks.has_value()) << (picks ? "" : picks.error().message);
     return picks.value_or(std::vector<GavelPick>());
   }
-  // Runs so many rounds in which all jobs follow the decisions; returns the part of them in which
+  // Runs this many rounds in which all jobs follow the decisions; returns the part of them in which
   // the job had the type.
   double PartOn(std::vector<TypedJob> jobs, const std::string& name, size_t type, int count) {
     int had = 0;

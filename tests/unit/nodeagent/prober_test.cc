@@ -48,7 +48,7 @@ struct FakeQuotas final : CpuQuotas, QuotaWriter {
     return {};
   }
 
-  std::map<std::string, std::string> texts;  // of groups that have a quota for a moment
+  std::map<std::string, std::string> texts;  // of groups that have a temporary quota
   Duration longest{};
   int ended = 0;
   bool dead = false;

@@ -16,7 +16,7 @@ namespace {
 constexpr Duration kInterval = std::chrono::minutes(1);
 // The part of jobs that end within their intervals.
 constexpr double kConfidence = 0.8;
-// Users ask for up to so many times the duration.
+// Users ask for up to this many times the real duration.
 constexpr double kMostOfUsers = 14;
 
 Duration Times(Duration duration, double factor) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Drives the planning of GPU reservations (engine/reservations) on a simulated cluster. When a job
-// ends is known from its progress, and off by a factor of its own, as estimates are; or by what its
-// user said, as under Slurm.
+// Drives the planning of GPU reservations (engine/reservations) on a simulated cluster. The end of
+// a job is known from its progress, with a random error for each job, as estimates have; or from
+// the limit that its user gave, as under Slurm.
 //
 // Threading: one owner.
 
@@ -47,7 +47,7 @@ class ReservationDriver {
   ReservationDriver(const SimulatedReservations& options, const ClusterState& state,
                     RemainingOf remaining);
 
-  // The job's pods wait, from now on or since they were first said to. `duration`: true.
+  // The job's pods wait, from now on or since an earlier call. `duration`: true.
   void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
   // The pod's job has its places, or waits again after that.
   void SetPlaced(const std::string& uid, bool placed);

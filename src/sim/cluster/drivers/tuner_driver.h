@@ -22,13 +22,13 @@ class TunerDriver {
   // Called after the spec of a bound pod asks for other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // All outlive this. From now on the driver takes the news of `state`. Writes fail and are late
-  // as `faults` draws it.
+  // All outlive this. From now on the driver takes the news of `state`. `faults` decides which
+  // writes fail or are late.
   TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles, ClusterState& state,
               SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
 
-  // Decides where there is news or it is time to, until there is nothing more to do, or writes are
-  // late: then they are made, and the next decisions follow, when Run() is due again.
+  // Decides on news or when it is time to, until there is nothing more to do, or writes are late.
+  // Late writes are made, and the next decisions follow, when Run() is due again.
   void Run(Moment at);
   // When Run() is due if nothing happens.
   Instant wake() const { return wake_; }

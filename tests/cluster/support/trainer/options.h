@@ -29,7 +29,7 @@ struct Options {
   // among them, and each costs `exchange`. Empty: alone.
   std::string team;
   Duration exchange{};
-  Duration checkpoint_every{};  // the loop pauses for `checkpoint` so often; 0: never
+  Duration checkpoint_every{};  // the loop pauses for `checkpoint` this often; 0: never
   Duration checkpoint{};
   Duration phase{};  // preparing takes twice the CPU time in every second one; 0: one phase
 
