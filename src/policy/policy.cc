@@ -30,8 +30,9 @@ constexpr std::array kPolicies = {
                [](const PolicyOptions& options) -> Made {
                  return std::make_unique<QueuedLas>(options.queues);
                }},
-    PolicyName{"2d-gittins", "the queues of 2d-las, each by the highest Gittins index", false,
-               "queueLimits, promote, sizeHistory",
+    PolicyName{"2d-gittins",
+               "the queues of 2d-las; in each, the job likeliest to end soon (Gittins index)",
+               false, "queueLimits, promote, sizeHistory",
                [](const PolicyOptions& options) -> Made {
                  return std::make_unique<QueuedGittins>(options.queues, options.sizes);
                }},
