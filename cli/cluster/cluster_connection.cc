@@ -1,8 +1,10 @@
 #include "cli/cluster/cluster_connection.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -11,32 +13,101 @@
 #include <fmt/format.h>
 
 #include "cli/cluster/credential_plugin.h"
-#include "config/kubeconfig.h"
+#include "cli/text/amounts.h"
+#include "cluster/namespace.h"
 #include "core/version.h"
+#include "http/proxy.h"
+#include "kube/listing.h"
 
 namespace synergy::cli {
 namespace {
 
+constexpr std::chrono::milliseconds kCompletionTimeout{2000};
+// A request without a limit: longer than anybody waits.
+constexpr std::chrono::milliseconds kUnlimited = std::chrono::hours(24);
+
+// Returns the value of the first variable that is set.
+std::string Variable(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return {};
+}
+
 // Looks in the same order as kubectl: the option, KUBECONFIG, ~/.kube/config, and in a pod its
 // service account.
-Result<config::ClusterAccess> FindAccess(const std::string& option, const std::string& context) {
-  if (!option.empty()) return config::LoadKubeconfigs({option}, context);
-  const char* variable = std::getenv("KUBECONFIG");
-  std::vector<std::string> files;
-  for (std::string_view rest = variable == nullptr ? "" : variable; !rest.empty();) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) files.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  if (!files.empty()) return config::LoadKubeconfigs(files, context);
-  const char* home = std::getenv("HOME");
-  const std::string file = fmt::format("{}/.kube/config", home == nullptr ? "" : home);
+Result<config::ClusterAccess> FindAccess(const ClusterArguments& arguments) {
+  const std::vector<std::string> files = KubeconfigFiles(arguments);
+  const bool named = !arguments.kubeconfig.empty() || !Variable({"KUBECONFIG"}).empty();
   std::error_code ignored;
-  if (std::filesystem::exists(file, ignored)) return config::LoadKubeconfigs({file}, context);
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return config::FindClusterAccess("", "");
-  return Fail(
-      ErrorCode::kInvalid,
-      fmt::format("no cluster: set --kubeconfig FILE or KUBECONFIG ({} does not exist)", file));
+  if (named || std::filesystem::exists(files.front(), ignored))
+    return config::LoadKubeconfigs(files, arguments.access);
+  if (!arguments.access.server.empty()) return config::WithOverrides({}, arguments.access);
+  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) {
+    auto access = config::FindClusterAccess("", "");
+    return access ? config::WithOverrides(*std::move(access), arguments.access) : access;
+  }
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("no cluster: set --kubeconfig FILE or KUBECONFIG ({} does not exist)",
+                          files.front()));
+}
+
+// The kubeconfig's proxy goes before the environment's, and has no exceptions.
+std::string ProxyOf(const config::ClusterAccess& access) {
+  if (!access.proxy_url.empty()) return access.proxy_url;
+  return http::ProxyFor(access.server, {.https = Variable({"HTTPS_PROXY", "https_proxy"}),
+                                        .http = Variable({"HTTP_PROXY", "http_proxy"}),
+                                        .exempt = Variable({"NO_PROXY", "no_proxy"})});
+}
+
+Result<kube::ApiClientOptions> OptionsOf(const ClusterArguments& arguments) {
+  kube::ApiClientOptions options{.user_agent = fmt::format("kubectl-synergy/{}", Version())};
+  if (arguments.request_timeout.empty()) return options;
+  const Result<Duration> timeout = ParseGoDuration(arguments.request_timeout);
+  if (!timeout) return Fail(ErrorCode::kInvalid, "--request-timeout: " + timeout.error().message);
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
+  options.request_timeout = limit > limit.zero() ? std::min(limit, kUnlimited) : kUnlimited;
+  options.call_timeout = options.request_timeout;
+  return options;
+}
+
+Result<std::unique_ptr<kube::ApiClient>> MakeClient(config::ClusterAccess access,
+                                                    kube::ApiClientOptions options) {
+  access.proxy_url = ProxyOf(access);
+  return kube::ApiClient::Create(access, std::move(options));
+}
+
+// An option may be another's already: simulate's --cluster is a file.
+template <class Value>
+CLI::Option* AddUnlessTaken(CLI::App& command, const std::string& name, Value& value,
+                            const std::string& description) {
+  const std::string long_name = name.substr(name.find("--"));
+  if (command.get_option_no_throw(long_name) != nullptr) return nullptr;
+  return command.add_option(name, value, description);
+}
+
+void AddAccessOptions(CLI::App& command, ClusterArguments& arguments) {
+  config::AccessOverrides& access = arguments.access;
+  const auto add = [&command](const char* name, std::string& value, const char* description) {
+    AddUnlessTaken(command, name, value, description);
+  };
+  add("--kubeconfig", arguments.kubeconfig, "instead of KUBECONFIG or ~/.kube/config");
+  add("--context", access.context, "instead of the kubeconfig's current context");
+  add("--cluster", access.cluster, "an entry of the kubeconfig, instead of the context's");
+  add("--user", access.user, "an entry of the kubeconfig, instead of the context's");
+  add("-s,--server", access.server, "the API server's URL, instead of the cluster's");
+  add("--token", access.token, "a bearer token, instead of the user's");
+  add("--as", access.as.user, "the user to impersonate");
+  add("--as-uid", access.as.uid, "the UID to impersonate");
+  CLI::Option* const groups = AddUnlessTaken(command, "--as-group", access.as.groups,
+                                             "a group to impersonate; may be repeated");
+  if (groups != nullptr) groups->allow_extra_args(false);
+  add("--tls-server-name", access.tls_server_name, "the name in the server's certificate");
+  command.add_flag("--insecure-skip-tls-verify", access.skip_verify,
+                   "accept any certificate of the server");
+  add("--request-timeout", arguments.request_timeout,
+      "longest time of a request, such as 5s or 1m30s; 0: none (default: 10s of silence)");
 }
 
 }  // namespace
@@ -48,11 +119,12 @@ wire::PodRules RulesOf(const ClusterArguments& arguments) {
 }
 
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
+  CLI::OptionDefaults& defaults = *command.option_defaults();
+  const std::string group = defaults.get_group();
+  defaults.group("Cluster");
   command.add_option("-n,--namespace", arguments.pod_namespace,
                      "instead of the context's namespace");
-  command.add_option("--kubeconfig", arguments.kubeconfig,
-                     "instead of KUBECONFIG or ~/.kube/config");
-  command.add_option("--context", arguments.context, "instead of the kubeconfig's current context");
+  AddAccessOptions(command, arguments);
   command.add_option("--gpu-resource", arguments.gpu_resource, "the resource that counts GPUs")
       ->capture_default_str();
   command
@@ -64,6 +136,7 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
       .add_option("--scheduler-name", arguments.scheduler_name,
                   "the scheduler of the pods that Synergy manages")
       ->capture_default_str();
+  defaults.group(group);
 }
 
 void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
@@ -77,11 +150,12 @@ void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
 }
 
 Result<Connection> Connect(const ClusterArguments& arguments) {
-  auto access = FindAccess(arguments.kubeconfig, arguments.context);
+  auto options = OptionsOf(arguments);
+  if (!options) return Fail(options.error());
+  auto access = FindAccess(arguments);
   if (access) access = WithCredentials(*std::move(access));
   if (!access) return Fail(access.error());
-  auto client = kube::ApiClient::Create(
-      *access, {.user_agent = fmt::format("kubectl-synergy/{}", Version())});
+  auto client = MakeClient(*access, *std::move(options));
   if (!client) return Fail(client.error());
   std::string pod_namespace = arguments.pod_namespace;
   if (pod_namespace.empty()) pod_namespace = access->default_namespace;
@@ -90,6 +164,33 @@ Result<Connection> Connect(const ClusterArguments& arguments) {
   return Connection{*std::move(client),
                     wire::ObjectReader(std::move(rules.gpu_resource), std::move(rules.claims)),
                     std::move(pod_namespace), arguments.device_classes};
+}
+
+std::vector<std::string> KubeconfigFiles(const ClusterArguments& arguments) {
+  if (!arguments.kubeconfig.empty()) return {arguments.kubeconfig};
+  std::vector<std::string> files;
+  const std::string variable = Variable({"KUBECONFIG"});
+  for (std::string_view rest = variable; !rest.empty();) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) files.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (files.empty()) files.push_back(Variable({"HOME"}) + "/.kube/config");
+  return files;
+}
+
+std::vector<std::string> NamespaceNames(const ClusterArguments& arguments) {
+  const auto access = FindAccess(arguments);
+  if (!access || !access->plugin.command.empty()) return {};
+  const auto client = MakeClient(
+      *access, {.request_timeout = kCompletionTimeout, .call_timeout = kCompletionTimeout});
+  if (!client) return {};
+  const wire::ObjectReader reader(arguments.gpu_resource);
+  const auto listing = kube::ListAll<Namespace>(**client, reader, {"/api/v1/namespaces", ""});
+  std::vector<std::string> names;
+  if (!listing) return names;
+  for (const Namespace& one : listing->items) names.push_back(one.name);
+  return names;
 }
 
 }  // namespace synergy::cli

@@ -12,6 +12,7 @@
 
 #include "cli/cluster/progress.h"
 #include "cluster/claims.h"
+#include "config/kubeconfig.h"
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "wire/objects/objects.h"
@@ -21,7 +22,8 @@ namespace synergy::cli {
 // Values of the command line.
 struct ClusterArguments {
   std::string kubeconfig;
-  std::string context;
+  config::AccessOverrides access;
+  std::string request_timeout;  // a Go duration; empty: the default
   std::string pod_namespace;
   std::string gpu_resource = "nvidia.com/gpu";
   std::vector<std::string> device_classes = {"gpu.nvidia.com"};
@@ -31,8 +33,9 @@ struct ClusterArguments {
 // Returns the rules for reading pods.
 wire::PodRules RulesOf(const ClusterArguments& arguments);
 
-// Adds --namespace, --kubeconfig, --context, --gpu-resource, --device-classes and
-// --scheduler-name. Parsing fills `arguments`, which has to outlive `command`.
+// Adds --namespace and all other options of kubectl that say which cluster and as whom, and
+// --gpu-resource, --device-classes and --scheduler-name. Leaves out those that `command` has for
+// something else. Parsing fills `arguments`, which has to outlive `command`.
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments);
 
 // Adds --synergy-namespace and --synergy-service, in the same way.
@@ -47,5 +50,12 @@ struct Connection {
 
 // Fails with kInvalid if there is no kubeconfig, or it is malformed.
 Result<Connection> Connect(const ClusterArguments& arguments);
+
+// Returns the kubeconfigs that kubectl would read.
+std::vector<std::string> KubeconfigFiles(const ClusterArguments& arguments);
+
+// Returns the names of the cluster's namespaces, for completion: none if they are not known within
+// two seconds without a credential plugin.
+std::vector<std::string> NamespaceNames(const ClusterArguments& arguments);
 
 }  // namespace synergy::cli

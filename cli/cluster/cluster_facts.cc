@@ -60,46 +60,77 @@ std::shared_ptr<const JobProfile> Profiles::Of(const Pod& pod) const {
 }
 
 Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const std::string& name) {
-  PodFacts facts;
   const Result<std::string> text = client_.Get(kube::PodPath(pod_namespace, name));
   if (!text) return Fail(text.error());
-  Devices devices = ReadDevices(pod_namespace, facts.notes);
-  const wire::ObjectReader reader = PodReader(devices);
-  Result<Pod> pod = reader.ReadPod(*text, wire::PodUse::kAccounted);
-  if (!pod) return Fail(pod.error());
-  facts.unhealthy_devices = wire::ReadUnhealthyDevices(*text);
+  return ToFacts(*text, pod_namespace, *ReadSurroundings(pod_namespace));
+}
 
+Result<std::vector<PodFacts>> FactsReader::ReadSelectedPods(const std::string& pod_namespace,
+                                                            const std::string& labels) {
+  const Result<std::vector<Pod>> pods = Pods(pod_namespace, reader_, labels);
+  if (!pods) return Fail(pods.error());
+  const std::unique_ptr<Surroundings> around = ReadSurroundings(pod_namespace);
+  std::vector<PodFacts> all;
+  for (const Pod& pod : *pods) {
+    const Result<std::string> text = client_.Get(kube::PodPath(pod_namespace, pod.name));
+    if (!text && text.error().code == ErrorCode::kNotFound) continue;  // it has just gone
+    if (!text) return Fail(text.error());
+    Result<PodFacts> facts = ToFacts(*text, pod_namespace, *around);
+    if (!facts) return Fail(facts.error());
+    all.push_back(*std::move(facts));
+  }
+  return all;
+}
+
+std::unique_ptr<FactsReader::Surroundings> FactsReader::ReadSurroundings(
+    const std::string& pod_namespace) {
+  std::vector<std::string> notes;
+  Devices devices = ReadDevices(pod_namespace, notes);
+  auto around = std::make_unique<Surroundings>(PodReader(devices));
+  around->notes = std::move(notes);
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
   if (profiles) {
-    facts.profiles = *std::move(profiles);
+    around->profiles = *std::move(profiles);
   } else {
-    facts.notes.push_back("no training profiles: " + profiles.error().message);
+    around->notes.push_back("no training profiles: " + profiles.error().message);
   }
+  Put(std::move(devices), around->state);
+  Result<std::vector<Pod>> pods = Pods("", around->reader);
+  auto nodes = pods ? List<Node>(around->reader, "/api/v1/nodes") : Fail(pods.error());
+  if (nodes) {
+    around->state.ReplaceNodes(*std::move(nodes));
+    around->state.ReplacePods(*std::move(pods));
+    around->cluster = around->state.Snapshot();
+  } else {
+    around->notes.push_back("no data on nodes: " + nodes.error().message);
+  }
+  return around;
+}
+
+Result<PodFacts> FactsReader::ToFacts(const std::string& text, const std::string& pod_namespace,
+                                      const Surroundings& around) {
+  Result<Pod> pod = around.reader.ReadPod(text, wire::PodUse::kAccounted);
+  if (!pod) return Fail(pod.error());
+  PodFacts facts;
+  facts.unhealthy_devices = wire::ReadUnhealthyDevices(text);
+  facts.profiles = around.profiles;
+  facts.cluster = around.cluster;
+  facts.notes = around.notes;
   auto events = ReadEvents(pod_namespace, pod->uid);
   if (events) {
     facts.events = *std::move(events);
   } else {
     facts.notes.push_back("no events: " + events.error().message);
   }
-  ClusterState state;
-  Put(std::move(devices), state);
-  Result<std::vector<Pod>> pods = Pods("", reader);
-  auto nodes = pods ? List<Node>(reader, "/api/v1/nodes") : Fail(pods.error());
-  if (nodes) {
-    state.ReplaceNodes(*std::move(nodes));
-    state.ReplacePods(*std::move(pods));
-    facts.cluster = state.Snapshot();
-  } else {
-    facts.notes.push_back("no data on nodes: " + nodes.error().message);
-  }
-  facts.pod = state.WithDevices(*std::move(pod));
+  facts.pod = around.state.WithDevices(*std::move(pod));
   return facts;
 }
 
-Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace) {
+Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace,
+                                           const std::string& labels) {
   ClusterFacts facts;
   Devices devices = ReadDevices(pod_namespace, facts.notes);
-  Result<std::vector<Pod>> pods = Pods(pod_namespace, PodReader(devices));
+  Result<std::vector<Pod>> pods = Pods(pod_namespace, PodReader(devices), labels);
   if (!pods) return Fail(pods.error());
   ClusterState state;
   Put(std::move(devices), state);
@@ -114,13 +145,13 @@ Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace) {
   return facts;
 }
 
-Result<ClusterFacts> FactsReader::ReadCluster() {
+Result<ClusterFacts> FactsReader::ReadCluster(const std::string& labels) {
   ClusterFacts facts;
   Devices devices = ReadDevices("", facts.notes);
   const wire::ObjectReader reader = PodReader(devices);
   Result<std::vector<Pod>> pods = Pods("", reader);
   if (!pods) return Fail(pods.error());
-  auto nodes = List<Node>(reader, "/api/v1/nodes");
+  auto nodes = List<Node>(reader, "/api/v1/nodes", {}, labels);
   if (!nodes) return Fail(nodes.error());
   ClusterState state;
   Put(std::move(devices), state);
@@ -137,8 +168,9 @@ Result<ClusterFacts> FactsReader::ReadCluster() {
   return facts;
 }
 
-Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace) {
-  auto profiles = List<ProfileObject>(reader_, ProfilesPath(profile_namespace));
+Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace,
+                                           const std::string& labels) {
+  auto profiles = List<ProfileObject>(reader_, ProfilesPath(profile_namespace), {}, labels);
   if (!profiles) return Fail(profiles.error());
   return Profiles(*std::move(profiles));
 }
@@ -205,18 +237,20 @@ void FactsReader::Put(Devices devices, ClusterState& state) const {
 
 template <class T>
 Result<std::vector<T>> FactsReader::List(const wire::ObjectReader& reader, const std::string& path,
-                                         const std::string& field_selector) {
-  auto listing = kube::ListAll<T>(client_, reader, {path, field_selector});
+                                         const std::string& fields, const std::string& labels) {
+  auto listing = kube::ListAll<T>(
+      client_, reader, {.path = path, .field_selector = fields, .label_selector = labels});
   if (!listing) return Fail(listing.error());
   return std::move(listing->items);
 }
 
 Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace,
-                                           const wire::ObjectReader& reader) {
+                                           const wire::ObjectReader& reader,
+                                           const std::string& labels) {
   const std::string path = pod_namespace.empty()
                                ? "/api/v1/pods"
                                : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-  return List<Pod>(reader, path, kube::kLivingPods);
+  return List<Pod>(reader, path, kube::kLivingPods, labels);
 }
 
 }  // namespace synergy::cli

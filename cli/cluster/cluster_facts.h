@@ -68,11 +68,17 @@ class FactsReader {
       : client_(client), reader_(reader), device_classes_(std::move(device_classes)) {}
 
   Result<PodFacts> ReadPod(const std::string& pod_namespace, const std::string& name);
-  // Reads one namespace, or all if it is empty.
-  Result<ClusterFacts> ReadPods(const std::string& pod_namespace);
-  // Reads also all nodes and the pods on them.
-  Result<ClusterFacts> ReadCluster();
-  Result<Profiles> ReadProfiles(const std::string& profile_namespace);
+  // Reads the living pods with these labels, by name.
+  Result<std::vector<PodFacts>> ReadSelectedPods(const std::string& pod_namespace,
+                                                 const std::string& labels);
+  // Each reads the objects with these labels, a selector of Kubernetes; all if it is empty.
+
+  // Reads the pods of one namespace, or of all if it is empty.
+  Result<ClusterFacts> ReadPods(const std::string& pod_namespace, const std::string& labels = {});
+  // Reads the nodes, and the pods of all.
+  Result<ClusterFacts> ReadCluster(const std::string& labels = {});
+  Result<Profiles> ReadProfiles(const std::string& profile_namespace,
+                                const std::string& labels = {});
   // Returns the events about the object of that UID, the oldest first.
   Result<std::vector<wire::EventAboutPod>> ReadEvents(const std::string& object_namespace,
                                                       const std::string& uid);
@@ -85,15 +91,28 @@ class FactsReader {
     std::vector<ResourceSlice> slices;
     std::vector<ResourceClaim> claims;
   };
+  // Holds what the facts of one namespace's pods have in common.
+  struct Surroundings {
+    wire::ObjectReader reader;
+    Profiles profiles;
+    ClusterState state;
+    std::shared_ptr<const ClusterSnapshot> cluster;
+    std::vector<std::string> notes;
+  };
+  std::unique_ptr<Surroundings> ReadSurroundings(const std::string& pod_namespace);
+  // `text`: the pod.
+  Result<PodFacts> ToFacts(const std::string& text, const std::string& pod_namespace,
+                           const Surroundings& around);
   // Reads the claims of all namespaces, or of this one if the user may not list the others.
   Devices ReadDevices(const std::string& pod_namespace, std::vector<std::string>& notes);
   wire::ObjectReader PodReader(const Devices& devices) const;
   void Put(Devices devices, ClusterState& state) const;
   template <class T>
   Result<std::vector<T>> List(const wire::ObjectReader& reader, const std::string& path,
-                              const std::string& field_selector = "");
+                              const std::string& fields = {}, const std::string& labels = {});
   // All, if the namespace is empty.
-  Result<std::vector<Pod>> Pods(const std::string& pod_namespace, const wire::ObjectReader& reader);
+  Result<std::vector<Pod>> Pods(const std::string& pod_namespace, const wire::ObjectReader& reader,
+                                const std::string& labels = {});
 
   kube::ApiClient& client_;
   const wire::ObjectReader& reader_;

@@ -168,7 +168,7 @@ Tree ToTree(const KnownProgress& known) {
                                                      {"rate", pod.estimate->rate}})
                                 : Tree()},
       {"last", pod.last ? Tree(ToTimeText(*pod.last)) : Tree()},
-      {"ageSeconds", seconds(known.age)}};
+      {"ageSeconds", Elapsing{Seconds(known.age).count()}}};
 }
 
 }  // namespace synergy::cli

@@ -94,6 +94,21 @@ Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::Object
   return Fail(policies.error());
 }
 
+Result<std::set<std::string>> SelectWorkloads(kube::ApiClient& client,
+                                              const wire::ObjectReader& reader,
+                                              const QueueFacts& facts,
+                                              const std::string& own_namespace,
+                                              const std::string& labels) {
+  const std::string path =
+      PathOf(kube::kKueuePath, "workloads", facts.all_namespaces ? "" : own_namespace);
+  const auto listing = kube::ListAll<Workload>(
+      client, reader, {.path = path, .field_selector = {}, .label_selector = labels});
+  if (!listing) return Fail(listing.error());
+  std::set<std::string> keys;
+  for (const Workload& workload : listing->items) keys.insert(workload.Key());
+  return keys;
+}
+
 Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,
                                               const wire::ObjectReader& reader,
                                               const Workload& workload) {

@@ -7,6 +7,7 @@
 // Failures: as kube::ApiClient, for the workloads, without which there is nothing to show.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
 // it reads nothing else.
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
+
+// Returns the keys of the Workloads with these labels, of all namespaces or only `own_namespace` as
+// above.
+Result<std::set<std::string>> SelectWorkloads(kube::ApiClient& client,
+                                              const wire::ObjectReader& reader,
+                                              const QueueFacts& facts,
+                                              const std::string& own_namespace,
+                                              const std::string& labels);
 
 // Reads the TrainJob that owns a Workload; nullopt if the owner is of another kind, or gone.
 Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,

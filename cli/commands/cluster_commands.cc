@@ -1,16 +1,17 @@
 #include "cli/commands/cluster_commands.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/cluster/cluster_facts.h"
 #include "cli/cluster/failures.h"
 #include "cli/cluster/queue_facts.h"
 #include "cli/text/amounts.h"
-#include "cli/text/terminal.h"
 #include "cli/views/explain.h"
 #include "cli/views/explain_job.h"
 #include "cli/views/failure_view.h"
@@ -30,6 +31,7 @@ the order, and its attained service.
 examples:
   synergy explain pod train-0
   synergy explain pod train-0 --nodes
+  synergy explain pods --selector job-name=train
   synergy explain pod/train-0 --namespace research --output json
   synergy explain job train)";
 
@@ -39,16 +41,18 @@ queues that a RoundPolicy names.
 
 examples:
   synergy queue
+  synergy queue train --watch
   synergy queue train --output json)";
 
 constexpr const char* kFailuresHelp =
     R"(Show how often pods failed, by category, queue and user (the label synergy.io/user, else the namespace),
-and the GPU hours of the runs that failed. `synergy explain job NAME` shows those of one job.
+and the GPU hours of the runs that failed. `synergy explain job NAME` shows those of one job. With FILE: say
+why a job failed by its logs, and what to do; that needs no cluster.
 
 examples:
   synergy failures
   synergy failures --all-namespaces --since 7d
-  synergy failures --output json)";
+  kubectl logs train --previous | synergy failure - --exit-code 1)";
 
 constexpr const char* kTopHelp =
     R"(Show GPUs, CPU and memory per node or pod: allocated, wanted (demand) and above the fair share
@@ -56,8 +60,9 @@ constexpr const char* kTopHelp =
 have been idle for at least five minutes.
 
 examples:
-  synergy top nodes
-  synergy top pods --all-namespaces
+  synergy top nodes --selector pool=a100
+  synergy top pods --all-namespaces --output wide
+  synergy top pods --watch
   synergy top idle --all-namespaces)";
 
 constexpr const char* kProfilesHelp =
@@ -69,17 +74,28 @@ examples:
   synergy profiles resnet18
   synergy profiles export measured-bert-1gpu > mine.yaml)";
 
-// Makes `table` only if it is printed.
-template <class ToTable>
-void Print(const std::string& output, const Tree& tree, ToTable table) {
-  const bool is_json = output == "json";
-  fmt::print("{}", Printable(is_json ? ToJson(tree) : output == "yaml" ? ToYaml(tree) : table()));
+constexpr const char* kExplainForms =
+    "write pod NAME, job NAME, pod/NAME, job/NAME or pods --selector LABELS";
+
+// Returns the plural that the help names, for kubectl's other names of the same.
+std::string PluralOf(std::string name) {
+  const std::map<std::string, std::string> plurals = {
+      {"node", "nodes"}, {"no", "nodes"}, {"pod", "pods"}, {"po", "pods"}, {"job", "jobs"}};
+  const auto found = plurals.find(name);
+  return found == plurals.end() ? std::move(name) : found->second;
 }
 
-void PrintNotes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) {
-    if (!note.empty()) fmt::print(stderr, "Note: {}\n", Printable(note));
-  }
+// Reads the pod of that name, or those with the labels if it is empty.
+Result<std::vector<PodFacts>> ReadPodsToExplain(FactsReader& reader,
+                                                const std::string& pod_namespace,
+                                                const std::string& name,
+                                                const std::string& labels) {
+  if (name.empty()) return reader.ReadSelectedPods(pod_namespace, labels);
+  Result<PodFacts> one = reader.ReadPod(pod_namespace, name);
+  if (!one) return Fail(one.error());
+  std::vector<PodFacts> pods;
+  pods.push_back(*std::move(one));
+  return pods;
 }
 
 }  // namespace
@@ -90,89 +106,123 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       profiles_(app.add_subcommand("profiles", kProfilesHelp)),
       queue_(app.add_subcommand("queue", kQueueHelp)),
       failures_(app.add_subcommand("failures", kFailuresHelp)) {
-  explain_->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME")
-      ->required()
+  explain_
+      ->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME, or pods with --selector")
       ->expected(1, 2);
   explain_->add_flag("--nodes", each_node_, "also show why each node does not suit a waiting pod");
-  top_->add_option("of", top_of_, "nodes, pods or idle")
-      ->required()
-      ->check(CLI::IsMember({"nodes", "node", "pods", "pod", "idle"}));
+  AddOutput(*explain_, output_, ShownAs::kObject);
+  AddTopOptions();
   profiles_->alias("profile")
       ->add_option("name", profile_named_, "one of them, or export NAME")
       ->expected(1, 2);
-  queue_->add_option("name", queue_named_, "a ClusterQueue");
-  failures_->add_option("--since", since_, "how far back, such as 90m, 24h or 7d")
-      ->capture_default_str();
-  for (CLI::App* command : {explain_, top_, profiles_, queue_, failures_}) AddCommon(*command);
-  for (CLI::App* command : {explain_, top_, failures_}) AddControllerOptions(*command, controller_);
-  for (CLI::App* command : {top_, profiles_, failures_}) {
+  AddOutput(*profiles_, output_, ShownAs::kList);
+  queue_->alias("queues")->add_option("name", queue_named_, "a ClusterQueue");
+  AddOutput(*queue_, output_, ShownAs::kObject);
+  for (CLI::App* command : {top_, profiles_, failures_})
     command->add_flag("-A,--all-namespaces", all_namespaces_, "from all namespaces");
+  for (const auto& [command, objects] :
+       {std::pair(explain_, "pods"), std::pair(top_, "pods or nodes"),
+        std::pair(profiles_, "profiles"), std::pair(queue_, "Workloads")}) {
+    command->add_option(
+        "-l,--selector", labels_,
+        fmt::format("only {} with these labels, such as a=b,c!=d or 'a in (b, c)'", objects));
   }
+  for (CLI::App* command : {explain_, top_, profiles_, queue_, failures_}) {
+    AddWatch(*command, output_);
+    if (command != explain_) AddNoHeaders(*command, output_);
+    AddClusterOptions(*command, cluster_);
+  }
+  for (CLI::App* command : {explain_, top_, failures_}) AddControllerOptions(*command, controller_);
+  AddFailuresOptions();
 }
 
-void ClusterCommands::AddCommon(CLI::App& command) {
-  AddClusterOptions(command, cluster_);
-  command.add_option("-o,--output", output_, "table, json or yaml")
-      ->check(CLI::IsMember({"table", "json", "yaml"}))
+void ClusterCommands::AddTopOptions() {
+  top_->add_option("of", top_of_, "nodes, pods or idle")
+      ->check(CLI::IsMember({"nodes", "pods", "idle"}, PluralOf));
+  AddOutput(*top_, output_, ShownAs::kList);
+}
+
+void ClusterCommands::AddFailuresOptions() {
+  failures_->alias("failure")
+      ->add_option("--since", since_, "how far back, such as 90m, 24h or 7d")
       ->capture_default_str();
+  AddOutput(*failures_, output_, ShownAs::kUnnamedList);
+  CLI::Option* const files = AddFailureOptions(*failures_, failure_);
+  for (const char* option : {"--since", "--all-namespaces", "--watch", "--no-headers"})
+    failures_->get_option(option)->excludes(files);
 }
 
-bool ClusterCommands::Parsed() const { return !Name().empty(); }
-
-std::string ClusterCommands::Name() const {
-  for (const CLI::App* command : {explain_, top_, profiles_, queue_, failures_}) {
-    if (command->parsed()) return command->get_name();
-  }
-  return {};
+bool ClusterCommands::Parsed() const {
+  return explain_->parsed() || top_->parsed() || profiles_->parsed() || queue_->parsed() ||
+         failures_->parsed();
 }
 
 Result<> ClusterCommands::Run() const {
   if (explain_->parsed()) return RunExplain();
   if (queue_->parsed()) return RunQueue();
-  if (failures_->parsed()) return RunFailures();
+  if (failures_->parsed())
+    return failure_.files.empty() ? RunFailures() : RunFailure(failure_, output_);
   return top_->parsed() ? RunTop() : RunProfiles();
 }
 
 Result<> ClusterCommands::RunExplain() const {
+  if (explained_.empty()) return Fail(ErrorCode::kInvalid, kExplainForms);
   std::string kind = explained_.front();
   std::string name = explained_.size() > 1 ? explained_[1] : "";
   if (const size_t slash = kind.find('/'); slash != std::string::npos && name.empty()) {
     name = kind.substr(slash + 1);
     kind.resize(slash);
   }
-  const bool is_job = kind == "job" || kind == "jobs";
-  if ((!is_job && kind != "pod" && kind != "pods" && kind != "po") || name.empty() ||
+  kind = PluralOf(kind);
+  const bool selects = kind == "pods" && !labels_.empty();
+  if ((kind != "jobs" && kind != "pods") || name.empty() != selects ||
       name.find('/') != std::string::npos) {
-    return Fail(ErrorCode::kInvalid, "write pod NAME, job NAME, pod/NAME or job/NAME");
+    return Fail(ErrorCode::kInvalid, kExplainForms);
   }
-  if (is_job) return RunExplainJob(name);
+  return kind == "jobs" ? RunExplainJob(name) : RunExplainPods(name);
+}
+
+Result<> ClusterCommands::RunExplainPods(const std::string& name) const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
-  auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
-  if (!facts) return Fail(facts.error());
-  facts->progress = ProgressReader(*connection->client, controller_, SystemClock())
-                        .Read(connection->pod_namespace);
-  PrintNotes({facts->progress.note});
-  const WallTime now = SystemClock().WallNow();
-  const Explanation explanation = Explain(*facts, now);
-  Print(output_, ToTree(explanation, each_node_),
-        [&] { return ToText(explanation, now, each_node_); });
-  return {};
+  FactsReader reader(*connection->client, connection->reader, connection->device_classes);
+  ProgressReader progress_reader(*connection->client, controller_, SystemClock());
+  return Show(output_, [&]() -> Result<Shown> {
+    const std::string& pod_namespace = connection->pod_namespace;
+    auto pods = ReadPodsToExplain(reader, pod_namespace, name, labels_);
+    if (!pods) return Fail(pods.error());
+    const ProgressFacts progress = progress_reader.Read(pod_namespace);
+    const WallTime now = SystemClock().WallNow();
+    Shown shown{
+        .is_list = name.empty(), .nothing = "no pod has these labels", .notes = {progress.note}};
+    for (PodFacts& facts : *pods) {
+      facts.progress = progress;
+      const Explanation explanation = Explain(facts, now);
+      shown.objects.push_back({.names = {"pod/" + facts.pod.name},
+                               .text = ToText(explanation, now, each_node_),
+                               .tree = ToTree(explanation, each_node_)});
+    }
+    return shown;
+  });
 }
 
 Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  auto facts = ReadQueues(*connection->client, connection->reader, connection->pod_namespace);
-  if (!facts) return PrintAttempts(*connection, name, facts.error());
-  const auto workload = FindJob(*facts, connection->pod_namespace, name);
-  if (!workload) return PrintAttempts(*connection, name, workload.error());
-  FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
+  return Show(output_, [&] { return ShowJob(*connection, name); });
+}
+
+Result<Shown> ClusterCommands::ShowJob(const Connection& connection,
+                                       const std::string& name) const {
+  auto facts = ReadQueues(*connection.client, connection.reader, connection.pod_namespace);
+  if (!facts) return ShowAttempts(connection, name, facts.error());
+  const auto workload = FindJob(*facts, connection.pod_namespace, name);
+  if (!workload) return ShowAttempts(connection, name, workload.error());
+  FactsReader facts_reader(*connection.client, connection.reader, connection.device_classes);
   std::vector<wire::EventAboutPod> events;
   for (const std::string& uid : {(*workload)->uid, (*workload)->owner.uid}) {
     if (uid.empty()) continue;
-    auto about = facts_reader.ReadEvents(connection->pod_namespace, uid);
+    auto about = facts_reader.ReadEvents(connection.pod_namespace, uid);
     if (about) {
       events.insert(events.end(), about->begin(), about->end());
     } else {
@@ -181,37 +231,41 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
   }
   const WallTime now = SystemClock().WallNow();
   JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
-  const auto job = ReadTrainJob(*connection->client, connection->reader, **workload);
+  const auto job = ReadTrainJob(*connection.client, connection.reader, **workload);
   if (!job) {
     explanation.remarks.push_back("no data on its TrainJob: " + job.error().message);
   } else if (*job) {
     explanation.trainer_status = (*job)->trainer_status;
   }
   const RecordedFailures failures =
-      ReadFailures(*connection->client, connection->reader, controller_.controller_namespace,
-                   connection->pod_namespace);
-  PrintNotes({failures.note});
+      ReadFailures(*connection.client, connection.reader, controller_.controller_namespace,
+                   connection.pod_namespace);
   explanation.attempts = AttemptsOf(
       failures.histories, (*workload)->owner.name.empty() ? name : (*workload)->owner.name);
-  Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
-  return {};
+  Shown shown = ShowOne("job/" + name, ToText(explanation, now), ToTree(explanation));
+  shown.notes = {failures.note};
+  return shown;
 }
 
-Result<> ClusterCommands::PrintAttempts(const Connection& connection, const std::string& name,
-                                        const Error& error) const {
+Result<Shown> ClusterCommands::ShowAttempts(const Connection& connection, const std::string& name,
+                                            const Error& error) const {
   // Without Kueue there are no Workloads.
   if (error.code != ErrorCode::kNotFound) return Fail(error);
   const RecordedFailures failures =
       ReadFailures(*connection.client, connection.reader, controller_.controller_namespace,
                    connection.pod_namespace);
   const std::vector<FailedAttempt> attempts = AttemptsOf(failures.histories, name);
-  PrintNotes({failures.note});
-  if (attempts.empty()) return Fail(error);
+  if (attempts.empty()) {
+    return Fail(error.code, failures.note.empty()
+                                ? error.message
+                                : fmt::format("{}\nNote: {}", error.message, failures.note));
+  }
   Tree::List items;
   for (const FailedAttempt& attempt : attempts) items.push_back(ToTree(attempt));
-  Print(output_, Tree::Members{{"attempts", std::move(items)}},
-        [&] { return AttemptsText(attempts, SystemClock().WallNow()); });
-  return {};
+  Shown shown = ShowOne("job/" + name, AttemptsText(attempts, SystemClock().WallNow()),
+                        Tree::Members{{"attempts", std::move(items)}});
+  shown.notes = {failures.note};
+  return shown;
 }
 
 Result<> ClusterCommands::RunFailures() const {
@@ -219,25 +273,28 @@ Result<> ClusterCommands::RunFailures() const {
   if (!since) return Fail(ErrorCode::kInvalid, "--since: " + since.error().message);
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  const RecordedFailures facts =
-      ReadFailures(*connection->client, connection->reader, controller_.controller_namespace,
-                   all_namespaces_ ? "" : connection->pod_namespace);
-  PrintNotes({facts.note});
-  const WallTime now = SystemClock().WallNow();
-  const std::vector<FailureSum> sums =
-      SumFailures(facts.histories, now - std::chrono::duration_cast<Duration>(*since));
-  Tree::List items;
-  for (const FailureSum& sum : sums) items.push_back(ToTree(sum));
-  Print(output_, items, [&] { return FailureTable(sums, all_namespaces_, now); });
-  return {};
+  return Show(output_, [&]() -> Result<Shown> {
+    const RecordedFailures facts =
+        ReadFailures(*connection->client, connection->reader, controller_.controller_namespace,
+                     NamespaceOf(*connection));
+    const WallTime now = SystemClock().WallNow();
+    const WallTime from = now - std::chrono::duration_cast<Duration>(*since);
+    Shown shown = ShowFailures(SumFailures(facts.histories, from), all_namespaces_, now);
+    shown.notes = {facts.note};
+    return shown;
+  });
 }
 
 Result<> ClusterCommands::RunQueue() const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
-  const auto facts = ReadQueues(*connection->client, connection->reader, connection->pod_namespace);
+  return Show(output_, [&] { return ShowQueue(*connection); });
+}
+
+Result<Shown> ClusterCommands::ShowQueue(const Connection& connection) const {
+  const std::string& own = connection.pod_namespace;
+  const auto facts = ReadQueues(*connection.client, connection.reader, own);
   if (!facts) return Fail(facts.error());
-  PrintNotes(facts->notes);
   const WallTime now = SystemClock().WallNow();
   std::vector<QueueView> views;
   if (queue_named_.empty()) {
@@ -247,80 +304,81 @@ Result<> ClusterCommands::RunQueue() const {
   } else {
     return Fail(ErrorCode::kNotFound, fmt::format("there is no ClusterQueue {}", queue_named_));
   }
-  Tree::List items;
-  for (const QueueView& view : views) items.push_back(ToTree(view));
-  Print(output_, items, [&] {
-    std::string text;
-    for (const QueueView& view : views) text += ToText(view);
-    return text.empty() ? std::string("no RoundPolicy names a queue\n") : text;
-  });
-  return {};
+  if (!labels_.empty()) {
+    const auto keys = SelectWorkloads(*connection.client, connection.reader, *facts, own, labels_);
+    if (!keys) return Fail(keys.error());
+    for (QueueView& view : views) {
+      std::erase_if(view.workloads, [&](const QueuedView& one) {
+        return !keys->contains(one.workload_namespace + "/" + one.workload);
+      });
+    }
+  }
+  Shown shown = ShowQueues(views, !output_.no_headings);
+  shown.notes = facts->notes;
+  return shown;
 }
 
 Result<> ClusterCommands::RunTop() const {
+  if (top_of_.empty()) return Fail(ErrorCode::kInvalid, "write top nodes, top pods or top idle");
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
-  const bool nodes = top_of_.starts_with("node");
-  const std::string pods_of = all_namespaces_ ? "" : connection->pod_namespace;
-  auto facts = nodes ? facts_reader.ReadCluster() : facts_reader.ReadPods(pods_of);
-  if (!facts) return Fail(facts.error());
-  if (!nodes) {
-    facts->progress = ProgressReader(*connection->client, controller_, SystemClock()).Read(pods_of);
-    facts->notes.push_back(facts->progress.note);
-  }
-  PrintNotes(facts->notes);
-  const WallTime now = SystemClock().WallNow();
-  Tree::List items;
-  if (nodes) {
-    const std::vector<NodeView> views = ViewNodes(*facts, now);
-    for (const NodeView& view : views) items.push_back(ToTree(view));
-    Print(output_, items, [&] { return NodeTable(views); });
-  } else if (top_of_ == "idle") {
-    const std::vector<IdleView> views = ViewIdle(*facts);
-    for (const IdleView& view : views) items.push_back(ToTree(view));
-    Print(output_, items, [&] { return IdleTable(views, all_namespaces_); });
-  } else {
-    const std::vector<PodView> views = ViewPods(*facts, now);
-    for (const PodView& view : views) items.push_back(ToTree(view));
-    Print(output_, items, [&] { return PodTable(views, all_namespaces_); });
-  }
-  return {};
+  ProgressReader progress(*connection->client, controller_, SystemClock());
+  return Show(output_, [&]() -> Result<Shown> {
+    const bool nodes = top_of_ == "nodes";
+    const std::string pods_of = NamespaceOf(*connection);
+    auto facts =
+        nodes ? facts_reader.ReadCluster(labels_) : facts_reader.ReadPods(pods_of, labels_);
+    if (!facts) return Fail(facts.error());
+    if (!nodes) {
+      facts->progress = progress.Read(pods_of);
+      facts->notes.push_back(facts->progress.note);
+    }
+    const WallTime now = SystemClock().WallNow();
+    Shown shown = nodes               ? ShowNodes(ViewNodes(*facts, now))
+                  : top_of_ == "idle" ? ShowIdle(ViewIdle(*facts), all_namespaces_)
+                                      : ShowPods(ViewPods(*facts, now), all_namespaces_);
+    shown.notes = std::move(facts->notes);
+    return shown;
+  });
 }
 
 Result<> ClusterCommands::RunProfiles() const {
-  const bool exports = profile_named_.size() > 1;
-  if (exports && profile_named_.front() != "export")
+  if (ExportsProfile() && profile_named_.front() != "export")
     return Fail(ErrorCode::kInvalid, "write profiles, profiles NAME or profiles export NAME");
-  const std::string name = profile_named_.empty() ? "" : profile_named_.back();
-  if (all_namespaces_ && !name.empty()) {
-    return Fail(ErrorCode::kInvalid, "a single profile needs one namespace: set --namespace");
+  if (!profile_named_.empty()) {
+    if (all_namespaces_)
+      return Fail(ErrorCode::kInvalid, "a single profile needs one namespace: set --namespace");
+    if (!labels_.empty())
+      return Fail(ErrorCode::kInvalid, "a single profile has a name: leave out --selector");
+    const Result<> possible =
+        CheckFormat(output_, ExportsProfile() ? ShownAs::kText : ShownAs::kObject);
+    if (!possible) return possible;
   }
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader, connection->device_classes);
-  const std::string profile_namespace = all_namespaces_ ? "" : connection->pod_namespace;
-  const auto profiles = facts_reader.ReadProfiles(profile_namespace);
-  if (!profiles) return Fail(profiles.error());
-  const WallTime now = SystemClock().WallNow();
-  if (name.empty()) {
-    Print(output_, ToTree(*profiles),
-          [&] { return ProfileTable(*profiles, all_namespaces_, now); });
-    return {};
-  }
-  const ProfileObject* object = profiles->Find(profile_namespace, name);
+  return Show(output_, [&]() -> Result<Shown> {
+    const std::string profile_namespace = NamespaceOf(*connection);
+    const auto profiles = facts_reader.ReadProfiles(profile_namespace, labels_);
+    if (!profiles) return Fail(profiles.error());
+    if (!profile_named_.empty()) return ShowNamedProfile(*profiles, profile_namespace);
+    return ShowProfiles(*profiles, all_namespaces_, SystemClock().WallNow());
+  });
+}
+
+Result<Shown> ClusterCommands::ShowNamedProfile(const Profiles& profiles,
+                                                const std::string& profile_namespace) const {
+  const std::string& name = profile_named_.back();
+  const ProfileObject* object = profiles.Find(profile_namespace, name);
   if (object == nullptr) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("there is no profile {} in namespace {}", name, profile_namespace));
   }
-  if (exports) {
-    const Result<Tree> manifest = ToManifest(*object);
-    if (!manifest) return Fail(manifest.error());
-    Print(output_, *manifest, [&] { return ToYaml(*manifest); });
-    return {};
-  }
-  Print(output_, ToTree(*object), [&] { return ProfileText(*object, now); });
-  return {};
+  if (!ExportsProfile()) return ShowProfile(*object, SystemClock().WallNow());
+  const Result<Tree> manifest = ToManifest(*object);
+  if (!manifest) return Fail(manifest.error());
+  return ShowOne({}, ToYaml(*manifest), *manifest);
 }
 
 }  // namespace synergy::cli

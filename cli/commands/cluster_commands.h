@@ -1,7 +1,8 @@
 #pragma once
 
 // The commands that query a cluster: explain, top, profiles, queue and failures. Like kubectl's,
-// they use the user's kubeconfig and permissions, and nothing else.
+// they use the user's kubeconfig and permissions, and nothing else. `failures` with files reads
+// those instead.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -11,7 +12,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster/cluster_connection.h"
+#include "cli/cluster/cluster_facts.h"
 #include "cli/cluster/progress.h"
+#include "cli/commands/failure_command.h"
+#include "cli/commands/output.h"
 #include "core/result.h"
 
 namespace synergy::cli {
@@ -23,22 +27,32 @@ class ClusterCommands {
 
   // Returns whether one of them was parsed.
   bool Parsed() const;
-  // Returns the name of the parsed command, such as "explain".
-  std::string Name() const;
   // kInvalid for invalid arguments.
   Result<> Run() const;
 
  private:
-  void AddCommon(CLI::App& command);
+  void AddTopOptions();
+  void AddFailuresOptions();
   Result<> RunExplain() const;
+  // `name`: empty: those that --selector chooses.
+  Result<> RunExplainPods(const std::string& name) const;
   Result<> RunExplainJob(const std::string& name) const;
-  // Prints the failed attempts of a job without a Workload; `error` reports that it has none.
-  Result<> PrintAttempts(const Connection& connection, const std::string& name,
-                         const Error& error) const;
+  Result<Shown> ShowJob(const Connection& connection, const std::string& name) const;
+  // Shows the failed attempts of a job that has no Workload, which `error` says.
+  Result<Shown> ShowAttempts(const Connection& connection, const std::string& name,
+                             const Error& error) const;
   Result<> RunQueue() const;
+  Result<Shown> ShowQueue(const Connection& connection) const;
   Result<> RunTop() const;
   Result<> RunProfiles() const;
+  Result<Shown> ShowNamedProfile(const Profiles& profiles,
+                                 const std::string& profile_namespace) const;
   Result<> RunFailures() const;
+  bool ExportsProfile() const { return profile_named_.size() > 1; }
+  // The namespace of pods and profiles; empty: all.
+  std::string NamespaceOf(const Connection& connection) const {
+    return all_namespaces_ ? "" : connection.pod_namespace;
+  }
 
   CLI::App* explain_;
   CLI::App* top_;
@@ -52,7 +66,9 @@ class ClusterCommands {
   std::vector<std::string> profile_named_;  // a name, or "export" and a name
   ClusterArguments cluster_;
   ControllerAddress controller_;
-  std::string output_ = "table";
+  OutputArguments output_;
+  std::string labels_;        // a selector; empty: all
+  FailureArguments failure_;  // of `failures FILE`
   bool all_namespaces_ = false;
   bool each_node_ = false;
 };

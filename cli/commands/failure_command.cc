@@ -1,6 +1,5 @@
 #include "cli/commands/failure_command.h"
 
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -9,10 +8,8 @@
 
 #include "cli/commands/log_file.h"
 #include "cli/text/amounts.h"
-#include "cli/text/terminal.h"
 #include "failure/log_findings.h"
 #include "failure/log_tail.h"
-#include "json/writer.h"
 
 namespace synergy::cli {
 namespace {
@@ -93,9 +90,7 @@ Result<FailureFacts> ReadFacts(const FailureArguments& arguments) {
   return facts;
 }
 
-}  // namespace
-
-std::string ToTable(const std::optional<JobFailure>& failure) {
+std::string TextOf(const std::optional<JobFailure>& failure) {
   if (!failure) return "no failure\n";
   const auto or_none = [](const std::string& text) { return text.empty() ? "-" : text; };
   return fmt::format(
@@ -110,21 +105,21 @@ std::string ToTable(const std::optional<JobFailure>& failure) {
       ToString(failure->outcome.advice), or_none(failure->rule), or_none(failure->evidence));
 }
 
-std::string ToJson(const std::optional<JobFailure>& failure) {
-  json::Writer out;
-  const auto write = [&](const char* key, std::string_view value) {
-    out.Key(key);
-    value.empty() ? out.Raw("null") : out.Text(value);
+}  // namespace
+
+Shown ShowFailure(const std::optional<JobFailure>& failure) {
+  const auto tree = [&](std::string_view value) {
+    return failure && !value.empty() ? Tree(value) : Tree();
   };
-  out.BeginObject();
-  write("category", failure ? ToString(failure->category) : "");
-  write("cause", failure ? ToString(failure->outcome.cause) : "");
-  write("behaviour", failure ? ToString(failure->outcome.behaviour) : "");
-  write("advice", failure ? ToString(failure->outcome.advice) : "");
-  write("rule", failure ? std::string_view(failure->rule) : "");
-  write("evidence", failure ? std::string_view(failure->evidence) : "");
-  out.EndObject();
-  return out.Take() + "\n";
+  const JobFailure none;
+  const JobFailure& shown = failure ? *failure : none;
+  Tree fields = Tree::Members{{"category", tree(ToString(shown.category))},
+                              {"cause", tree(ToString(shown.outcome.cause))},
+                              {"behaviour", tree(ToString(shown.outcome.behaviour))},
+                              {"advice", tree(ToString(shown.outcome.advice))},
+                              {"rule", tree(shown.rule)},
+                              {"evidence", tree(shown.evidence)}};
+  return ShowOne({}, TextOf(failure), std::move(fields));
 }
 
 Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments) {
@@ -140,54 +135,46 @@ Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments)
   return Classify(*facts);
 }
 
-CLI::App* AddFailure(CLI::App& app, FailureArguments& arguments) {
-  CLI::App* failure = app.add_subcommand("failure", "Say why a job failed, and what to do");
-  failure
-      ->add_option("FILE", arguments.files,
-                   "a container's log, in the format of the kubelet or of kubectl logs, or plain, "
-                   "optionally compressed by gzip; - reads standard input; several are the "
-                   "processes of one job")
-      ->required();
-  failure
-      ->add_option("--exit-code", arguments.exit_code,
-                   "the container's exit code, or -N for signal N")
+CLI::Option* AddFailureOptions(CLI::App& command, FailureArguments& arguments) {
+  CLI::Option* const files = command.add_option(
+      "FILE", arguments.files,
+      "a container's log, in the format of the kubelet or of kubectl logs, or plain, optionally "
+      "compressed by gzip; - reads standard input; several are the processes of one job");
+  const auto add = [&](const char* name, auto& value, const std::string& description) {
+    return command.add_option(name, value, description)->needs(files)->group("With FILE");
+  };
+  add("--exit-code", arguments.exit_code, "the container's exit code, or -N for signal N")
       ->check(CLI::Range(-64, 255));
-  failure->add_option("--reason", arguments.reason,
-                      "the container's or pod's reason, such as OOMKilled or Evicted");
-  failure->add_option("--message", arguments.message, "the message that goes with the reason");
-  failure
-      ->add_option("--condition", arguments.conditions,
-                   "TYPE/REASON of a condition of the pod or job; may be repeated")
+  add("--reason", arguments.reason,
+      "the container's or pod's reason, such as OOMKilled or Evicted");
+  add("--message", arguments.message, "the message that goes with the reason");
+  add("--condition", arguments.conditions,
+      "TYPE/REASON of a condition of the pod or job; may be repeated")
       ->allow_extra_args(false);
-  failure
-      ->add_option("--xid", arguments.xids,
-                   "N[@SECONDS]: an Xid of one of the job's GPUs, and how long before the end; may "
-                   "be repeated")
+  add("--xid", arguments.xids,
+      "N[@SECONDS]: an Xid of one of the job's GPUs, and how long before the end; may be repeated")
       ->allow_extra_args(false);
-  failure
-      ->add_option("--iterations", arguments.iterations,
-                   "iterations that the training made; by its log if absent")
+  add("--iterations", arguments.iterations,
+      "iterations that the training made; by its log if absent")
       ->check(CLI::NonNegativeNumber);
-  failure->add_flag("--shared-gpu", arguments.shared_gpu, "the GPU was shared with another pod");
+  command.add_flag("--shared-gpu", arguments.shared_gpu, "the GPU was shared with another pod")
+      ->needs(files)
+      ->group("With FILE");
   std::vector<std::string_view> names;
   for (const ActName& known : ActNames()) names.push_back(known.name);
-  failure
-      ->add_option("--synergy", arguments.acts,
-                   fmt::format("ACT[@SECONDS]: what Synergy did, and how long before the end: {}; "
-                               "may be repeated",
-                               fmt::join(names, ", ")))
+  add("--synergy", arguments.acts,
+      fmt::format("ACT[@SECONDS]: what Synergy did, and how long before the end: {}; may be "
+                  "repeated",
+                  fmt::join(names, ", ")))
       ->allow_extra_args(false);
-  failure->add_option("-o,--output", arguments.output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  return failure;
+  return files;
 }
 
-Result<> RunFailure(const FailureArguments& arguments) {
+Result<> RunFailure(const FailureArguments& arguments, const OutputArguments& output) {
+  if (const Result<> possible = CheckFormat(output, ShownAs::kText); !possible) return possible;
   const Result<std::optional<JobFailure>> failure = ReadFailure(arguments);
   if (!failure) return Fail(failure.error());
-  fmt::print("{}", Printable(arguments.output == "json" ? ToJson(*failure) : ToTable(*failure)));
-  return {};
+  return Show(output, [&] { return ShowFailure(*failure); });
 }
 
 }  // namespace synergy::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy failure`: why a job failed, by its logs and what Kubernetes reports (failure/).
+// `synergy failures FILE`: why a job failed, by its logs and what Kubernetes reports (failure/).
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -11,6 +11,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/output.h"
+#include "cli/text/shown.h"
 #include "core/result.h"
 #include "failure/classify.h"
 
@@ -26,19 +28,18 @@ struct FailureArguments {
   std::optional<int64_t> iterations;
   bool shared_gpu = false;
   std::vector<std::string> acts;  // "freeze@30"
-  std::string output = "table";
 };
 
-// Format a failure, or that there was none, as a table and as JSON.
-std::string ToTable(const std::optional<JobFailure>& failure);
-std::string ToJson(const std::optional<JobFailure>& failure);
+// Returns a failure, or that there was none.
+Shown ShowFailure(const std::optional<JobFailure>& failure);
 
 // Reads the logs and says why the job failed; none if it did not.
 Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments);
 
-// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
-CLI::App* AddFailure(CLI::App& app, FailureArguments& arguments);
+// Adds FILE, which is returned, and the options that need it; parsing fills `arguments`. REQUIRES:
+// `arguments` keeps its address.
+CLI::Option* AddFailureOptions(CLI::App& command, FailureArguments& arguments);
 
-Result<> RunFailure(const FailureArguments& arguments);
+Result<> RunFailure(const FailureArguments& arguments, const OutputArguments& output);
 
 }  // namespace synergy::cli

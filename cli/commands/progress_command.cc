@@ -1,6 +1,5 @@
 #include "cli/commands/progress_command.h"
 
-#include <cstdio>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -8,8 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands/log_file.h"
-#include "cli/text/terminal.h"
-#include "json/writer.h"
 #include "progress/log_progress.h"
 
 namespace synergy::cli {
@@ -24,19 +21,7 @@ std::string RateText(const std::optional<double>& rate) {
   return rate ? fmt::format("{:.4g} iterations/s", *rate) : "-";
 }
 
-void Write(json::Writer& out, const char* key, const std::optional<double>& value) {
-  out.Key(key);
-  value ? out.Number(*value) : out.Raw("null");
-}
-
-void Write(json::Writer& out, const char* key, const std::optional<int64_t>& value) {
-  out.Key(key);
-  value ? out.Integer(*value) : out.Raw("null");
-}
-
-}  // namespace
-
-std::string ToText(const TrainingProgress& progress) {
+std::string TextOf(const TrainingProgress& progress) {
   if (progress.format.empty()) {
     return "no progress recognised: set --pattern to a regular expression for this log's lines\n";
   }
@@ -52,19 +37,17 @@ std::string ToText(const TrainingProgress& progress) {
       RateText(progress.rate), RateText(progress.overall_rate));
 }
 
-std::string ToJson(const TrainingProgress& progress) {
-  json::Writer out;
-  out.BeginObject();
-  out.Key("format");
-  progress.format.empty() ? out.Raw("null") : out.Text(progress.format);
-  Write(out, "iteration", progress.iteration);
-  Write(out, "total", progress.total);
-  Write(out, "epoch", progress.epoch);
-  Write(out, "rate", progress.rate);
-  Write(out, "overallRate", progress.overall_rate);
-  Write(out, "loss", progress.loss);
-  out.EndObject();
-  return out.Take() + "\n";
+}  // namespace
+
+Shown ShowProgress(const TrainingProgress& progress) {
+  Tree fields = Tree::Members{{"format", progress.format.empty() ? Tree() : Tree(progress.format)},
+                              {"iteration", progress.iteration},
+                              {"total", progress.total},
+                              {"epoch", progress.epoch},
+                              {"rate", progress.rate},
+                              {"overallRate", progress.overall_rate},
+                              {"loss", progress.loss}};
+  return ShowOne({}, TextOf(progress), std::move(fields));
 }
 
 Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
@@ -94,17 +77,14 @@ CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments) {
       "--pattern", arguments.pattern,
       "a regular expression (RE2) for this log's lines, with the named groups iteration and, if "
       "present, total, epoch, rate and loss; replaces the shipped patterns");
-  progress->add_option("-o,--output", arguments.output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  AddOutput(*progress, arguments.output, ShownAs::kText);
   return progress;
 }
 
 Result<> RunProgress(const ProgressArguments& arguments) {
   const Result<TrainingProgress> progress = ReadProgress(arguments);
   if (!progress) return Fail(progress.error());
-  fmt::print("{}", Printable(arguments.output == "json" ? ToJson(*progress) : ToText(*progress)));
-  return {};
+  return Show(arguments.output, [&] { return ShowProgress(*progress); });
 }
 
 }  // namespace synergy::cli

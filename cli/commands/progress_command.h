@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/output.h"
+#include "cli/text/shown.h"
 #include "core/result.h"
 #include "progress/progress_meter.h"
 
@@ -16,12 +18,10 @@ namespace synergy::cli {
 struct ProgressArguments {
   std::string file;
   std::string pattern;
-  std::string output = "text";
+  OutputArguments output;
 };
 
-// Format the progress as text and as JSON.
-std::string ToText(const TrainingProgress& progress);
-std::string ToJson(const TrainingProgress& progress);
+Shown ShowProgress(const TrainingProgress& progress);
 
 // Reads the log from beginning to end, plain or compressed by gzip; "-" is standard input.
 Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments);

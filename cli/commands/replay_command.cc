@@ -1,16 +1,17 @@
 #include "cli/commands/replay_command.h"
 
-#include <cstdio>
+#include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "cli/text/terminal.h"
 #include "config/text_file.h"
-#include "json/writer.h"
 
 namespace synergy::cli {
 
-std::string ToText(const std::string& file, const record::ReplayReport& report) {
+namespace {
+
+std::string TextOf(const std::string& file, const record::ReplayReport& report) {
   std::string text = fmt::format("{}: {} runs\n{:<14} {:>10} {:>10}\n", file, report.runs, "KIND",
                                  "SAME", "DIFFERENT");
   for (const auto& [kind, count] : report.counts) {
@@ -23,40 +24,25 @@ std::string ToText(const std::string& file, const record::ReplayReport& report) 
   return text;
 }
 
-std::string ToJson(const std::string& file, const record::ReplayReport& report) {
-  json::Writer out;
-  out.BeginObject();
-  out.Key("file");
-  out.Text(file);
-  out.Key("runs");
-  out.Integer(static_cast<int64_t>(report.runs));
-  out.Key("counts");
-  out.BeginObject();
+}  // namespace
+
+ShownObject ShowReplay(const std::string& file, const record::ReplayReport& report) {
+  Tree::Members counts;
   for (const auto& [kind, count] : report.counts) {
-    out.Key(kind);
-    out.BeginObject();
-    out.Key("same");
-    out.Integer(static_cast<int64_t>(count.same));
-    out.Key("different");
-    out.Integer(static_cast<int64_t>(count.different));
-    out.EndObject();
+    counts.emplace_back(kind, Tree::Members{{"same", static_cast<int64_t>(count.same)},
+                                            {"different", static_cast<int64_t>(count.different)}});
   }
-  out.EndObject();
-  out.Key("differences");
-  out.BeginArray();
+  Tree::List differences;
   for (const record::Difference& difference : report.differences) {
-    out.BeginObject();
-    out.Key("line");
-    out.Integer(static_cast<int64_t>(difference.line));
-    out.Key("recorded");
-    out.Text(difference.recorded);
-    out.Key("replayed");
-    out.Text(difference.replayed);
-    out.EndObject();
+    differences.push_back(Tree::Members{{"line", static_cast<int64_t>(difference.line)},
+                                        {"recorded", difference.recorded},
+                                        {"replayed", difference.replayed}});
   }
-  out.EndArray();
-  out.EndObject();
-  return out.Take() + "\n";
+  return {.text = TextOf(file, report),
+          .tree = Tree::Members{{"file", file},
+                                {"runs", static_cast<int64_t>(report.runs)},
+                                {"counts", std::move(counts)},
+                                {"differences", std::move(differences)}}};
 }
 
 CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments) {
@@ -65,14 +51,13 @@ CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments) {
                          "Replay recordings (recordFile of synergy-extender and "
                          "synergy-controller) and check that every decision is the same");
   replay->add_option("FILE", arguments.files, "recordings")->required();
-  replay->add_option("-o,--output", arguments.output, "text or json, an object per file and line")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  AddOutput(*replay, arguments.output, ShownAs::kText);
   return replay;
 }
 
 Result<> RunReplay(const ReplayArguments& arguments) {
   uint64_t different = 0;
+  Shown shown;
   for (const std::string& file : arguments.files) {
     const Result<std::string> text = config::ReadTextFile(file);
     if (!text) return Fail(text.error());
@@ -80,10 +65,10 @@ Result<> RunReplay(const ReplayArguments& arguments) {
     if (!report) {
       return Fail(ErrorCode::kInvalid, fmt::format("{}: {}", file, report.error().message));
     }
-    fmt::print("{}", Printable(arguments.output == "json" ? ToJson(file, *report)
-                                                          : ToText(file, *report)));
+    shown.objects.push_back(ShowReplay(file, *report));
     for (const auto& [kind, count] : report->counts) different += count.different;
   }
+  if (auto printed = Show(arguments.output, [&] { return shown; }); !printed) return printed;
   if (different == 0) return {};
   return Fail(ErrorCode::kConflict,
               fmt::format("{}: replayed decisions differ from the recorded ones", different));

@@ -10,6 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/output.h"
+#include "cli/text/shown.h"
 #include "core/result.h"
 #include "record/replay.h"
 
@@ -17,12 +19,10 @@ namespace synergy::cli {
 
 struct ReplayArguments {
   std::vector<std::string> files;
-  std::string output = "text";
+  OutputArguments output;
 };
 
-// Format the report on a file as text and as JSON.
-std::string ToText(const std::string& file, const record::ReplayReport& report);
-std::string ToJson(const std::string& file, const record::ReplayReport& report);
+ShownObject ShowReplay(const std::string& file, const record::ReplayReport& report);
 
 // Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
 CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments);

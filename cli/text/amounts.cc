@@ -1,5 +1,6 @@
 #include "cli/text/amounts.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -58,6 +59,38 @@ Result<Seconds> ParseDuration(std::string_view text) {
         fmt::format("\"{}\" is not a duration: write it as 10ms, 300s, 5m, 1.5h or 2d", text));
   }
   return Seconds(amount->number * *factor);
+}
+
+Result<Duration> ParseGoDuration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1e-9},
+                                                                          {"us", 1e-6},
+                                                                          {"\u00b5s", 1e-6},
+                                                                          {"ms", 1e-3},
+                                                                          {"s", 1},
+                                                                          {"m", 60},
+                                                                          {"h", 3600}}};
+  const auto malformed = [text] {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is not a duration: write it as 5s, 1m30s or 500ms", text));
+  };
+  double seconds = 0;
+  if (const std::optional<int64_t> whole = ParseWholeNumber(text)) {
+    seconds = static_cast<double>(*whole);
+  } else {
+    std::string_view rest = text;
+    do {
+      const auto amount = Read(rest);
+      if (!amount) return malformed();
+      const size_t end = std::min(amount->unit.find_first_of("0123456789."), amount->unit.size());
+      const auto factor = Factor(kUnits, amount->unit.substr(0, end));
+      if (!factor) return malformed();
+      seconds += amount->number * *factor;
+      rest = amount->unit.substr(end);
+    } while (!rest.empty());
+  }
+  // An int64 of nanoseconds has no more.
+  if (seconds >= 9e9) return malformed();
+  return std::chrono::round<Duration>(Seconds(seconds));
 }
 
 Result<Bytes> ParseSize(std::string_view text) {

@@ -12,7 +12,7 @@ namespace synergy::cli {
 // Both notations have the same indentation, and differ in brackets and separators.
 class TreeWriter {
  public:
-  explicit TreeWriter(bool yaml) : yaml_(yaml) {}
+  explicit TreeWriter(bool yaml, TimeIn time = TimeIn::kPrinted) : yaml_(yaml), time_(time) {}
 
   void Write(const Tree& tree, size_t depth) {
     if (const auto* list = std::get_if<Tree::List>(&tree.value_)) {
@@ -72,13 +72,23 @@ class TreeWriter {
     } else if (const auto* integer = std::get_if<int64_t>(&tree.value_)) {
       out_ += fmt::format("{}", *integer);
     } else if (const auto* number = std::get_if<double>(&tree.value_)) {
-      // Neither notation can express infinity or NaN for every reader.
-      out_ += std::isfinite(*number) ? fmt::format("{}", *number) : "null";
+      WriteNumber(*number);
+    } else if (const auto* elapsing = std::get_if<Elapsing>(&tree.value_)) {
+      if (time_ == TimeIn::kPrinted) {
+        WriteNumber(elapsing->amount);
+      } else {
+        out_ += "null";
+      }
     } else if (const auto* text = std::get_if<std::string>(&tree.value_)) {
       WriteText(*text);
     } else {
       out_ += "null";
     }
+  }
+
+  // Neither notation can express infinity or NaN for every reader.
+  void WriteNumber(double number) {
+    out_ += std::isfinite(number) ? fmt::format("{}", number) : "null";
   }
 
   // A JSON string is also a YAML string; in YAML plain words need no quotes.
@@ -114,11 +124,12 @@ class TreeWriter {
   }
 
   const bool yaml_;
+  const TimeIn time_;
   std::string out_;
 };
 
-std::string ToJson(const Tree& tree) {
-  TreeWriter writer(false);
+std::string ToJson(const Tree& tree, TimeIn time) {
+  TreeWriter writer(false, time);
   writer.Write(tree, 0);
   return writer.Take();
 }

@@ -14,6 +14,11 @@
 
 namespace synergy::cli {
 
+// A number that grows with time alone, while its object stays as it is.
+struct Elapsing {
+  double amount = 0;
+};
+
 class Tree {
  public:
   using List = std::vector<Tree>;
@@ -26,6 +31,7 @@ class Tree {
   Tree(bool value) : value_(value) {}
   Tree(int64_t value) : value_(value) {}
   Tree(double value) : value_(value) {}
+  Tree(Elapsing value) : value_(value) {}
   Tree(std::string value) : value_(std::move(value)) {}
   Tree(std::string_view value) : value_(std::string(value)) {}
   Tree(const char* value) : value_(std::string(value)) {}
@@ -38,11 +44,14 @@ class Tree {
 
  private:
   friend class TreeWriter;
-  std::variant<std::monostate, bool, int64_t, double, std::string, List, Members> value_;
+  std::variant<std::monostate, bool, int64_t, double, Elapsing, std::string, List, Members> value_;
 };
 
+// Whether numbers that grow with time are printed, or null instead of them.
+enum class TimeIn { kPrinted, kLeftOut };
+
 // Return one object or value and a newline, indented by two spaces.
-std::string ToJson(const Tree& tree);
+std::string ToJson(const Tree& tree, TimeIn time = TimeIn::kPrinted);
 std::string ToYaml(const Tree& tree);
 
 }  // namespace synergy::cli

@@ -469,7 +469,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
   if (!explanation.resize_message.empty()) {
     text += fmt::format("Kubelet's message: {}\n", explanation.resize_message);
   }
-  if (explanation.node) text += NodeTable({*explanation.node});
+  if (explanation.node) text += ToText(ShowNodes({*explanation.node}));
   text += DevicesText(explanation.unhealthy_devices);
   if (explanation.gang) text += ToText(*explanation.gang);
   if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
-#include "cli/text/terminal.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {
@@ -88,21 +87,18 @@ Tree ToTree(const FailureSum& sum) {
                        {"last", ToTimeText(sum.last)}};
 }
 
-std::string FailureTable(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now) {
-  if (sums.empty()) return "no failures\n";
-  std::vector<std::vector<std::string>> rows = {
-      {"CATEGORY", "QUEUE", "USER", "FAILURES", "GPU HOURS", "LAST"}};
+Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now) {
+  Shown shown{.columns = {"CATEGORY", "QUEUE", "USER", "FAILURES", "GPU HOURS", "LAST"},
+              .nothing = "no failures"};
   for (const FailureSum& sum : sums) {
-    rows.push_back({sum.category, OrNone(sum.queue), OrNone(sum.user), fmt::to_string(sum.failures),
-                    fmt::format("{:.2f}", sum.gpu_seconds / kSecondsPerHour),
-                    AgoText(sum.last, now)});
+    shown.objects.push_back(
+        {.cells = {sum.category, OrNone(sum.queue), OrNone(sum.user), fmt::to_string(sum.failures),
+                   fmt::format("{:.2f}", sum.gpu_seconds / kSecondsPerHour),
+                   AgoText(sum.last, now)},
+         .tree = ToTree(sum)});
+    if (all_namespaces) AddNamespace(shown, sum.of_namespace);
   }
-  if (all_namespaces) {
-    rows.front().insert(rows.front().begin(), "NAMESPACE");
-    for (size_t i = 0; i < sums.size(); ++i)
-      rows[i + 1].insert(rows[i + 1].begin(), sums[i].of_namespace);
-  }
-  return FormatTable(std::move(rows));
+  return shown;
 }
 
 std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/text/shown.h"
 #include "cli/text/tree.h"
 #include "cluster/pod_failure.h"
 #include "core/clock.h"
@@ -29,7 +30,7 @@ struct FailureSum {
 // Counts records from `since` on. The most expensive come first.
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
 Tree ToTree(const FailureSum& sum);
-std::string FailureTable(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);
+Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);
 
 // The pods of a job that failed together, the one that caused it first.
 struct FailedAttempt {

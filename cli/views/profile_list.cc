@@ -26,6 +26,15 @@ const std::string& ModelOf(const ProfileObject& object) {
 
 std::string Text(const std::string& text) { return text.empty() ? "-" : text; }
 
+std::string NameOf(const ProfileObject& object) {
+  return "trainingprofile.synergy.io/" + object.name;
+}
+
+std::string ProcessMemoryOf(const ProfileObject& object) {
+  const auto& memory = object.training.process_memory;
+  return memory ? ToQuantityText(*memory) : std::string();
+}
+
 std::string Bar(double throughput, double best) {
   return std::string(static_cast<size_t>(ToNearest(kBarWidth * throughput / best)), '#');
 }
@@ -149,42 +158,35 @@ std::string Curves(const JobProfile& profile) {
 
 }  // namespace
 
-Tree ToTree(const Profiles& profiles) {
-  Tree::List list;
-  for (const auto& [key, object] : profiles.all()) list.push_back(ToTree(object));
-  return list;
-}
-
 std::string_view ConfidenceOf(const MeasuredProfile& measured) {
   if (measured.drifted) return "drifted";
   if (measured.estimate) return "GPU busy";
   return measured.confirmed ? "confirmed" : "estimated";
 }
 
-std::string ProfileTable(const Profiles& profiles, bool with_namespace, WallTime now) {
-  if (profiles.all().empty()) return "no training profiles\n";
-  std::vector<std::vector<std::string>> rows{{"PROFILE", "MODEL", "GPU PRODUCT", "GPU",
-                                              "DEMAND CPU", "DEMAND MEMORY", "SPEED-UP", "VALID",
-                                              "SOURCE", "CONFIDENCE", "AGE"}};
-  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+Shown ShowProfiles(const Profiles& profiles, bool with_namespace, WallTime now) {
+  Shown shown{.columns = {"PROFILE", "MODEL", "GPU PRODUCT", "GPU", "DEMAND CPU", "DEMAND MEMORY",
+                          "SPEED-UP", "VALID", "SOURCE", "CONFIDENCE", "AGE", "PROCESS MEMORY",
+                          "GANG SIZE", "TOLERANCE"},
+              .wide_columns = 3,
+              .nothing = "no training profiles"};
   for (const auto& [key, object] : profiles.all()) {
     const ProfileStatus& status = object.status;
-    std::vector<std::string> row{
-        object.name,
-        Text(ModelOf(object)),
-        Text(object.training.gpu_product),
-        fmt::format("{}", object.training.gpus.count()),
-        Text(status.demand_cpu),
-        Text(status.demand_memory),
-        Text(status.speed_up),
-        status.valid.empty() ? "not checked yet" : status.valid,
-        std::string(SourceOf(object)),
-        object.measured ? std::string(ConfidenceOf(*object.measured)) : "-",
-        object.measured ? ToShortText(now - object.measured->at) : "-"};
-    if (with_namespace) row.insert(row.begin(), object.profile_namespace);
-    rows.push_back(std::move(row));
+    shown.objects.push_back(
+        {.names = {NameOf(object)},
+         .cells = {object.name, Text(ModelOf(object)), Text(object.training.gpu_product),
+                   fmt::format("{}", object.training.gpus.count()), Text(status.demand_cpu),
+                   Text(status.demand_memory), Text(status.speed_up),
+                   status.valid.empty() ? "not checked yet" : status.valid,
+                   std::string(SourceOf(object)),
+                   object.measured ? std::string(ConfidenceOf(*object.measured)) : "-",
+                   object.measured ? ToShortText(now - object.measured->at) : "-",
+                   Text(ProcessMemoryOf(object)), fmt::format("{}", object.gang_size),
+                   object.tolerance ? fmt::format("{}", *object.tolerance) : "-"},
+         .tree = ToTree(object)});
+    if (with_namespace) AddNamespace(shown, object.profile_namespace);
   }
-  return FormatTable(rows);
+  return shown;
 }
 
 Tree ToTree(const ProfileObject& object) {
@@ -202,9 +204,6 @@ Tree ToTree(const ProfileObject& object) {
     }
   }
   const ProfileStatus& status = object.status;
-  std::string process_memory;
-  if (object.training.process_memory)
-    process_memory = ToQuantityText(*object.training.process_memory);
   return Tree::Members{
       {"namespace", object.profile_namespace},
       {"name", object.name},
@@ -216,7 +215,7 @@ Tree ToTree(const ProfileObject& object) {
       {"gpuProduct", object.training.gpu_product},
       {"gpus", object.training.gpus.count()},
       {"gangSize", static_cast<int64_t>(object.gang_size)},
-      {"processMemory", process_memory},
+      {"processMemory", ProcessMemoryOf(object)},
       {"tolerance", object.tolerance},
       {"demand", Tree::Members{{"cpu", status.demand_cpu}, {"memory", status.demand_memory}}},
       {"speedUp", status.speed_up},
@@ -259,6 +258,10 @@ std::string ProfileText(const ProfileObject& object, WallTime now) {
     text += fmt::format("Doubtful: {}\n", warning);
   }
   return text + Curves(*object.profile);
+}
+
+Shown ShowProfile(const ProfileObject& object, WallTime now) {
+  return ShowOne(NameOf(object), ProfileText(object, now), ToTree(object));
 }
 
 Result<Tree> ToManifest(const ProfileObject& object) {

@@ -9,14 +9,15 @@
 #include <string_view>
 
 #include "cli/cluster/cluster_facts.h"
+#include "cli/text/shown.h"
 #include "cli/text/tree.h"
 #include "core/clock.h"
 #include "core/result.h"
 
 namespace synergy::cli {
 
-Tree ToTree(const Profiles& profiles);
-std::string ProfileTable(const Profiles& profiles, bool with_namespace, WallTime now);
+Shown ShowProfiles(const Profiles& profiles, bool with_namespace, WallTime now);
+Shown ShowProfile(const ProfileObject& object, WallTime now);
 
 Tree ToTree(const ProfileObject& object);
 // Draws bars: by CPU with the most memory, and by memory with the most CPU.

@@ -266,11 +266,12 @@ Tree ToTree(const QueuedView& view) {
     const RoundService& had = *view.service;
     const auto remaining =
         had.remaining ? std::optional(had.remaining->count()) : std::optional<double>();
-    service = Tree::Members{{"attainedGpuSeconds", had.served},
-                            {"lostTurns", static_cast<int64_t>(had.lost_turns)},
-                            {"fairShareDelaySeconds", had.delays.fair_share.count()},
-                            {"fragmentationDelaySeconds", had.delays.fragmentation.count()},
-                            {"remainingSeconds", remaining}};
+    service =
+        Tree::Members{{"attainedGpuSeconds", Elapsing{had.served}},
+                      {"lostTurns", static_cast<int64_t>(had.lost_turns)},
+                      {"fairShareDelaySeconds", Elapsing{had.delays.fair_share.count()}},
+                      {"fragmentationDelaySeconds", Elapsing{had.delays.fragmentation.count()}},
+                      {"remainingSeconds", remaining}};
   }
   return Tree::Members{{"namespace", view.workload_namespace},
                        {"kind", view.kind},
@@ -311,10 +312,13 @@ std::string HeadLine(const QueueView& view) {
   return line;
 }
 
-std::string ToText(const QueueView& view) {
-  std::string text =
-      fmt::format("{}; {} with quota, {} waiting\n", HeadLine(view), view.running, view.waiting);
-  if (!view.problem.empty()) text += fmt::format("  not ordered: {}\n", view.problem);
+std::string ToText(const QueueView& view, bool headings) {
+  std::string text;
+  if (headings) {
+    text =
+        fmt::format("{}; {} with quota, {} waiting\n", HeadLine(view), view.running, view.waiting);
+    if (!view.problem.empty()) text += fmt::format("  not ordered: {}\n", view.problem);
+  }
   if (view.workloads.empty()) return text;
   std::vector<std::vector<std::string>> rows{{"PLACE", "JOB", "GPU", "STATE", "BAND", "GPU TIME",
                                               "FAIR-SHARE DELAY", "FRAGMENTATION DELAY",
@@ -338,7 +342,20 @@ std::string ToText(const QueueView& view) {
       rows.back().insert(rows.back().begin() + kAfterGpu, one.product.empty() ? "-" : one.product);
     }
   }
-  return text + FormatTable(rows, 2);
+  if (!headings) rows.erase(rows.begin());
+  return text + FormatTable(rows, headings ? 2 : 0);
+}
+
+Shown ShowQueues(const std::vector<QueueView>& views, bool headings) {
+  Shown shown{.nothing = "no RoundPolicy names a queue"};
+  for (const QueueView& view : views) {
+    ShownObject& object = shown.objects.emplace_back();
+    for (const QueuedView& one : view.workloads)
+      object.names.push_back("workload.kueue.x-k8s.io/" + one.workload);
+    object.text = ToText(view, headings);
+    object.tree = ToTree(view);
+  }
+  return shown;
 }
 
 }  // namespace synergy::cli

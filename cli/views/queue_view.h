@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/cluster/queue_facts.h"
+#include "cli/text/shown.h"
 #include "cli/text/tree.h"
 #include "core/clock.h"
 #include "core/units.h"
@@ -74,6 +75,8 @@ std::string QueueOf(const QueueFacts& facts, const Workload& workload);
 Tree ToTree(const QueuedView& view);
 Tree ToTree(const QueueView& view);
 std::string HeadLine(const QueueView& view);  // "Queue train: las by RoundPolicy train, 8 GPUs"
-std::string ToText(const QueueView& view);
+// `headings`: the queue's line, and those of the columns.
+std::string ToText(const QueueView& view, bool headings = true);
+Shown ShowQueues(const std::vector<QueueView>& views, bool headings);
 
 }  // namespace synergy::cli

@@ -6,7 +6,6 @@
 
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
-#include "cli/text/terminal.h"
 #include "cluster/device_safety.h"
 #include "core/quantity_text.h"
 
@@ -81,29 +80,25 @@ Tree ToTree(const IdleView& view) {
                        {"name", view.name},
                        {"node", view.node},
                        {"gpus", view.gpus.count()},
-                       {"idleSeconds", Seconds(view.idle).count()},
-                       {"idleGpuHours", view.GpuHours()},
+                       {"idleSeconds", Elapsing{Seconds(view.idle).count()}},
+                       {"idleGpuHours", Elapsing{view.GpuHours()}},
                        {"cpu", ToQuantityText(view.cpu)},
                        {"cpuLent", ToQuantityText(view.lent)}};
 }
 
-std::string IdleTable(const std::vector<IdleView>& pods, bool with_namespace) {
-  if (pods.empty()) return "no pod with GPUs is known to be idle\n";
-  std::vector<std::vector<std::string>> rows{
-      {"POD", "NODE", "GPU", "IDLE", "GPU HOURS", "CPU", "LENT"}};
-  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+Shown ShowIdle(const std::vector<IdleView>& pods, bool with_namespace) {
+  Shown shown{.columns = {"POD", "NODE", "GPU", "IDLE", "GPU HOURS", "CPU", "LENT"},
+              .nothing = "no pod with GPUs is known to be idle"};
   for (const IdleView& pod : pods) {
-    std::vector<std::string> row{pod.name,
-                                 pod.node,
-                                 fmt::format("{}", pod.gpus.count()),
-                                 ToShortText(pod.idle),
-                                 fmt::format("{:.1f}", pod.GpuHours()),
-                                 Text(pod.cpu),
-                                 pod.lent > MilliCpu(0) ? Text(pod.lent) : "-"};
-    if (with_namespace) row.insert(row.begin(), pod.pod_namespace);
-    rows.push_back(std::move(row));
+    shown.objects.push_back(
+        {.names = {"pod/" + pod.name},
+         .cells = {pod.name, pod.node, fmt::format("{}", pod.gpus.count()), ToShortText(pod.idle),
+                   fmt::format("{:.1f}", pod.GpuHours()), Text(pod.cpu),
+                   pod.lent > MilliCpu(0) ? Text(pod.lent) : "-"},
+         .tree = ToTree(pod)});
+    if (with_namespace) AddNamespace(shown, pod.pod_namespace);
   }
-  return FormatTable(rows);
+  return shown;
 }
 
 Tree ToTree(const NodeView& view) {
@@ -123,56 +118,56 @@ Tree ToTree(const NodeView& view) {
                        {"partOfBestThroughput", view.part_of_best}};
 }
 
-std::string NodeTable(const std::vector<NodeView>& nodes) {
-  if (nodes.empty()) return "no node has GPUs\n";
-  std::vector<std::vector<std::string>> rows{{"NODE", "GPU", "CPU", "DEMAND", "SURPLUS", "MEMORY",
-                                              "DEMAND", "SURPLUS", "PODS", "THROUGHPUT",
-                                              "DEVICES"}};
+Shown ShowNodes(const std::vector<NodeView>& nodes) {
+  Shown shown{.columns = {"NODE", "GPU", "CPU", "DEMAND", "SURPLUS", "MEMORY", "DEMAND", "SURPLUS",
+                          "PODS", "THROUGHPUT", "DEVICES", "FREE CPU", "FREE MEMORY"},
+              .wide_columns = 2,
+              .nothing = "no node has GPUs"};
   for (const NodeView& node : nodes) {
     const auto of = [&node](auto member) {
       return fmt::format("{}/{}", Text(node.allocated.*member), Text(node.allocatable.*member));
     };
-    rows.push_back(
-        {node.schedulable ? node.name : node.name + " (cordoned)",
-         fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count()),
-         of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
-         of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
-         fmt::format("{}", node.gpu_pods),
-         node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-",
-         std::string(ToString(node.devices))});
+    const ResourceVector free = node.allocatable - node.allocated;
+    shown.objects.push_back(
+        {.names = {"node/" + node.name},
+         .cells = {node.schedulable ? node.name : node.name + " (cordoned)",
+                   fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count()),
+                   of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
+                   of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
+                   fmt::format("{}", node.gpu_pods),
+                   node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-",
+                   std::string(ToString(node.devices)), Text(free.cpu), Text(free.memory)},
+         .tree = ToTree(node)});
   }
-  return FormatTable(rows);
+  return shown;
 }
 
-std::string PodTable(const std::vector<PodView>& pods, bool with_namespace) {
-  if (pods.empty()) return "no pod requests GPUs\n";
-  std::vector<std::vector<std::string>> rows{{"POD", "NODE", "GPU", "CPU", "FAIR SHARE", "DEMAND",
-                                              "MEMORY", "FAIR SHARE", "DEMAND", "PROFILE",
-                                              "THROUGHPUT", "RATE", "DONE", "LEFT", "STATE"}};
-  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+Shown ShowPods(const std::vector<PodView>& pods, bool with_namespace) {
+  Shown shown{.columns = {"POD", "NODE", "GPU", "CPU", "FAIR SHARE", "DEMAND", "MEMORY",
+                          "FAIR SHARE", "DEMAND", "PROFILE", "THROUGHPUT", "RATE", "DONE", "LEFT",
+                          "STATE", "FLOOR CPU", "FLOOR MEMORY", "SURPLUS CPU", "SURPLUS MEMORY"},
+              .wide_columns = 4,
+              .nothing = "no pod requests GPUs"};
   for (const PodView& pod : pods) {
     const auto amount = [](const std::optional<ResourceVector>& amounts, auto member) {
       return amounts ? Text((*amounts).*member) : std::string("-");
     };
-    std::vector<std::string> row{pod.name,
-                                 pod.node.empty() ? "-" : pod.node,
-                                 fmt::format("{}", pod.gpus.count()),
-                                 Text(pod.allocated.cpu),
-                                 amount(pod.fair_share, &ResourceVector::cpu),
-                                 amount(pod.demand, &ResourceVector::cpu),
-                                 Text(pod.allocated.memory),
-                                 amount(pod.fair_share, &ResourceVector::memory),
-                                 amount(pod.demand, &ResourceVector::memory),
-                                 pod.profile.empty() ? "-" : pod.profile,
-                                 SpeedText(pod.speed),
-                                 RateText(pod.progress),
-                                 DoneText(pod.progress),
-                                 LeftText(pod.progress),
-                                 pod.state};
-    if (with_namespace) row.insert(row.begin(), pod.pod_namespace);
-    rows.push_back(std::move(row));
+    shown.objects.push_back(
+        {.names = {"pod/" + pod.name},
+         .cells = {pod.name, pod.node.empty() ? "-" : pod.node, fmt::format("{}", pod.gpus.count()),
+                   Text(pod.allocated.cpu), amount(pod.fair_share, &ResourceVector::cpu),
+                   amount(pod.demand, &ResourceVector::cpu), Text(pod.allocated.memory),
+                   amount(pod.fair_share, &ResourceVector::memory),
+                   amount(pod.demand, &ResourceVector::memory),
+                   pod.profile.empty() ? "-" : pod.profile, SpeedText(pod.speed),
+                   RateText(pod.progress), DoneText(pod.progress), LeftText(pod.progress),
+                   pod.state, amount(pod.floor, &ResourceVector::cpu),
+                   amount(pod.floor, &ResourceVector::memory), Text(pod.surplus.cpu),
+                   Text(pod.surplus.memory)},
+         .tree = ToTree(pod)});
+    if (with_namespace) AddNamespace(shown, pod.pod_namespace);
   }
-  return FormatTable(rows);
+  return shown;
 }
 
 }  // namespace synergy::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/cluster/cluster_facts.h"
+#include "cli/text/shown.h"
 #include "cli/text/tree.h"
 #include "cli/views/pod_view.h"
 #include "core/clock.h"
@@ -56,9 +57,9 @@ std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now);
 std::vector<IdleView> ViewIdle(const ClusterFacts& facts, Duration least = kIdleToShow);
 
 Tree ToTree(const NodeView& view);
-std::string NodeTable(const std::vector<NodeView>& nodes);
+Shown ShowNodes(const std::vector<NodeView>& nodes);
 Tree ToTree(const IdleView& view);
-std::string IdleTable(const std::vector<IdleView>& pods, bool with_namespace);
-std::string PodTable(const std::vector<PodView>& pods, bool with_namespace);
+Shown ShowIdle(const std::vector<IdleView>& pods, bool with_namespace);
+Shown ShowPods(const std::vector<PodView>& pods, bool with_namespace);
 
 }  // namespace synergy::cli

@@ -17,9 +17,10 @@ for architecture in "${architectures[@]}"; do
   name=synergy-$version-linux-$architecture.tar.gz
   rm -rf "${work:?}"/*
   cp "$(programs_of "$architecture")/synergy" "$REPOSITORY/LICENSE" "$work"
-  # kubectl finds its plugins by this name.
+  # kubectl finds its plugins, and what completes their arguments, by these names.
   ln -s synergy "$work/kubectl-synergy"
-  archive "$work" "$assets/$name" kubectl-synergy LICENSE synergy
+  ln -s synergy "$work/kubectl_complete-synergy"
+  archive "$work" "$assets/$name" kubectl-synergy kubectl_complete-synergy LICENSE synergy
   platforms+="
   - selector:
       matchLabels: {os: linux, arch: $architecture}

@@ -1,6 +1,6 @@
 #include "config/kubeconfig.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -196,16 +196,20 @@ KubeconfigSection Find(const std::vector<LoadedFile>& files, const char* list, c
   throw KubeconfigProblem{fmt::format("{}: there is no entry named \"{}\"", list, name)};
 }
 
-void ReadCluster(const KubeconfigSection& cluster, ClusterAccess& access) {
+bool IsServer(std::string_view url) {
+  return url.starts_with("https://") || url.starts_with("http://");
+}
+
+void ReadCluster(const KubeconfigSection& cluster, const AccessOverrides& overrides,
+                 ClusterAccess& access) {
   access.server = cluster.Text("server");
-  if (access.server.rfind("https://", 0) != 0 && access.server.rfind("http://", 0) != 0) {
+  if (overrides.server.empty() && !IsServer(access.server)) {
     cluster.Reject("server",
                    fmt::format("\"{}\" does not start with https:// or http://", access.server));
   }
-  if (cluster.Has("proxy-url"))
-    cluster.Reject("proxy-url",
-                   "proxies are not supported; the server must be reachable without one");
-  access.ca_pem = cluster.Content("certificate-authority", access.ca_file);
+  access.proxy_url = cluster.Text("proxy-url");
+  if (!overrides.skip_verify)
+    access.ca_pem = cluster.Content("certificate-authority", access.ca_file);
   access.tls_server_name = cluster.Text("tls-server-name");
   access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
 }
@@ -259,7 +263,47 @@ void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access
   if (user.Has("exec")) ReadPlugin(user.Inner("exec"), access.plugin);
 }
 
-Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::string& context,
+// Parses the content of a file; none if it is empty.
+std::optional<LoadedFile> Parse(const std::string& file, const std::string& content) {
+  const YAML::Node root = YAML::Load(content);
+  if (root.IsNull()) return std::nullopt;
+  LoadedFile loaded{root, std::filesystem::path(file).parent_path()};
+  const KubeconfigSection top(loaded.root, "the file", loaded.folder);
+  return loaded;
+}
+
+// Returns the context, by its name or the current one; none if the overrides suffice without one.
+std::optional<KubeconfigSection> ChooseContext(const std::vector<LoadedFile>& files,
+                                               const AccessOverrides& overrides) {
+  std::string name = overrides.context;
+  for (const LoadedFile& file : files) {
+    if (!name.empty()) break;
+    name = KubeconfigSection(file.root, "the file", file.folder).Text("current-context");
+  }
+  if (!name.empty()) return Find(files, "contexts", "context", name);
+  if (overrides.cluster.empty() && overrides.server.empty())
+    throw KubeconfigProblem{"the file: current-context: is not set; set it or name a context"};
+  return std::nullopt;
+}
+
+ClusterAccess ReadAccess(const std::vector<LoadedFile>& files, const AccessOverrides& overrides,
+                         bool plugins) {
+  ClusterAccess access;
+  const std::optional<KubeconfigSection> context = ChooseContext(files, overrides);
+  const auto named = [&](const std::string& override, const char* field) {
+    return !override.empty() || !context ? override : context->Text(field);
+  };
+  const std::string cluster = named(overrides.cluster, "cluster");
+  if (!cluster.empty() || overrides.server.empty())
+    ReadCluster(Find(files, "clusters", "cluster", cluster), overrides, access);
+  // A context without a user is an anonymous one.
+  const std::string user = named(overrides.user, "user");
+  if (!user.empty()) ReadUser(Find(files, "users", "user", user), plugins, access);
+  if (context) access.default_namespace = context->Text("namespace");
+  return access;
+}
+
+Result<ClusterAccess> Load(const std::vector<std::string>& files, const AccessOverrides& overrides,
                            bool plugins) {
   std::string names;
   for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
@@ -274,31 +318,13 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
       code = ErrorCode::kNotFound;
       const std::string content = ReadFile(file);
       code = ErrorCode::kInvalid;
-      const YAML::Node root = YAML::Load(content);
-      if (root.IsNull() && files.size() > 1) continue;
-      if (root.IsNull()) throw KubeconfigProblem{"the file is empty"};
-      loaded.push_back({root, std::filesystem::path(file).parent_path()});
-      const KubeconfigSection top(loaded.back().root, "the file", loaded.back().folder);
+      std::optional<LoadedFile> one = Parse(file, content);
+      if (!one && files.size() == 1) throw KubeconfigProblem{"the file is empty"};
+      if (one) loaded.push_back(*std::move(one));
     }
     if (loaded.empty()) throw KubeconfigProblem{"the files do not exist, or are empty"};
     reading = names;
-    std::string name = context;
-    for (const LoadedFile& file : loaded) {
-      if (name.empty()) {
-        name = KubeconfigSection(file.root, "the file", file.folder).Text("current-context");
-      }
-    }
-    if (name.empty())
-      throw KubeconfigProblem{"the file: current-context: is not set; set it or name a context"};
-    const KubeconfigSection chosen = Find(loaded, "contexts", "context", name);
-    ClusterAccess access;
-    ReadCluster(Find(loaded, "clusters", "cluster", chosen.Text("cluster")), access);
-    // A context without a user is an anonymous one.
-    if (chosen.Has("user")) {
-      ReadUser(Find(loaded, "users", "user", chosen.Text("user")), plugins, access);
-    }
-    access.default_namespace = chosen.Text("namespace");
-    return access;
+    return WithOverrides(ReadAccess(loaded, overrides, plugins), overrides);
   } catch (const KubeconfigProblem& problem) {
     return Fail(code, fmt::format("kubeconfig {}: {}", reading, problem.text));
   } catch (const YAML::Exception& problem) {
@@ -307,15 +333,72 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
   }
 }
 
+void AddNames(const YAML::Node& entries, std::vector<std::string>& names) {
+  if (!entries.IsDefined() || !entries.IsSequence()) return;
+  for (const YAML::Node& entry : entries) {
+    if (entry.IsMap() && entry["name"] && entry["name"].IsScalar())
+      names.push_back(entry["name"].Scalar());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
 }  // namespace
 
 Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context) {
-  return Load({file}, context, false);
+  return Load({file}, {.context = context}, false);
 }
 
 Result<ClusterAccess> LoadKubeconfigs(const std::vector<std::string>& files,
-                                      const std::string& context) {
-  return Load(files, context, true);
+                                      const AccessOverrides& overrides) {
+  return Load(files, overrides, true);
+}
+
+Result<ClusterAccess> WithOverrides(ClusterAccess access, const AccessOverrides& overrides) {
+  if (!overrides.server.empty()) {
+    if (!IsServer(overrides.server)) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("--server \"{}\": does not start with https:// or http://",
+                              overrides.server));
+    }
+    access.server = overrides.server;
+    access.tls_server_name = {};
+  }
+  if (!overrides.tls_server_name.empty()) access.tls_server_name = overrides.tls_server_name;
+  if (overrides.skip_verify) {
+    access.skip_verify = true;
+    access.ca_pem = access.ca_file = {};
+  }
+  if (!overrides.token.empty()) {
+    access.token = overrides.token;
+    access.token_file = {};
+    access.plugin = {};
+  }
+  const Impersonation& as = overrides.as;
+  if (!as.user.empty()) access.as.user = as.user;
+  if (!as.uid.empty()) access.as.uid = as.uid;
+  if (!as.groups.empty()) access.as.groups = as.groups;
+  if (access.as.user.empty() && access.as != Impersonation())
+    return Fail(ErrorCode::kInvalid, "--as is missing; --as-group and --as-uid need it");
+  return access;
+}
+
+KubeconfigNames ListKubeconfigs(const std::vector<std::string>& files) {
+  KubeconfigNames names;
+  for (const std::string& file : files) {
+    try {
+      const std::optional<LoadedFile> loaded = Parse(file, ReadFile(file));
+      if (!loaded) continue;
+      AddNames(loaded->root["contexts"], names.contexts);
+      AddNames(loaded->root["clusters"], names.clusters);
+      AddNames(loaded->root["users"], names.users);
+    } catch (const KubeconfigProblem&) {
+      continue;
+    } catch (const YAML::Exception&) {
+      continue;
+    }
+  }
+  return names;
 }
 
 Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,

@@ -43,11 +43,32 @@ struct ClusterAccess {
   std::string token_file;  // read again when it changes (service account tokens rotate)
   std::string tls_server_name;
   bool skip_verify = false;
+  std::string proxy_url;  // may have credentials; empty: none is set
   Impersonation as;
   std::string default_namespace;  // the context's; empty: not set
   // A program that provides credentials, such as a cloud's command line (client-go's credential
   // plugins); empty command: none. A program that cannot run it must not connect.
   CredentialPlugin plugin;
+};
+
+// Replaces values of a kubeconfig, as kubectl's options do. Empty values replace nothing.
+struct AccessOverrides {
+  std::string context = {};
+  std::string cluster = {};  // an entry's name, as `user`
+  std::string user = {};
+  std::string server = {};  // without the kubeconfig's tls-server-name, which is for its own server
+  std::string tls_server_name = {};
+  bool skip_verify = false;  // without the kubeconfig's authority
+  // Instead of the user's token, token file or plugin. A client certificate stays, as in kubectl.
+  std::string token = {};
+  Impersonation as = {};  // each part by itself
+};
+
+// The names of a kubeconfig's entries.
+struct KubeconfigNames {
+  std::vector<std::string> contexts;
+  std::vector<std::string> clusters;
+  std::vector<std::string> users;
 };
 
 // Reads the current context of a kubeconfig, or `context` if not empty. Relative file names are
@@ -57,7 +78,13 @@ Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string&
 // Merges kubeconfigs as kubectl does: takes each entry from the first file that has it, and skips
 // files that do not exist.
 Result<ClusterAccess> LoadKubeconfigs(const std::vector<std::string>& files,
-                                      const std::string& context = {});
+                                      const AccessOverrides& overrides = {});
+
+// Returns `access` with the values that replace its own; for access without a kubeconfig.
+Result<ClusterAccess> WithOverrides(ClusterAccess access, const AccessOverrides& overrides);
+
+// Returns the names of all entries, by name. Skips files and entries that cannot be read.
+KubeconfigNames ListKubeconfigs(const std::vector<std::string>& files);
 
 // Returns a pod's access: from KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's
 // folder.

@@ -240,7 +240,11 @@ Result<> Channel::AcceptTls(const TlsContext& context) {
 
 Result<> Channel::ConnectTls(const TlsContext& context, const std::string& server_name,
                              bool verify) {
-  tls_ = MakeSession(context, socket_.get());
+  if (buffer_begin_ < buffer_end_)
+    return synergy::Fail(ErrorCode::kUnavailable, "TLS handshake: unexpected data before it");
+  tls_ =
+      tls_ == nullptr ? MakeSession(context, socket_.get()) : MakeSession(context, std::move(tls_));
+  ever_received_ = false;  // a proxy's answer says nothing of the server
   if (tls_ == nullptr || !ExpectServer(tls_.get(), server_name, verify)) {
     return synergy::Fail(ErrorCode::kUnavailable, TlsProblem());
   }

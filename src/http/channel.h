@@ -45,7 +45,7 @@ class Channel {
   void SetDeadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
   // Performs the handshake, within the silence limit. The client verifies the server's certificate
-  // for `server_name`.
+  // for `server_name`; on a channel with TLS already, that of a proxy, it begins another within.
   Result<> AcceptTls(const TlsContext& context);
   Result<> ConnectTls(const TlsContext& context, const std::string& server_name, bool verify);
 

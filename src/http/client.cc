@@ -66,8 +66,19 @@ class PooledClient final : public Client {
                                               std::shared_ptr<ClientCertificates> certificates) {
     Result<BaseUrl> url = ParseBaseUrl(options.base_url);
     if (!url) return Fail(url.error());
-    ClientConnection::Target target{std::move(*url), options.tls.server_name,
-                                    !options.tls.skip_verify};
+    ClientConnection::Target target{.url = std::move(*url),
+                                    .server_name = options.tls.server_name,
+                                    .verify = !options.tls.skip_verify};
+    if (!options.proxy.empty()) {
+      Result<Proxy> proxy = ParseProxy(options.proxy);
+      if (!proxy) return Fail(proxy.error());
+      if (proxy->url.tls) {
+        Result<TlsContext> tls = MakeProxyContext(options.tls);
+        if (!tls) return Fail(tls.error());
+        target.proxy_tls = *std::move(tls);
+      }
+      target.proxy = *std::move(proxy);
+    }
     if (target.server_name.empty()) target.server_name = target.url.host;
     if (!target.url.tls) certificates = nullptr;
     if (target.url.tls && certificates == nullptr) {

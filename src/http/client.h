@@ -44,6 +44,9 @@ struct ClientTls {
 struct ClientOptions {
   std::string base_url;  // "https://127.0.0.1:6443", "http://[::1]:8080/prefix"
   ClientTls tls;
+  // The proxy that leads to the server, such as "http://user:password@proxy:3128"; empty: none. One
+  // with https:// may have a certificate of the system's authorities or of the server's.
+  std::string proxy;
   std::chrono::milliseconds connect_timeout{3000};
   std::chrono::milliseconds read_timeout{10000};  // longest silence
   // Longest time of a Send() from its connection to the end of the answer, however busy the server;

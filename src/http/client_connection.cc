@@ -50,6 +50,10 @@ std::optional<std::chrono::seconds> RetryAfter(const httplib::Response& response
   return std::chrono::seconds(seconds);
 }
 
+std::string ProblemOf(const Proxy& proxy, const Error& error) {
+  return fmt::format("proxy {}: {}", proxy.ToText(), error.message);
+}
+
 // The library's client without its sockets: it writes requests and reads answers. Its own
 // connections and streams are not used. They hold the lock that stop() needs while they connect,
 // ignore a stop() that comes too early, take an ended TLS connection for a live one, present the
@@ -58,8 +62,9 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
  public:
   LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
       : httplib::ClientImpl(target.url.host, target.url.port),
-        prefix_(target.url.prefix),
+        prefix_(PathPrefix(target)),
         host_header_(target.url.HostAndPort()),
+        proxy_authorization_(IsForwarded(target) ? target.proxy->authorization : ""),
         channel_(std::move(channel)) {
     set_keep_alive(true);
     set_url_encode(false);
@@ -69,7 +74,13 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     socket_.sock = library_socket;
   }
 
-  Result<> Secure(const Target& target, const TlsContext& tls) {
+  // Passes the proxy, and begins TLS with the server.
+  Result<> Establish(const Target& target, const TlsContext& tls,
+                     std::chrono::milliseconds timeout) {
+    if (target.proxy) {
+      if (const Result<> passed = PassProxy(target, timeout); !passed)
+        return Fail(passed.error().code, ProblemOf(*target.proxy, passed.error()));
+    }
     if (tls == nullptr) return {};
     return channel_->ConnectTls(tls, target.server_name, target.verify);
   }
@@ -97,11 +108,29 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
   bool Reusable() override { return reusable_ && channel_->Idle(); }
 
  private:
+  // A proxy forwards requests of plain HTTP by their full URL (RFC 9112, section 3.2.2).
+  static bool IsForwarded(const Target& target) { return target.proxy && !target.url.tls; }
+  static std::string PathPrefix(const Target& target) {
+    return IsForwarded(target) ? "http://" + target.url.HostAndPort() + target.url.prefix
+                               : target.url.prefix;
+  }
+
+  Result<> PassProxy(const Target& target, std::chrono::milliseconds timeout) {
+    if (target.proxy_tls != nullptr) {
+      const Result<> secured =
+          channel_->ConnectTls(target.proxy_tls, target.proxy->url.host, target.verify);
+      if (!secured) return secured;
+    }
+    return IsForwarded(target) ? Result<>()
+                               : OpenTunnel(*channel_, *target.proxy, target.url, timeout);
+  }
+
   httplib::Request ToLibrary(const ClientRequest& request, Answer& answer) {
     httplib::Request out;
     out.method = request.method;
     out.path = prefix_ + request.path;
     out.set_header("Host", host_header_);
+    if (!proxy_authorization_.empty()) out.set_header("Proxy-Authorization", proxy_authorization_);
     for (const auto& [name, value] : request.headers) out.set_header(name, value);
     if (!request.content_type.empty()) out.set_header("Content-Type", request.content_type);
     out.body = request.body;
@@ -161,6 +190,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 
   const std::string prefix_;
   const std::string host_header_;
+  const std::string proxy_authorization_;
   const std::unique_ptr<Channel> channel_;
   bool reusable_ = true;
   bool never_tried_ = false;
@@ -171,15 +201,18 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(
     const Target& target, const TlsContext& tls, std::chrono::milliseconds connect_timeout,
     int wake_fd) {
-  Result<Fd> socket = Connect(target.url.host, target.url.port, connect_timeout, wake_fd);
+  const BaseUrl& next = target.proxy ? target.proxy->url : target.url;
+  Result<Fd> socket = Connect(next.host, next.port, connect_timeout, wake_fd);
+  if (!socket && target.proxy)
+    return Fail(socket.error().code, ProblemOf(*target.proxy, socket.error()));
   if (!socket) return Fail(socket.error());
   const int library_socket = ::fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
   if (library_socket < 0) return Fail(ErrorCode::kUnavailable, ErrnoText(errno));
   auto channel = std::make_unique<Channel>(std::move(*socket));
   channel->SetWaits(connect_timeout, wake_fd);
   auto connection = std::make_unique<LibraryConnection>(target, std::move(channel), library_socket);
-  if (const Result<> secured = connection->Secure(target, tls); !secured)
-    return Fail(secured.error());
+  const Result<> established = connection->Establish(target, tls, connect_timeout);
+  if (!established) return Fail(established.error());
   return connection;
 }
 

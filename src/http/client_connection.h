@@ -8,10 +8,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/result.h"
 #include "http/client.h"
+#include "http/proxy_tunnel.h"
 #include "http/tls.h"
 #include "http/url.h"
 
@@ -31,6 +34,8 @@ class ClientConnection {
     BaseUrl url;
     std::string server_name;  // the name that the certificate must match
     bool verify = true;
+    std::optional<Proxy> proxy = {};
+    TlsContext proxy_tls = {};  // null for a proxy by plain HTTP
   };
 
   struct Outcome {

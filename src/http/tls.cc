@@ -235,10 +235,28 @@ Result<TlsContext> MakeClientContext(const ClientTls& tls) {
   return context;
 }
 
+Result<TlsContext> MakeProxyContext(const ClientTls& tls) {
+  Result<TlsContext> context =
+      MakeClientContext({.ca_pem = tls.ca_pem, .skip_verify = tls.skip_verify});
+  if (!context || tls.skip_verify || tls.ca_pem.empty()) return context;
+  if (const Result<> trusted = TrustSystem(context->get()); !trusted) return Fail(trusted.error());
+  return context;
+}
+
 TlsSession MakeSession(const TlsContext& context, int fd) {
   ::ERR_clear_error();
   TlsSession session(::SSL_new(context.get()));
   if (session != nullptr && ::SSL_set_fd(session.get(), fd) != 1) session.reset();
+  return session;
+}
+
+TlsSession MakeSession(const TlsContext& context, TlsSession outer) {
+  ::ERR_clear_error();
+  TlsSession session(::SSL_new(context.get()));
+  BIO* const through = session != nullptr ? ::BIO_new(::BIO_f_ssl()) : nullptr;
+  if (through == nullptr) return nullptr;
+  ::BIO_set_ssl(through, outer.release(), BIO_CLOSE);
+  ::SSL_set_bio(session.get(), through, through);
   return session;
 }
 

@@ -38,9 +38,13 @@ Result<TlsContext> MakeServerContext(const ServerTls& tls);
 // When the context's own certificate expires; none if it has none.
 std::optional<WallTime> ExpiryOf(const TlsContext& context);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);
+// Makes the context for a proxy on the way to the server of `tls`: trusts the server's authority
+// and the system's, and shows no certificate.
+Result<TlsContext> MakeProxyContext(const ClientTls& tls);
 
-// Null if out of memory.
+// Return null if out of memory. The second makes a session within `outer`.
 TlsSession MakeSession(const TlsContext& context, int fd);
+TlsSession MakeSession(const TlsContext& context, TlsSession outer);
 // Makes a client's session accept only a certificate for `name` (a DNS name or an IP address), and
 // request it by SNI.
 bool ExpectServer(ssl_st* session, const std::string& name, bool verify);

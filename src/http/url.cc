@@ -76,4 +76,11 @@ Result<BaseUrl> ParseBaseUrl(const std::string& text) {
   return url;
 }
 
+std::string ToLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
 }  // namespace synergy::http

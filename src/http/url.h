@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/result.h"
 
@@ -22,5 +23,8 @@ struct BaseUrl {
 };
 
 Result<BaseUrl> ParseBaseUrl(const std::string& text);
+
+// Returns the text with ASCII's letters in small ones, as hosts and schemes are compared.
+std::string ToLower(std::string_view text);
 
 }  // namespace synergy::http

@@ -179,7 +179,9 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
                       .key_file = access.key_file,
                       .server_name = access.tls_server_name,
                       .skip_verify = access.skip_verify};
+  http_options.proxy = access.proxy_url;
   http_options.read_timeout = options.request_timeout;
+  http_options.transfer_timeout = options.call_timeout;
   http_options.connect_timeout = std::min(http_options.connect_timeout, options.request_timeout);
   http_options.max_idle_connections = kIdleConnections;
   http_options.max_response_bytes = options.largest_answer;

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,7 +28,9 @@ namespace synergy::kube {
 
 struct ApiClientOptions {
   std::string user_agent = "synergy";
-  std::chrono::milliseconds request_timeout{10000};
+  std::chrono::milliseconds request_timeout{10000};  // longest silence
+  // Longest time of a call, however busy the server, but not of a watch; none: no limit.
+  std::optional<std::chrono::milliseconds> call_timeout = {};
   // The API server takes objects of 3 MiB and may write one character as six.
   size_t largest_answer = size_t{32} << 20;
   // Tries of a call that is refused with a Retry-After; 1: no retry.

@@ -165,7 +165,8 @@ class ReleaseTest(unittest.TestCase):
             content = self.files[f"assets/{name}"]
             self.assertEqual("sha256:" + platform["sha256"], digest(content))
             with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-                self.assertEqual(archive.getnames(), ["kubectl-synergy", "LICENSE", "synergy"])
+                self.assertEqual(archive.getnames(),
+                                 ["kubectl-synergy", "kubectl_complete-synergy", "LICENSE", "synergy"])
                 self.assertEqual({entry.mtime for entry in archive}, {1790000000})
                 self.assertEqual(archive.extractfile("synergy").read(),
                                  (self.tree.out / "programs" / architecture / "synergy").read_bytes())

@@ -48,15 +48,20 @@ std::shared_ptr<SSL_CTX> MakeContext(const FakeTls& tls) {
   return context;
 }
 
+sockaddr_in LoopbackAddress(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
 // Returns a socket on a port of 127.0.0.1 to which we may bind several sockets.
 int BindTo(uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
+  const sockaddr_in address = LoopbackAddress(port);
   SYNERGY_CHECK(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,
                 "a port of the loopback interface is free");
   return fd;
@@ -143,6 +148,33 @@ bool FakeConnection::WaitForEnd(int wake_fd, std::chrono::milliseconds timeout) 
     return false;
   }
   return waits[0].revents != 0;
+}
+
+void FakeConnection::RelayTo(uint16_t port) {
+  const int onward = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = LoopbackAddress(port);
+  SYNERGY_CHECK(
+      ::connect(onward, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,
+      "the server behind the proxy listens");
+  for (bool open = true; open;) {
+    if (!read_.empty()) {
+      open = ::send(onward, read_.data(), read_.size(), MSG_NOSIGNAL) ==
+             static_cast<ssize_t>(read_.size());
+      read_.clear();
+      continue;
+    }
+    const bool has_more = secured_ && ::SSL_pending(tls_.get()) > 0;
+    pollfd waits[2] = {{fd_, POLLIN, 0}, {onward, POLLIN, 0}};
+    if (!has_more) ::poll(waits, 2, -1);
+    if (has_more || waits[0].revents != 0) {
+      open = ReadMore();
+      continue;
+    }
+    char buffer[16384];
+    const ssize_t got = ::recv(onward, buffer, sizeof(buffer), 0);
+    open = got > 0 && Write({buffer, static_cast<size_t>(got)});
+  }
+  ::close(onward);
 }
 
 void FakeConnection::Shutdown() { ::shutdown(fd_, SHUT_RDWR); }

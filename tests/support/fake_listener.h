@@ -43,6 +43,9 @@ class FakeConnection {
   // Waits until the client ends the connection, or sends something unexpected, and returns true.
   // Returns false if `wake_fd` (an eventfd, which is emptied) or the timeout comes first.
   bool WaitForEnd(int wake_fd, std::chrono::milliseconds timeout);
+  // Connects to that port of 127.0.0.1, and passes on everything in both directions until one end
+  // closes, as a proxy does.
+  void RelayTo(uint16_t port);
   // Ends both directions, so that a thread that reads or writes returns. Unlike the destructor, any
   // thread may call it.
   void Shutdown();

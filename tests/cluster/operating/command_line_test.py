@@ -5,7 +5,11 @@ import contextlib
 import json
 import os
 import pathlib
+import socket
+import socketserver
 import subprocess
+import tempfile
+import threading
 import unittest
 import urllib.request
 
@@ -55,9 +59,46 @@ class Page:
         self.process.stdout.close()
 
 
+class Proxy:
+    """A proxy that connects to any server, and notes which."""
+
+    def __init__(self):
+        self.asked = []
+        proxy = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                request = self.rfile.readline().decode().split()
+                while self.rfile.readline().strip():
+                    pass
+                proxy.asked.append(request[:2])
+                host, port = request[1].rsplit(":", 1)
+                with socket.create_connection((host, int(port))) as server:
+                    self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+                    onward = threading.Thread(target=self.pass_on, args=(server, self.connection))
+                    onward.start()
+                    self.pass_on(self.connection, server)
+                    onward.join()
+
+            @staticmethod
+            def pass_on(source, target):
+                with contextlib.suppress(OSError):
+                    while data := source.recv(65536):
+                        target.sendall(data)
+                    target.shutdown(socket.SHUT_WR)
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever).start()
+        self.url = f"http://me:pa55word@127.0.0.1:{self.server.server_address[1]}"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class CommandLineTest(FungibleTest):
-    def synergy(self, *arguments, kubeconfig=None):
-        environment = dict(self.cluster.environment)
+    def synergy(self, *arguments, kubeconfig=None, **variables):
+        environment = {**self.cluster.environment, **variables}
         if kubeconfig:
             environment["KUBECONFIG"] = str(kubeconfig)
         return subprocess.run([SYNERGY, *arguments], env=environment, text=True, capture_output=True, check=False)
@@ -67,9 +108,33 @@ class CommandLineTest(FungibleTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def lines(self, *arguments, **variables):
+        done = self.synergy(*arguments, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def refused(self, *arguments, code=2, **variables):
+        """Returns the error."""
+        done = self.synergy(*arguments, **variables)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+        return done.stderr
+
+    def view(self):
+        """Returns the administrator's kubeconfig, with everything inside."""
+        return json.loads(self.cluster.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
+
+    def write_kubeconfig(self, name, view):
+        kubeconfig = self.cluster.folder / f"{name}.kubeconfig"
+        kubeconfig.write_text(json.dumps(view), encoding="utf-8")
+        self.addCleanup(kubeconfig.unlink)
+        return kubeconfig
+
     def run_two(self):
         for name, profile in (("fast", "sensitive"), ("slow", "insensitive")):
-            self.cluster.create(pod(name, profile))
+            item = pod(name, profile)
+            item["metadata"].setdefault("labels", {})["speed"] = name
+            self.cluster.create(item)
             wait_for(f"{name} to run", lambda name=name: self.cluster.pods()[name]["status"].get("phase") == "Running")
 
     def test_a_running_pod_is_explained(self):
@@ -106,6 +171,101 @@ class CommandLineTest(FungibleTest):
         pods = {item["name"]: item for item in self.read("top", "pods")}
         self.assertEqual(pods["slow"]["profile"], "insensitive")
         self.assertIn("THROUGHPUT", self.synergy("top", "pods", "--all-namespaces").stdout)
+
+    def test_lists_have_all_formats_and_singular_names(self):
+        self.run_two()
+        self.assertEqual(self.lines("top", "pod", "-o", "name"), ["pod/fast", "pod/slow"])
+        self.assertIn(f"node/{NODE}", self.lines("top", "no", "-o", "name"))
+        self.assertEqual(self.lines("profile", "-o", "name"),
+                         ["trainingprofile.synergy.io/insensitive", "trainingprofile.synergy.io/sensitive"])
+        self.assertEqual(self.lines("explain", "pods", "fast", "-o", "name"), ["pod/fast"])
+        narrow, wide = (self.lines("top", "pods", "-o", form)[0] for form in ("table", "wide"))
+        self.assertTrue(wide.startswith(narrow) and wide.endswith("SURPLUS MEMORY"), wide)
+        self.assertEqual([line.split()[0] for line in self.lines("top", "pods", "--no-headers")], ["fast", "slow"])
+        self.assertTrue(self.lines("explain", "pod/fast", "-o", "yaml")[0].startswith("pod:"))
+        self.assertIn("wide not in {table,json,yaml,name}", self.refused("explain", "pod/fast", "-o", "wide"))
+        self.assertIn("use table, json, yaml or name", self.refused("profiles", "sensitive", "-o", "wide"))
+        self.assertIn("write top nodes, top pods or top idle", self.refused("top"))
+        self.assertIn('unknown command "tops" for "synergy"', self.refused("tops"))
+        none = self.synergy("failures", "-n", "kube-system")
+        self.assertEqual((none.returncode, none.stdout), (0, ""))
+        self.assertIn("no failures", none.stderr)
+
+    def test_selectors_choose_by_labels(self):
+        self.run_two()
+        for selector, names in (("speed=fast", ["fast"]), ("speed!=fast,speed", ["slow"]),
+                                ("speed in (fast, slow)", ["fast", "slow"]), ("other", [])):
+            self.assertEqual(self.lines("top", "pods", "-o", "name", "-l", selector),
+                             [f"pod/{name}" for name in names], selector)
+        self.assertEqual(self.lines("top", "nodes", "-o", "name", "-l", f"kubernetes.io/hostname={NODE}"),
+                         [f"node/{NODE}"])
+        self.assertEqual(self.lines("top", "nodes", "-o", "name", "-l", "no=such-node"), [])
+        self.assertEqual([found["pod"]["name"] for found in self.read("explain", "pods", "-l", "speed")],
+                         ["fast", "slow"])
+        self.assertIn("or pods --selector LABELS", self.refused("explain", "pod", "fast", "-l", "speed"))
+        self.assertIn("unable to parse", self.refused("top", "pods", "-l", "a in"))
+
+    def test_watch_prints_what_changes(self):
+        self.run_two()
+        with subprocess.Popen([SYNERGY, "top", "pods", "-w", "-o", "name"], env=self.cluster.environment,
+                              stdout=subprocess.PIPE, text=True) as watch:
+            self.assertEqual([watch.stdout.readline() for _ in range(2)], ["pod/fast\n", "pod/slow\n"])
+            nowhere = {"nodeSelector": {"no": "such-node"}}
+            self.cluster.create(pod("late", "sensitive", **nowhere))
+            while (line := watch.stdout.readline()) != "pod/late\n":
+                self.assertIn(line, ("pod/fast\n", "pod/slow\n"))
+            watch.terminate()
+
+    def test_options_choose_server_and_user(self):
+        self.assertIn('User "jane" cannot list resource "', self.refused("top", "nodes", "--as", "jane", code=1))
+        self.assertEqual(self.synergy("top", "nodes", "--as", "jane", "--as-group", "system:masters").returncode, 0)
+        self.assertIn("--as is missing", self.refused("top", "nodes", "--as-group", "system:masters"))
+        self.assertIn('users: there is no entry named "absent"', self.refused("top", "nodes", "--user", "absent"))
+        server = self.view()["clusters"][0]["cluster"]["server"]
+        token = self.cluster.kubectl("create", "token", "default").strip()
+        nowhere = {"KUBECONFIG": "", "HOME": "/nonexistent"}
+        outside = ("top", "nodes", "--server", server, "--token", token)
+        self.assertIn("TLS handshake", self.refused(*outside, code=1, **nowhere))
+        self.assertIn('User "system:serviceaccount:default:default" cannot list resource "',
+                      self.refused(*outside, "--insecure-skip-tls-verify", code=1, **nowhere))
+
+    def test_a_proxy_leads_to_the_api_server(self):
+        proxy = self.enterContext(contextlib.closing(Proxy()))
+        view = self.view()
+        cluster = view["clusters"][0]["cluster"]
+        cluster["proxy-url"] = proxy.url
+        kubeconfig = self.write_kubeconfig("proxied", view)
+        self.assertIn(f"node/{NODE}", self.lines("top", "nodes", "-o", "name", kubeconfig=kubeconfig))
+        self.assertIn(["CONNECT", cluster["server"].removeprefix("https://")], proxy.asked)
+        cluster["proxy-url"] = "socks5://me:pa55word@127.0.0.1:1"
+        problem = self.refused("top", "nodes", kubeconfig=self.write_kubeconfig("socks", view))
+        self.assertIn("SOCKS proxies are not supported", problem)
+        self.assertNotIn("pa55word", problem)
+
+    def test_shells_and_kubectl_complete_words(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("synergy", "kubectl-synergy", "kubectl_complete-synergy"):
+            (folder / name).symlink_to(SYNERGY)
+        environment = {**self.cluster.environment, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+        def run(*command):
+            return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+        def by_bash(line):
+            script = ('source <(synergy completion bash); compopt() { :; }; read -ra COMP_WORDS <<<"$1"; '
+                      '[[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); '
+                      '_synergy; printf "%s\\n" "${COMPREPLY[@]}"')
+            return run("bash", "-c", script, "bash", line).split()
+
+        self.assertEqual(by_bash("synergy top "), ["nodes", "pods", "idle"])
+        self.assertEqual(by_bash("synergy top pods --output j"), ["json"])
+        self.assertIn("kube-system", by_bash("synergy top pods -n "))
+        self.assertIn(self.view()["current-context"], by_bash("synergy top --context "))
+        kubectl = environment.get("SYNERGY_KUBECTL", "kubectl")
+        self.assertEqual(run(kubectl, "__complete", "synergy", "explain", "").splitlines()[:2], ["job", "pod"])
+        usage = run(folder / "kubectl-synergy", "top", "--help")
+        self.assertIn("Usage: kubectl synergy top", usage)
+        self.assertRegex(run("synergy", "--version"), r"^synergy \d+\.\d+\.\d+ ")
 
     def test_profiles_and_their_curves(self):
         self.assertEqual({item["name"] for item in self.read("profiles")}, {"sensitive", "insensitive"})
@@ -184,14 +344,12 @@ class CommandLineTest(FungibleTest):
              "subjects": [{"kind": "ServiceAccount", "name": "trainer", "namespace": "default"}]})
         for kind in ("serviceaccount", "role", "rolebinding"):
             self.addCleanup(self.cluster.delete, kind, "trainer")
-        view = json.loads(self.cluster.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
+        view = self.view()
         view["users"][0]["user"] = {"exec": {
             "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
             "args": ["-c", 'echo "{\\"status\\":{\\"token\\":\\"$TOKEN\\"}}"'],
             "env": [{"name": "TOKEN", "value": self.cluster.kubectl("create", "token", "trainer").strip()}]}}
-        kubeconfig = self.cluster.folder / "trainer.kubeconfig"
-        kubeconfig.write_text(json.dumps(view), encoding="utf-8")
-        self.addCleanup(kubeconfig.unlink)
+        kubeconfig = self.write_kubeconfig("trainer", view)
         done = self.synergy("explain", "pod", "fast", kubeconfig=kubeconfig)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(100 %)", done.stdout)

@@ -105,7 +105,7 @@ def made_again(*recordings):
                           capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return json.loads(done.stdout)
 
 
 def save_cluster(cluster, file):

@@ -54,8 +54,25 @@ TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
   EXPECT_EQ(nodes[0].gpu_pods, 1u);
   EXPECT_EQ(nodes[0].allocated.gpus, Gpus(1));
   EXPECT_EQ(nodes[0].allocated.cpu, Cores(3));  // the web server's too
-  EXPECT_THAT(NodeTable(nodes), HasSubstr("n1    1/4  3/8"));
-  EXPECT_THAT(PodTable(ViewPods(*facts, WallTime{}), true), HasSubstr("other"));
+  EXPECT_THAT(ToText(ShowNodes(nodes)), HasSubstr("n1    1/4  3/8"));
+  EXPECT_THAT(ToText(ShowPods(ViewPods(*facts, WallTime{}), true)), HasSubstr("other"));
+}
+
+TEST_F(ClusterFactsTest, SelectorsOfLabelsGoToTheApiServer) {
+  const std::string labels = "app=x,tier in (a, b)";
+  const std::string query = "labelSelector=app%3Dx%2Ctier%20in%20%28a%2C%20b%29";
+  ASSERT_TRUE(facts_.ReadPods("default", labels));
+  ASSERT_TRUE(facts_.ReadCluster(labels));
+  ASSERT_TRUE(facts_.ReadProfiles("", labels));
+  const auto queries = [&](const char* path) {
+    std::string all;
+    for (const auto& request : server_.requests(path)) all += request.query + "\n";
+    return all;
+  };
+  EXPECT_THAT(queries("/namespaces/default/pods"), HasSubstr(query));
+  EXPECT_THAT(queries("/api/v1/nodes"), HasSubstr(query));
+  EXPECT_THAT(queries("/trainingprofiles"), HasSubstr(query));
+  EXPECT_THAT(queries("/api/v1/pods"), Not(HasSubstr("labelSelector")));
 }
 
 TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
@@ -65,6 +82,14 @@ TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
   EXPECT_EQ(facts->pod.node, "n1");
   EXPECT_EQ(facts->cluster, nullptr);
   EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no data on nodes: ")));
+}
+
+TEST_F(ClusterFactsTest, SelectedPodsShareWhatIsReadOfTheCluster) {
+  const auto all = facts_.ReadSelectedPods("default", "app");
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), 3u);  // the fake ignores selectors
+  EXPECT_EQ(all->at(0).cluster, all->at(2).cluster);
+  EXPECT_EQ(server_.requests("/api/v1/nodes").size(), 1u);
 }
 
 TEST_F(ClusterFactsTest, MissingPodIsAnError) {
@@ -107,7 +132,7 @@ class DeviceFactsTest : public ClusterFactsTest {
 TEST_F(DeviceFactsTest, GpusByClaimsAndSlicesCount) {
   const auto cluster = facts_.ReadCluster();
   ASSERT_TRUE(cluster) << cluster.error().message;
-  EXPECT_THAT(NodeTable(ViewNodes(*cluster, WallTime{})), HasSubstr("dra   2/3"));
+  EXPECT_THAT(ToText(ShowNodes(ViewNodes(*cluster, WallTime{}))), HasSubstr("dra   2/3"));
   EXPECT_EQ(facts_.ReadPods("default")->pods.size(), 3u);
   const auto pod = facts_.ReadPod("default", "claims");
   ASSERT_TRUE(pod) << pod.error().message;

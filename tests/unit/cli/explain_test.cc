@@ -260,7 +260,7 @@ TEST(ExplainTest, ExplainsThatAResizeMayCostAPodItsGpus) {
   EXPECT_EQ(explanation.node->devices, DeviceSafety::kUnsafe);
   EXPECT_EQ(explanation.node->surplus.cpu, MilliCpu(0)) << "nothing can be had there";
   EXPECT_EQ(explanation.pod.surplus.cpu, MilliCpu(0));
-  EXPECT_THAT(NodeTable({*explanation.node}), HasSubstr("unsafe"));
+  EXPECT_THAT(ToText(ShowNodes({*explanation.node})), HasSubstr("unsafe"));
 
   Node node = MakeNode("n1", Amounts(8, 24, 64));
   node.labels = {{"synergy.io/devices-safe", "true"}};

@@ -38,32 +38,35 @@ class FailureCommandTest : public ::testing::Test {
 TEST_F(FailureCommandTest, PrintsReason) {
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 1});
   ASSERT_TRUE(failure);
-  EXPECT_EQ(ToJson(*failure),
-            R"({"category":"gpu-oom","cause":"user","behaviour":"deterministic","advice":"fix",)"
-            R"("rule":"cuda-out-of-memory",)"
-            R"("evidence":"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"})"
-            "\n");
-  EXPECT_THAT(ToTable(*failure), HasSubstr("advice     fix\n"));
+  const Shown shown = ShowFailure(*failure);
+  EXPECT_EQ(ToYaml(shown.objects.at(0).tree),
+            R"(category: gpu-oom
+cause: user
+behaviour: deterministic
+advice: fix
+rule: cuda-out-of-memory
+evidence: "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"
+)");
+  EXPECT_THAT(ToText(shown), HasSubstr("advice     fix\n"));
 }
 
 TEST_F(FailureCommandTest, SuccessHasNoCategory) {
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 0});
   ASSERT_TRUE(failure);
-  EXPECT_EQ(ToJson(*failure),
-            R"({"category":null,"cause":null,"behaviour":null,"advice":null,"rule":null,)"
-            R"("evidence":null})"
-            "\n");
-  EXPECT_EQ(ToTable(*failure), "no failure\n");
+  const Shown shown = ShowFailure(*failure);
+  EXPECT_EQ(ToYaml(shown.objects.at(0).tree),
+            "category: null\ncause: null\nbehaviour: null\nadvice: null\nrule: null\n"
+            "evidence: null\n");
+  EXPECT_EQ(ToText(shown), "no failure\n");
 }
 
 TEST_F(FailureCommandTest, UnexplainedFailureIsUnknown) {
   Write("hello\n");
   const Result<std::optional<JobFailure>> failure = ReadFailure({.files = {file_}, .exit_code = 1});
   ASSERT_TRUE(failure);
-  EXPECT_EQ(ToJson(*failure),
-            R"({"category":"unknown","cause":"unknown","behaviour":"unknown","advice":"retry",)"
-            R"("rule":null,"evidence":null})"
-            "\n");
+  EXPECT_EQ(ToYaml(ShowFailure(*failure).objects.at(0).tree),
+            "category: unknown\ncause: unknown\nbehaviour: unknown\nadvice: retry\nrule: null\n"
+            "evidence: null\n");
 }
 
 TEST_F(FailureCommandTest, ASignalsNumberIsAnExitCode) {

@@ -40,12 +40,12 @@ TEST(FailureView, SumsByCategoryQueueAndUserWithinTheTime) {
   EXPECT_EQ(sums[0].category, "gpu-oom");
   EXPECT_EQ(sums[0].failures, 1);
   EXPECT_DOUBLE_EQ(sums[0].gpu_seconds, 5 * 3600);
-  const std::string table = FailureTable(sums, false, kNow);
+  const std::string table = ToText(ShowFailures(sums, false, kNow));
   EXPECT_THAT(table, HasSubstr("GPU HOURS"));
   EXPECT_THAT(table, HasSubstr("5.00"));
   EXPECT_THAT(table, Not(HasSubstr("NAMESPACE")));
-  EXPECT_THAT(FailureTable(sums, true, kNow), HasSubstr("team"));
-  EXPECT_EQ(FailureTable({}, false, kNow), "no failures\n");
+  EXPECT_THAT(ToText(ShowFailures(sums, true, kNow)), HasSubstr("team"));
+  EXPECT_EQ(ToText(ShowFailures({}, false, kNow)), "");
   EXPECT_THAT(ToJson(ToTree(sums[0])), HasSubstr("\"gpuHours\": 5"));
 }
 

@@ -63,10 +63,11 @@ TEST(ProfileListTest, TheTableShowsWhatTheControllerFound) {
   ProfileObject judged = Make("resnet18", {{Cores(1), MiB(1024), 5}});
   judged.status.demand_cpu = "9";
   judged.status.valid = "True";
-  const std::string table = ProfileTable(Profiles({judged, Make("new", {})}), true, WallTime{});
+  const std::string table =
+      ToText(ShowProfiles(Profiles({judged, Make("new", {})}), true, WallTime{}));
   EXPECT_THAT(table, HasSubstr("team       resnet18  ResNet18  -            1    9"));
   EXPECT_THAT(table, HasSubstr("not checked yet"));
-  EXPECT_EQ(ProfileTable(Profiles(), false, WallTime{}), "no training profiles\n");
+  EXPECT_EQ(ToText(ShowProfiles(Profiles(), false, WallTime{})), "");
 }
 
 ProfileObject MeasuredBert() {
@@ -93,8 +94,8 @@ ProfileObject MeasuredBert() {
 
 TEST(ProfileListTest, DistinguishesMeasuredFromGivenProfiles) {
   const WallTime now(std::chrono::seconds(90));
-  const std::string table =
-      ProfileTable(Profiles({MeasuredBert(), Make("given", {{Cores(1), GiB(1), 5}})}), false, now);
+  const std::string table = ToText(
+      ShowProfiles(Profiles({MeasuredBert(), Make("given", {{Cores(1), GiB(1), 5}})}), false, now));
   EXPECT_THAT(table, HasSubstr("measured  confirmed   90s"));
   EXPECT_THAT(table, HasSubstr("given     -           -"));
   ProfileObject object = MeasuredBert();

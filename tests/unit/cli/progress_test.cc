@@ -194,7 +194,7 @@ TEST(ProgressTextTest, IdlePodsAreShownByGpuHours) {
   const std::vector<IdleView> views = ViewIdle(facts);
   ASSERT_EQ(views.size(), 2u);
   EXPECT_EQ(views[0].name, "more");
-  EXPECT_THAT(IdleTable(views, false), HasSubstr("3.0        1    2"));
+  EXPECT_THAT(ToText(ShowIdle(views, false)), HasSubstr("3.0        1    2"));
   EXPECT_THAT(ToJson(ToTree(views[1])), HasSubstr("\"idleGpuHours\": 1"));
 }
 
@@ -207,8 +207,8 @@ TEST(ProgressTextTest, PodsAreShownAndExplainedWithTheirs) {
   facts.pods = {pod};
   facts.progress.by_uid["u1"] = SampleProgress();
   const std::vector<PodView> views = ViewPods(facts, WallTime{});
-  EXPECT_THAT(PodTable(views, false), HasSubstr("RATE    DONE  LEFT  STATE"));
-  EXPECT_THAT(PodTable(views, false), HasSubstr("12.3/s  37 %  51s   placed"));
+  EXPECT_THAT(ToText(ShowPods(views, false)), HasSubstr("RATE    DONE  LEFT  STATE"));
+  EXPECT_THAT(ToText(ShowPods(views, false)), HasSubstr("12.3/s  37 %  51s   placed"));
   EXPECT_THAT(ToJson(ToTree(views.at(0))), HasSubstr("\"remainingSeconds\": 51"));
   EXPECT_THAT(ToJson(ToTree(views.at(0))), HasSubstr("\"done\": 0.37"));
 

@@ -56,6 +56,12 @@ events:
   }
 }
 
+TEST(TreeTest, NumbersThatGrowWithTimeCanBeLeftOut) {
+  const Tree tree = Tree::Members{{"age", Elapsing{2.5}}, {"size", 2.5}};
+  EXPECT_EQ(ToJson(tree), "{\n  \"age\": 2.5,\n  \"size\": 2.5\n}\n");
+  EXPECT_EQ(ToJson(tree, TimeIn::kLeftOut), "{\n  \"age\": null,\n  \"size\": 2.5\n}\n");
+}
+
 TEST(TreeTest, NumbersThatAreNoneAreNull) {
   EXPECT_EQ(ToJson(Tree(std::numeric_limits<double>::infinity())), "null\n");
   EXPECT_EQ(ToYaml(Tree(std::nan(""))), "null\n");

@@ -132,7 +132,6 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {WithEntries("", ""),
        "clusters \"k\": cluster: server: \"\" does not start with https:// or http://"},
       {WithEntries("server: [1]", ""), "server: is not a single value"},
-      {WithEntries(good + ", proxy-url: http://p", ""), "proxy-url: proxies are not supported"},
       {WithEntries(good + ", insecure-skip-tls-verify: perhaps", ""), "is neither true nor false"},
       {WithEntries(good + ", certificate-authority-data: '*'", ""),
        "certificate-authority-data: is not base64"},
@@ -173,6 +172,110 @@ TEST_F(KubeconfigTest, AUserMayImpersonateAnother) {
                                        .uid = "u1",
                                        .groups = {"dev", "ops"},
                                        .extra = {{"scopes", "a"}, {"scopes", "b"}}}));
+}
+
+TEST_F(KubeconfigTest, AProxyIsReadAsWritten) {
+  EXPECT_EQ(Load(WithEntries("server: https://h, proxy-url: http://me:pw@p:3128", ""))->proxy_url,
+            "http://me:pw@p:3128");
+}
+
+class AccessOverridesTest : public KubeconfigTest {
+ protected:
+  Result<ClusterAccess> With(const AccessOverrides& overrides) {
+    folder_.Write("ca.crt", "ca pem");
+    return LoadKubeconfigs({folder_.Write("config", R"(
+current-context: c
+contexts:
+- {name: c, context: {cluster: k, user: u, namespace: team}}
+- {name: d, context: {cluster: other, user: plugin}}
+clusters:
+- {name: k, cluster: {server: "https://k", tls-server-name: t, certificate-authority: ca.crt}}
+- {name: other, cluster: {server: "https://other"}}
+- {name: none, cluster: {}}
+users:
+- {name: u, user: {client-certificate-data: Yw==, client-key-data: aw==, tokenFile: token,
+                   as: jane, as-groups: [dev]}}
+- name: plugin
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: login}}
+)")},
+                           overrides);
+  }
+};
+
+TEST_F(AccessOverridesTest, NamesChooseOtherEntries) {
+  EXPECT_EQ(With({})->server, "https://k");
+  EXPECT_EQ(With({.context = "d"})->server, "https://other");
+  const auto other = With({.cluster = "other"});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->server, "https://other");
+  EXPECT_EQ(other->certificate_pem, "c");
+  EXPECT_EQ(other->default_namespace, "team");
+  EXPECT_EQ(With({.user = "plugin"})->plugin.command, "login");
+  EXPECT_THAT(With({.user = "nobody"}).error().message,
+              HasSubstr("users: there is no entry named \"nobody\""));
+}
+
+TEST_F(AccessOverridesTest, AServerIsOfAnotherTlsNameThanTheKubeconfigs) {
+  EXPECT_EQ(With({})->tls_server_name, "t");
+  const auto other = With({.server = "https://new"});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->server, "https://new");
+  EXPECT_EQ(other->tls_server_name, "");
+  EXPECT_EQ(other->ca_pem, "ca pem");
+  EXPECT_EQ(With({.server = "https://new", .tls_server_name = "n"})->tls_server_name, "n");
+  EXPECT_EQ(With({.cluster = "none", .server = "https://new"})->server, "https://new");
+  const auto without_scheme = With({.server = "new:6443"});
+  ASSERT_FALSE(without_scheme);
+  EXPECT_EQ(without_scheme.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(without_scheme.error().message, HasSubstr("--server \"new:6443\": does not start"));
+}
+
+TEST_F(AccessOverridesTest, AServerThatIsNotVerifiedNeedsNoAuthority) {
+  const auto access = With({.skip_verify = true});
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_TRUE(access->skip_verify);
+  EXPECT_EQ(access->ca_pem, "");
+  EXPECT_EQ(access->ca_file, "");
+}
+
+TEST_F(AccessOverridesTest, ATokenReplacesTheUsersButNotTheCertificate) {
+  const auto access = With({.token = "mine"});
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->token, "mine");
+  EXPECT_EQ(access->token_file, "");
+  EXPECT_EQ(access->certificate_pem, "c");
+  EXPECT_EQ(access->key_pem, "k");
+  EXPECT_EQ(With({.context = "d", .token = "mine"})->plugin.command, "");
+}
+
+TEST_F(AccessOverridesTest, EachPartOfAnImpersonationIsReplacedByItself) {
+  EXPECT_EQ(With({})->as, (Impersonation{.user = "jane", .groups = {"dev"}}));
+  EXPECT_EQ(With({.as = {.user = "root"}})->as, (Impersonation{.user = "root", .groups = {"dev"}}));
+  EXPECT_EQ(With({.as = {.groups = {"a", "b"}}})->as,
+            (Impersonation{.user = "jane", .groups = {"a", "b"}}));
+  const auto without_user = With({.user = "plugin", .as = {.uid = "7"}});
+  ASSERT_FALSE(without_user);
+  EXPECT_THAT(without_user.error().message, HasSubstr("--as is missing"));
+}
+
+TEST_F(AccessOverridesTest, AccessWithoutAKubeconfigIsReplacedAsWell) {
+  const auto access = WithOverrides({}, {.server = "https://h", .token = "t", .as = {.user = "u"}});
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->server, "https://h");
+  EXPECT_EQ(access->token, "t");
+  EXPECT_EQ(access->as.user, "u");
+}
+
+TEST_F(KubeconfigTest, NamesOfSeveralFilesAreListedOnce) {
+  const std::string one = folder_.Write(
+      "one", "{contexts: [{name: b}, {name: a}, {}], clusters: [{name: k}], users: 3}");
+  const std::string other = folder_.Write("other", "{contexts: [{name: b}], users: [{name: u}]}");
+  const KubeconfigNames names =
+      ListKubeconfigs({one, folder_.Path("none"), folder_.Write("broken", "a: ["),
+                       folder_.Write("empty", ""), other});
+  EXPECT_EQ(names.contexts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(names.clusters, (std::vector<std::string>{"k"}));
+  EXPECT_EQ(names.users, (std::vector<std::string>{"u"}));
 }
 
 TEST_F(KubeconfigTest, SeveralFilesAreOne) {
