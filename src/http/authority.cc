@@ -30,13 +30,17 @@ std::string Contents(BIO* bio) {
   return {data, static_cast<size_t>(size)};
 }
 
-Result<CertifiedKey> ToPem(X509* certificate, EVP_PKEY* key) {
-  const Bio certificate_bio(::BIO_new(::BIO_s_mem()));
-  const Bio key_bio(::BIO_new(::BIO_s_mem()));
-  if (::PEM_write_bio_X509(certificate_bio.get(), certificate) != 1 ||
-      ::PEM_write_bio_PrivateKey(key_bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1)
-    return Failed("a certificate as text");
-  return CertifiedKey{Contents(certificate_bio.get()), Contents(key_bio.get())};
+// Empty: out of memory.
+std::string CertificatePem(X509* certificate) {
+  const Bio bio(::BIO_new(::BIO_s_mem()));
+  return ::PEM_write_bio_X509(bio.get(), certificate) == 1 ? Contents(bio.get()) : std::string();
+}
+
+std::string KeyPem(EVP_PKEY* key) {
+  const Bio bio(::BIO_new(::BIO_s_mem()));
+  const bool written =
+      ::PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1;
+  return written ? Contents(bio.get()) : std::string();
 }
 
 // Numbers and names that no other certificate has.
@@ -107,9 +111,7 @@ Result<IssuedCertificates> IssueCertificates(const std::vector<std::vector<std::
                                {NID_subject_key_identifier, "hash"}});
   if (!authority) return Fail(authority.error());
   IssuedCertificates issued;
-  const Result<CertifiedKey> text = ToPem(authority->get(), key.get());
-  if (!text) return Fail(text.error());
-  issued.authority_pem = text->certificate_pem;
+  issued.authority_pem = CertificatePem(authority->get());
   for (const std::vector<std::string>& list : names) {
     std::string alternatives;
     for (const std::string& name : list)
@@ -124,9 +126,7 @@ Result<IssuedCertificates> IssueCertificates(const std::vector<std::vector<std::
                                    {NID_authority_key_identifier, "keyid:always"},
                                    {NID_subject_alt_name, alternatives}});
     if (!certificate) return Fail(certificate.error());
-    Result<CertifiedKey> pem = ToPem(certificate->get(), own.get());
-    if (!pem) return Fail(pem.error());
-    issued.keys.push_back(*std::move(pem));
+    issued.keys.push_back({CertificatePem(certificate->get()), KeyPem(own.get())});
   }
   return issued;
 }
@@ -160,16 +160,17 @@ Result<Validity> CheckCertificate(const CertifiedKey& key, const std::string& au
 }
 
 std::string ValidAuthorities(const std::string& pem, WallTime at) {
-  const Bio valid(::BIO_new(::BIO_s_mem()));
-  const Bio bio = Reading(pem);
+  std::string valid;
   int count = 0;
+  const Bio bio = Reading(pem);
   while (const Certificate certificate = ReadCertificate(bio.get())) {
     const auto until = ToWallTime(::X509_get0_notAfter(certificate.get()));
     if (!until || *until <= at || ::X509_check_ca(certificate.get()) != 1) continue;
-    if (::PEM_write_bio_X509(valid.get(), certificate.get()) != 1 || ++count == 2) break;
+    valid += CertificatePem(certificate.get());
+    if (++count == 2) break;
   }
   ::ERR_clear_error();
-  return Contents(valid.get());
+  return valid;
 }
 
 }  // namespace synergy::http
