@@ -7,6 +7,7 @@
 
 #include "config/text_file.h"
 #include "controller/admission/admission_unit.h"
+#include "controller/admission/certificate_unit.h"
 #include "controller/cluster/api_clients.h"
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
@@ -52,6 +53,7 @@ struct AllMetrics {
 struct Opened {
   ApiClients clients;
   std::unique_ptr<AllMetrics> metrics;
+  std::unique_ptr<CertificateUnit> certificate;  // before the servers, which read its files
   std::unique_ptr<http::Server> webhook_server;
   std::unique_ptr<http::Server> http_server;
   std::unique_ptr<record::Recorder> recorder;  // null without recordFile
@@ -73,12 +75,15 @@ Result<std::unique_ptr<record::Recorder>> OpenRecorder(const config::ControllerC
 }
 
 Result<Opened> Open(const config::ControllerConfig& config, const config::ClusterAccess& access,
-                    Logger& log) {
+                    const Clock& clock, Logger& log) {
   Opened opened;
   auto clients = MakeApiClients(access);
   if (!clients) return Fail(clients.error());
   opened.clients = *std::move(clients);
   opened.metrics = std::make_unique<AllMetrics>(config.gpu_resource);
+  auto certificate = CertificateUnit::Open(config, *opened.clients.any, clock, log);
+  if (!certificate) return Fail(certificate.error());
+  opened.certificate = *std::move(certificate);
   auto webhook_server = MakeWebhookServer(config, opened.metrics->controller, log);
   if (!webhook_server) return Fail(webhook_server.error());
   opened.webhook_server = *std::move(webhook_server);
@@ -146,6 +151,7 @@ class RunningDaemon final : public Daemon {
     opened_.metrics->controller.SetGauges([this] { return ReadGauges(); });
     const daemon::Probes probes = MakeProbes();
     daemon::AddProbes(*opened_.http_server, probes);
+    opened_.certificate->Start();
     profiles_.Start();
     admission_.Start();
     tuner_.Start();
@@ -187,6 +193,7 @@ class RunningDaemon final : public Daemon {
     preemption_.Stop();
     reporting_failures_.Stop();
     failures_.Stop();
+    opened_.certificate->Stop();
     // The watches last: they feed stores of the units.
     cluster_.Stop();
   }
@@ -194,7 +201,10 @@ class RunningDaemon final : public Daemon {
  private:
   daemon::Probes MakeProbes() {
     daemon::Probes probes;
-    probes.not_ready = [this] { return cluster_.NotReadyReason(); };
+    probes.not_ready = [this] {
+      const std::string reason = opened_.certificate->NotReadyReason();
+      return reason.empty() ? cluster_.NotReadyReason() : reason;
+    };
     probes.metrics = [this] { return RenderMetrics(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*opened_.clients.any, clock_, log_);
@@ -262,7 +272,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ControllerConfig& co
                                               const Clock& clock, Logger& log) {
   config::ControllerConfig complete = config;
   complete.own_namespace = OwnNamespace(config, access);
-  Result<Opened> opened = Open(complete, access, log);
+  Result<Opened> opened = Open(complete, access, clock, log);
   if (!opened) return Fail(opened.error());
   auto daemon = std::make_unique<RunningDaemon>(complete, *std::move(opened), clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());

@@ -20,10 +20,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# Only Helm can do some things (a certificate made at installation, hooks); these are left out. No
-# registry can have a name in .invalid.
-SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
-            "webhook.certificate.secretName=synergy-controller-tls", "crds.keep=false"]
+# Only Helm has hooks; these are left out. No registry can have a name in .invalid.
+SETTINGS = ["image.registry=registry.invalid", "crds.keep=false"]
 # The device plugin is not part of the default installation and has a folder of its own.
 PLUGIN = "device-plugin"
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"

@@ -74,7 +74,7 @@ webhook_configurations() {
           .matchConditions |= map(select(.name != "asks-for-it")) |
           .namespaceSelector.matchExpressions |= map(select(.key != "synergy.io/managed"))
         end | .timeoutSeconds = 20);
-      {apiVersion: "v1", kind: "List", items: map(.webhooks |= (if $shipped == "" then all else . end | map(
+      {apiVersion: "v1", kind: "List", items: map(select(.webhooks) | .webhooks |= (if $shipped == "" then all else . end | map(
         .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
 }
 

@@ -24,11 +24,10 @@ tar --extract --touch --directory "$work" --file "$work/synergy-$version.tgz"
 archive "$work" "$assets/synergy-$version.tgz" synergy
 say "wrote $assets/synergy-$version.tgz"
 
-# Without a certificate of its own: a private key in a public file would not be private.
 {
-  printf '# Synergy %s. Needs cert-manager, which makes the certificates.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
+  printf '# Synergy %s.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
   printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: synergy-system}\n'
   "$helm" template synergy "$assets/synergy-$version.tgz" --namespace synergy-system --skip-tests --kube-version "$(kubernetes_version)" \
-    --set webhook.certificate.mode=certManager,crds.keep=false | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
+    --set crds.keep=false | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
 } >"$assets/manifests.yaml"
 say "wrote $assets/manifests.yaml"

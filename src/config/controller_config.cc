@@ -69,6 +69,24 @@ YamlField Profiling(ControllerConfig::Profiling& profiling) {
   return {read, fields.schema()};
 }
 
+YamlField OwnCertificate(ControllerConfig::OwnCertificate& own) {
+  const YamlField fields =
+      Section({{"secret", Text(own.secret)},
+               {"agentSecret", Text(own.agent_secret)},
+               {"names", Texts(own.names)},
+               {"webhooks", Text(own.webhooks)},
+               {"authorityFile", Text(own.authority_file)},
+               {"validity", Duration(own.validity, {.least = std::chrono::hours(24),
+                                                    .most = std::chrono::hours(24 * 3660)})}});
+  const auto read = [&own, fields](const YAML::Node& node, const std::string& field) {
+    fields(node, field);
+    if (!own.secret.empty() &&
+        (own.names.empty() || own.webhooks.empty() || own.authority_file.empty()))
+      Reject(node, field + ": secret needs names, webhooks and authorityFile");
+  };
+  return {read, fields.schema()};
+}
+
 YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
   return Section({{"enabled", Truth(preemption.enabled)},
                   {"patience", Duration(preemption.patience, {.least = std::chrono::seconds(1),
@@ -87,6 +105,7 @@ Fields FieldsOf(ControllerConfig& config) {
       {"httpListen", NotInChart(Address(config.http_listen))},
       {"metricsAuthorization", NotInChart(Truth(config.metrics_authorization))},
       {"tls", NotInChart(Tls(config.tls_certificate_file, config.tls_key_file))},
+      {"ownCertificate", NotInChart(OwnCertificate(config.own_certificate))},
       {"webhookClients", NotInChart(Section({{"caFile", Text(config.webhook_client_ca_file)},
                                              {"name", Text(config.webhook_client_name)}}))},
       {"gpuResource", NotInChart(GpuResource(config.gpu_resource))},

@@ -24,6 +24,16 @@ struct ControllerConfig {
   std::string listen = ":9443";
   std::string tls_certificate_file;  // both are required
   std::string tls_key_file;
+  // If the controller makes the certificate itself, and writes it into those files
+  // (docs/adr/0008-own-certificate.md): Secrets of own_namespace, and names.
+  struct OwnCertificate {
+    std::string secret;        // empty: the files are another's
+    std::string agent_secret;  // the node agents' certificate, for progress.server_name; or empty
+    std::vector<std::string> names;  // the controller's DNS names
+    std::string webhooks;            // the name of both webhook configurations
+    std::string authority_file;      // where the authority is written
+    std::chrono::milliseconds validity = std::chrono::hours(24 * 365);
+  } own_certificate;
   // Both or neither: clients must show a certificate that this authority has signed for this DNS
   // name, as the API server does if it is configured to.
   std::string webhook_client_ca_file;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +12,8 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "json/base64.h"
 
 namespace synergy::config {
 namespace {
@@ -33,37 +34,6 @@ std::string ReadFile(const std::string& file) {
   std::ostringstream content;
   content << in.rdbuf();
   return content.str();
-}
-
-std::optional<uint32_t> Base64Digit(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<uint32_t>(c - 'A');
-  if (c >= 'a' && c <= 'z') return static_cast<uint32_t>(c - 'a' + 26);
-  if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0' + 52);
-  if (c == '+') return 62;
-  if (c == '/') return 63;
-  return std::nullopt;
-}
-
-// RFC 4648, section 4, also with line breaks, which some tools insert; none if it is anything else.
-std::optional<std::string> DecodeBase64(std::string_view text) {
-  std::string bytes;
-  uint32_t bits = 0;
-  size_t digits = 0;
-  size_t padding = 0;
-  for (const char c : text) {
-    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
-    if (c == '=') {
-      ++padding;
-      continue;
-    }
-    const std::optional<uint32_t> digit = Base64Digit(c);
-    if (!digit || padding > 0) return std::nullopt;
-    bits = (bits << 6) | *digit;
-    if (++digits % 4 != 1) bytes += static_cast<char>(bits >> (6 - 2 * ((digits - 1) % 4)) & 0xff);
-  }
-  const size_t expected_padding = (4 - digits % 4) % 4;
-  if (padding != expected_padding || expected_padding == 3) return std::nullopt;
-  return bytes;
 }
 
 // A map of the file, with its name for errors: users "admin".
@@ -145,7 +115,7 @@ class KubeconfigSection {
   std::string Content(const std::string& field, std::string& file) const {
     const std::string data_field = field + "-data";
     if (const std::string data = Text(data_field.c_str()); !data.empty()) {
-      std::optional<std::string> content = DecodeBase64(data);
+      std::optional<std::string> content = json::FromBase64(data);
       if (!content) Reject(data_field.c_str(), "is not base64");
       return std::move(*content);
     }

@@ -28,5 +28,7 @@ auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file,
 // one writer per file. Creates its folder if necessary. kUnavailable, with the file's name: it
 // cannot be written.
 Result<> WriteWholeFile(const std::string& file, std::string_view text);
+// The same; at no time may another account read the file.
+Result<> WritePrivateFile(const std::string& file, std::string_view text);
 
 }  // namespace synergy::config

@@ -1,8 +1,6 @@
 #include "http/tls.h"
 
-#include <chrono>
 #include <cstdlib>
-#include <ctime>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -12,24 +10,10 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include "http/openssl_objects.h"
+
 namespace synergy::http {
 namespace {
-
-// Otherwise OpenSSL would request the pass phrase of an encrypted key on the terminal.
-int NoPassPhrase(char*, int, int, void*) { return 0; }
-
-struct BioDeleter {
-  void operator()(BIO* bio) const { ::BIO_free(bio); }
-};
-struct X509Deleter {
-  void operator()(X509* certificate) const { ::X509_free(certificate); }
-};
-struct KeyDeleter {
-  void operator()(EVP_PKEY* key) const { ::EVP_PKEY_free(key); }
-};
-using Bio = std::unique_ptr<BIO, BioDeleter>;
-using Certificate = std::unique_ptr<X509, X509Deleter>;
-using Key = std::unique_ptr<EVP_PKEY, KeyDeleter>;
 
 tl::unexpected<Error> Invalid(const char* what) {
   return Fail(ErrorCode::kInvalid, fmt::format("{}: {}", what, TlsProblem()));
@@ -45,10 +29,6 @@ TlsContext MakeContext(const SSL_METHOD* method) {
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   ::SSL_CTX_set_default_passwd_cb(context.get(), NoPassPhrase);
   return context;
-}
-
-Certificate ReadCertificate(BIO* bio) {
-  return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr));
 }
 
 // Reading stops with "no start line" after the last certificate, which is not an error.
@@ -90,7 +70,7 @@ Result<> TrustSystem(SSL_CTX* context) {
 
 Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
   if (ca_pem.empty()) return TrustSystem(context);
-  const Bio bio(::BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
+  const Bio bio = Reading(ca_pem);
   int count = 0;
   while (const Certificate certificate = ReadCertificate(bio.get())) {
     if (::X509_STORE_add_cert(::SSL_CTX_get_cert_store(context), certificate.get()) != 1) {
@@ -104,7 +84,7 @@ Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
 
 // Uses the certificate and the intermediate ones.
 Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
-  const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const Bio bio = Reading(pem);
   const Certificate own = ReadCertificate(bio.get());
   if (own == nullptr || ::SSL_CTX_use_certificate(context, own.get()) != 1)
     return Invalid("client certificate");
@@ -116,8 +96,7 @@ Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
 }
 
 Result<> UseKey(SSL_CTX* context, const std::string& pem) {
-  const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  const Key key(::PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassPhrase, nullptr));
+  const Key key = ReadKey(pem);
   if (key == nullptr || ::SSL_CTX_use_PrivateKey(context, key.get()) != 1)
     return Invalid("client key");
   if (::SSL_CTX_check_private_key(context) != 1)
@@ -207,11 +186,8 @@ Result<TlsContext> MakeServerContext(const ServerTls& tls) {
 
 std::optional<WallTime> ExpiryOf(const TlsContext& context) {
   const X509* const certificate = ::SSL_CTX_get0_certificate(context.get());
-  std::tm end{};
-  if (certificate == nullptr || ::ASN1_TIME_to_tm(::X509_get0_notAfter(certificate), &end) != 1) {
-    return std::nullopt;
-  }
-  return WallTime(std::chrono::seconds(::timegm(&end)));
+  if (certificate == nullptr) return std::nullopt;
+  return ToWallTime(::X509_get0_notAfter(certificate));
 }
 
 Result<TlsContext> MakeClientContext(const ClientTls& tls) {

@@ -60,6 +60,12 @@ class ExamplesTest(unittest.TestCase):
             self.assertEqual(len(texts), 1)
             self.assertNotEqual(texts, {""})
 
+    def test_the_chart_renders_nothing_that_is_random_or_of_the_present(self):
+        for file in (helm.CHART / "templates").rglob("*.*"):
+            text = file.read_text(encoding="utf-8")
+            found = re.findall(r"\b(?:gen(?:CA|PrivateKey|S\w*Cert)\w*|rand[A-Z]\w+|uuidv4|htpasswd|bcrypt)\b", text)
+            self.assertEqual(found + re.findall(r"[({|]-? *now\b", text), [], file.name)
+
     def test_they_let_the_node_daemons_into_the_namespace(self):
         (namespace, ) = documents("namespace.yaml")
         (application, ) = documents("argocd/application.yaml")

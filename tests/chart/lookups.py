@@ -9,22 +9,18 @@ WEBHOOKS = "admissionregistration.k8s.io/v1"
 
 
 class Lookups:
-    """Serves while it is entered; `secrets`, and the configurations of `webhooks`, are objects as
-    Helm renders them, `daemons` are DaemonSets."""
+    """Serves while it is entered; the configurations of `webhooks` are objects as Helm renders them,
+    `daemons` are DaemonSets."""
 
-    def __init__(self, secrets, webhooks=(), daemons=()):
+    def __init__(self, webhooks=(), daemons=()):
         answers = {
             "/version": {"major": "1", "minor": "35", "gitVersion": "v1.35.4"},
-            "/api/v1": resources("v1", "secrets", "Secret"),
             "/apis/apps/v1": resources("apps/v1", "daemonsets", "DaemonSet"),
             "/apis/apps/v1/daemonsets": listed("apps/v1", "DaemonSet", daemons),
             f"/apis/{WEBHOOKS}": resources(WEBHOOKS, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration",
                                            namespaced=False),
             f"/apis/{WEBHOOKS}/mutatingwebhookconfigurations": listed(WEBHOOKS, "MutatingWebhookConfiguration",
                                                                       webhooks)}
-        for secret in secrets:
-            metadata = secret["metadata"]
-            answers[f"/api/v1/namespaces/{metadata['namespace']}/secrets/{metadata['name']}"] = secret
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

@@ -34,7 +34,7 @@ ARROWS = {
     "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "queues", "json"],
     "record": ["core", "profile", "cluster", "allocation", "engine", "queues", "wire"],
     "metrics": ["core"],
-    "config": ["core", "inventory", "profile", "cluster"],
+    "config": ["core", "inventory", "profile", "cluster", "json"],
     "daemon": ["core", "http", "config"],
     "kube": ["core", "inventory", "profile", "cluster", "queues", "http", "json", "wire", "config"],
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config",

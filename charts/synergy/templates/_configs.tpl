@@ -87,12 +87,21 @@ extenders:
 {{- if .Values.webhook.clients.configMap -}}
 {{- $clients = dict "caFile" "/webhook-clients/ca.crt" "name" .Values.webhook.clients.name -}}
 {{- end -}}
+{{- $own := dict -}}
+{{- $agentAuthority := "/agents/ca.crt" -}}
+{{- if eq .Values.webhook.certificate.mode "own" -}}
+{{- $name := include "synergy.serverName" (list . "controller") -}}
+{{- $agentAuthority = "/tls/ca.crt" -}}
+{{- $own = dict "secret" (include "synergy.webhookSecret" .) "agentSecret" (include "synergy.agentSecret" .)
+    "names" (list $name (printf "%s.cluster.local" $name)) "webhooks" (include "synergy.fullname" .)
+    "authorityFile" "/tls/ca.crt" "validity" (printf "%dh" (mul 24 (int64 .Values.webhook.certificate.validityDays))) -}}
+{{- end -}}
 {{- $progress := dict "enabled" false -}}
 {{- if include "synergy.agentSecret" . -}}
 {{- $agents := list -}}
 {{- range $key, $value := include "synergy.selector" (list . "node-agent") | fromYaml }}{{ $agents = append $agents (printf "%s=%s" $key $value) }}{{ end -}}
 {{- $progress = dict "enabled" true "agents" (join "," $agents) "serverName" (include "synergy.serverName" (list . "node-agent"))
-    "port" 9412 "caFile" "/agents/ca.crt" "listen" (printf ":%v" .Values.controller.ports.progress)
+    "port" 9412 "caFile" $agentAuthority "listen" (printf ":%v" .Values.controller.ports.progress)
     "reader" (include "synergy.component" (list . "controller-progress")) -}}
 {{- end -}}
 {{ mergeOverwrite (dict
@@ -100,6 +109,7 @@ extenders:
     "httpListen" (printf ":%v" .Values.controller.ports.http)
     "metricsAuthorization" .Values.metrics.authorization
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
+    "ownCertificate" $own
     "webhookClients" $clients
     "gpuResource" .Values.gpuResource
     "dra" .Values.dra

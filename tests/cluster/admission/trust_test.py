@@ -1,6 +1,7 @@
 """The accounts that may write what Synergy's programs act on: admission policies, claims of pods,
 profiles and rights, on a real API server."""
 
+import base64
 import itertools
 import json
 import os
@@ -62,6 +63,32 @@ class TrustTest(ClusterTest):
             self.patch("p", change, subresource="resize")
         found = self.cluster.get("pod", "p")["metadata"]["annotations"]
         self.assertEqual({found[f"synergy.io/{name}"] for name in ALL}, {"written"})
+
+    def test_the_controller_changes_only_which_authority_its_webhooks_trust(self):
+        def complaint(kind, *changes):
+            return self.cluster.complaint("PATCH", kind, "synergy",
+                                          [{"op": "add", "path": path, "value": value} for path, value in changes],
+                                          content_type="application/json-patch+json", user=CONTROLLER)
+
+        bundle = "/webhooks/0/clientConfig/caBundle"
+        for kind in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
+            trusted = base64.b64decode(self.cluster.get(kind, "synergy")["webhooks"][0]["clientConfig"]["caBundle"])
+            twice = base64.b64encode(trusted + trusted).decode()
+            for path, value in (("/webhooks/0/clientConfig/url", "https://192.0.2.1/"),
+                                ("/webhooks/0/failurePolicy", "Fail"), ("/webhooks/0/timeoutSeconds", 1),
+                                ("/webhooks/0/rules/0/operations", ["*"]), ("/webhooks/0/matchPolicy", "Exact"),
+                                ("/webhooks/0/namespaceSelector", {"matchLabels": {"a": "b"}}),
+                                ("/webhooks/0/objectSelector", {"matchLabels": {"a": "b"}}),
+                                ("/webhooks/0/matchConditions", [{"name": "never", "expression": "false"}]),
+                                ("/webhooks", []), ("/metadata/labels", {}), ("/metadata/annotations", {"a": "b"}),
+                                ("/metadata/finalizers", ["a.example/b"])):
+                with self.subTest(kind, path=path):
+                    change = [(bundle, twice), (path, value)] if path != "/webhooks" else [(path, value)]
+                    self.assertIn("may only change caBundle", complaint(kind, *change))
+            before = self.cluster.get(kind, "synergy")
+            self.assertEqual(complaint(kind, (bundle, twice)), "")
+            self.assertEqual(complaint(kind, (bundle, base64.b64encode(trusted).decode())), "")
+            self.assertEqual(self.cluster.get(kind, "synergy")["webhooks"], before["webhooks"])
 
     def test_the_controller_makes_and_deletes_profiles_of_what_it_measures_alone(self):
         self.addCleanup(self.cluster.delete, "trainingprofiles")

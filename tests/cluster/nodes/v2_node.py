@@ -1,6 +1,7 @@
 """A v2 node of the test cluster: its control groups, as systemd names them, and the shipped
 DaemonSets on it."""
 
+import base64
 import contextlib
 import json
 import math
@@ -8,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 
 import helm
 import tiers
@@ -121,6 +123,18 @@ def install_daemons(cluster):
     wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), PATIENCE)
 
 
+def make_certificate(secret):
+    """Gives the agent's Secret a certificate that is its own authority, as no controller fills it."""
+    files = {"tls.crt": "-out", "tls.key": "-keyout"}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-noenc", "-days", "2", "-subj", "/CN=synergy-node-agent",
+                        *(word for name, option in files.items() for word in (option, f"{folder}/{name}"))],
+                       check=True, capture_output=True)
+        data = {name: base64.b64encode(pathlib.Path(folder, name).read_bytes()).decode() for name in files}
+    secret["data"] = {"ca.crt": data["tls.crt"], **data}
+
+
 def image_of(program):
     return f"{helm.REGISTRY}/synergy/" + program.removeprefix("synergy-").replace("-", "")
 
@@ -132,6 +146,8 @@ def daemons(node_agent=None):
                                              "nodeAgent": node_agent or {}})
              if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
     for item in items:
+        if item["kind"] == "Secret":
+            make_certificate(item)
         if item["kind"] == "ConfigMap" and "node-agent.yaml" in item["data"]:
             item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(
                 f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")

@@ -39,6 +39,7 @@ listen: "[::1]:9444"
 httpListen: 127.0.0.1:1
 metricsAuthorization: true
 tls: {certificateFile: a.crt, keyFile: a.key}
+ownCertificate: {secret: s, agentSecret: t, names: [n, m], webhooks: w, authorityFile: a.pem, validity: 48h}
 webhookClients: {caFile: ca.crt, name: kube-apiserver}
 gpuResource: amd.com/gpu
 schedulerName: ours
@@ -70,6 +71,12 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->http_listen, "127.0.0.1:1");
   EXPECT_EQ(config->tls_certificate_file, "a.crt");
   EXPECT_EQ(config->tls_key_file, "a.key");
+  EXPECT_EQ(config->own_certificate.secret, "s");
+  EXPECT_EQ(config->own_certificate.agent_secret, "t");
+  EXPECT_THAT(config->own_certificate.names, ElementsAre("n", "m"));
+  EXPECT_EQ(config->own_certificate.webhooks, "w");
+  EXPECT_EQ(config->own_certificate.authority_file, "a.pem");
+  EXPECT_EQ(config->own_certificate.validity, std::chrono::hours(48));
   EXPECT_EQ(config->webhook_client_ca_file, "ca.crt");
   EXPECT_EQ(config->webhook_client_name, "kube-apiserver");
   EXPECT_EQ(config->gpu_resource, "amd.com/gpu");
@@ -133,6 +140,9 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
   EXPECT_THAT(complaint("tolerance: nan"), HasSubstr("tolerance: "));
   EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("not one of shared, strict"));
   EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("set both certificateFile and keyFile"));
+  EXPECT_THAT(complaint("ownCertificate: {secret: s, names: [n], webhooks: w}"),
+              HasSubstr("ownCertificate: secret needs names, webhooks and authorityFile"));
+  EXPECT_THAT(complaint("ownCertificate: {validity: 23h}"), HasSubstr("ownCertificate.validity: "));
   EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("set both caFile and name"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),

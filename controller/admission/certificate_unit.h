@@ -1,0 +1,47 @@
+#pragma once
+
+// Keeps the controller's own certificate, if the configuration says so (certificate_keeper.h).
+//
+// Threading: one owner; NotReadyReason() from any thread. One thread of its own.
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "config/controller_config.h"
+#include "controller/admission/certificate_keeper.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "kube/apis/certificate_api.h"
+
+namespace synergy::controller {
+
+class CertificateUnit {
+ public:
+  // Writes the files of `config.tls_*`, which servers read, if there are none. Does nothing, now
+  // and later, without `config.own_certificate`. All references outlive this. kInvalid: a file
+  // cannot be written.
+  static Result<std::unique_ptr<CertificateUnit>> Open(const config::ControllerConfig& config,
+                                                       kube::ApiClient& client, const Clock& clock,
+                                                       Logger& log);
+
+  void Start();
+  void Stop();
+  std::string NotReadyReason() const;
+
+ private:
+  CertificateUnit(const config::ControllerConfig& config, kube::ApiClient& client,
+                  const Clock& clock, Logger& log);
+  void Run(const std::stop_token& stop);
+
+  const Clock& clock_;
+  // Null without a certificate of its own.
+  const std::unique_ptr<kube::CertificateApi> api_;
+  const std::unique_ptr<CertificateKeeper> keeper_;
+  std::jthread thread_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,62 @@
+#pragma once
+
+// OpenSSL's objects with their owners, and the reading of PEM and of times. Private to this folder.
+//
+// Threading: as OpenSSL: an object has one owner at a time.
+//
+// Apart because TLS (tls.h) and the issuing of certificates (authority.h) share it, and nothing
+// else.
+
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "core/clock.h"
+
+namespace synergy::http {
+
+template <auto kFree>
+struct FreedBy {
+  template <class T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+using Bio = std::unique_ptr<BIO, FreedBy<::BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, FreedBy<::X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreedBy<::EVP_PKEY_free>>;
+
+// Otherwise OpenSSL would request the pass phrase of an encrypted key on the terminal.
+inline int NoPassPhrase(char*, int, int, void*) { return 0; }
+
+// Reads `pem`, which outlives the result.
+inline Bio Reading(const std::string& pem) {
+  return Bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+// Return null, with OpenSSL's error, if there is none.
+inline Certificate ReadCertificate(BIO* bio) {
+  return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr));
+}
+inline Key ReadKey(const std::string& pem) {
+  return Key(::PEM_read_bio_PrivateKey(Reading(pem).get(), nullptr, NoPassPhrase, nullptr));
+}
+
+// None if it is unreadable, or later than a WallTime can be.
+inline std::optional<WallTime> ToWallTime(const ASN1_TIME* time) {
+  std::tm fields{};
+  if (::ASN1_TIME_to_tm(time, &fields) != 1) return std::nullopt;
+  const std::chrono::seconds since_epoch(::timegm(&fields));
+  if (since_epoch >= std::chrono::floor<std::chrono::seconds>(WallTime::duration::max()))
+    return std::nullopt;
+  return WallTime(since_epoch);
+}
+
+}  // namespace synergy::http
