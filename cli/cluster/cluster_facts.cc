@@ -7,6 +7,7 @@
 
 #include "kube/apis/pod_api.h"
 #include "kube/listing.h"
+#include "wire/pods/gpu_reservation.h"
 
 namespace synergy::cli {
 namespace {
@@ -68,6 +69,7 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   Result<Pod> pod = reader.ReadPod(*text, wire::PodUse::kAccounted);
   if (!pod) return Fail(pod.error());
   facts.unhealthy_devices = wire::ReadUnhealthyDevices(*text);
+  facts.reservation = wire::ReadReservationOf(*text, reader_.pod_rules().claims.scheduler_name);
 
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
   if (profiles) {
