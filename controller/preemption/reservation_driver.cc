@@ -132,6 +132,7 @@ void ReservationDriver::Step(const std::stop_token& stop) {
   }
   if (LetsMorePass(reservations_, plan.reservations)) BeginToRemind();
   reservations_ = std::move(plan.reservations);
+  NoteFreeGpus(at.now);
   Write(in_line, at, stop);
   RemoveOthers(stop);
   AnnounceStarts(in_line, at);
@@ -140,24 +141,26 @@ void ReservationDriver::Step(const std::stop_token& stop) {
 }
 
 void ReservationDriver::SetAside(std::vector<JobInLine>& in_line, Instant now) {
-  std::map<std::string, Instant> free_since;
-  for (const GpuReservation& reservation : reservations_) {
-    const JobInLine* const job = Find(in_line, reservation.job);
-    if (job == nullptr || !reservation.waits_for.empty()) continue;
-    const auto before = free_since_.find(reservation.job);
-    const Instant since = before == free_since_.end() ? now : before->second;
-    if (now - since < kInVain) {
-      free_since.emplace(reservation.job, since);
-      continue;
-    }
-    set_aside_until_[reservation.job] = now + kSetAside;
-    log_.Info("GPUs were reserved in vain", {{"job", reservation.job}});
+  for (const auto& [name, since] : free_since_) {
+    const JobInLine* const job = Find(in_line, name);
+    if (job == nullptr || now - since < kInVain) continue;
+    set_aside_until_[name] = now + kSetAside;
+    log_.Info("GPUs were reserved in vain", {{"job", name}});
     Record(*job->pods.front(), "SynergyNotReserved",
            "no GPUs are reserved any more: they were free for two minutes, and it did not start");
   }
-  free_since_ = std::move(free_since);
   std::erase_if(set_aside_until_, [&](const auto& entry) { return entry.second <= now; });
   std::erase_if(in_line, [&](const JobInLine& job) { return set_aside_until_.contains(job.name); });
+}
+
+void ReservationDriver::NoteFreeGpus(Instant now) {
+  std::map<std::string, Instant> free_since;
+  for (const GpuReservation& reservation : reservations_) {
+    if (!reservation.waits_for.empty()) continue;
+    const auto before = free_since_.find(reservation.job);
+    free_since.emplace(reservation.job, before == free_since_.end() ? now : before->second);
+  }
+  free_since_ = std::move(free_since);
 }
 
 void ReservationDriver::Write(const std::vector<JobInLine>& in_line, Moment at,

@@ -56,6 +56,8 @@ class ReservationDriver {
  private:
   // Removes jobs from the line that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
+  // Takes in which jobs need not wait for GPUs.
+  void NoteFreeGpus(Instant now);
   void Write(const std::vector<JobInLine>& in_line, Moment at, const std::stop_token& stop);
   // Removes what is written of reservations that no longer hold.
   void RemoveOthers(const std::stop_token& stop);
