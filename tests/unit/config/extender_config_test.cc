@@ -176,7 +176,8 @@ TEST(ExtenderConfigTest, ErrorsNameLineAndField) {
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
        "nodeHeadroom, preferencePercent, "
-       "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
+       "recordFile, recordLimit, replacementHold, reservations, reservePerGpu, schedulerName, "
+       "shadow, "
        "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: unknown field; known fields: format, level"},
