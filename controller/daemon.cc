@@ -14,6 +14,7 @@
 #include "controller/cluster/pod_gauges.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/preemption/preemption_unit.h"
+#include "controller/preemption/reservations_unit.h"
 #include "controller/profiles/profiles_unit.h"
 #include "controller/profiling/profiling_unit.h"
 #include "controller/progress/failures_unit.h"
@@ -128,6 +129,10 @@ class RunningDaemon final : public Daemon {
                 leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
                     clock, log, opened_.metrics->controller),
+        reservations_(
+            config_, opened_.clients, reader_, cluster_,
+            [this](const std::string& uid, Instant now) { return progress_.store().Of(uid, now); },
+            *pod_api_, *events_, leadership_, clock, log),
         failures_(
             config_, *opened_.clients.any, *opened_.clients.acting, reader_, cluster_.state(),
             progress_.failures(), *events_, [this] { return leadership_.MayAct(); }, clock, log,
@@ -159,6 +164,7 @@ class RunningDaemon final : public Daemon {
     profiling_.Start();
     queues_.Start();
     preemption_.Start();
+    reservations_.Start();
     failures_.Start();
     reporting_failures_.Start();
     // The servers last, and the probes' after the others: a replica that reports ready must already
@@ -191,6 +197,7 @@ class RunningDaemon final : public Daemon {
     admission_.Stop();
     queues_.Stop();
     preemption_.Stop();
+    reservations_.Stop();
     reporting_failures_.Stop();
     failures_.Stop();
     opened_.certificate->Stop();
@@ -249,6 +256,7 @@ class RunningDaemon final : public Daemon {
   ProfilingUnit profiling_;
   QueuesUnit queues_;
   PreemptionUnit preemption_;
+  ReservationsUnit reservations_;
   FailuresUnit failures_;
   LeaderLoop reporting_failures_;
   std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket

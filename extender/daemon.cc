@@ -119,8 +119,10 @@ class RunningDaemon final : public Daemon {
         node_store_(state_),
         budget_store_(state_),
         quota_store_(state_),
+        reserved_(state_, clock),
         devices_(state_, *client_, log),
-        watches_(*client_, reader_, config.staleness_limit, clock, log) {}
+        watches_(*client_, reader_, config.staleness_limit, clock, log),
+        reservation_watches_(*client_, reader_, config.staleness_limit, clock, log) {}
 
   ~RunningDaemon() override { Stop(); }
 
@@ -128,6 +130,12 @@ class RunningDaemon final : public Daemon {
     if (const Result<> started = StartRecording(); !started) return started;
     // A program that binds nothing must not hold places either.
     if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold, clock_.Now());
+    if (config_.reservations_enabled && !config_.shadow) {
+      reservation_watches_.Start(
+          "waiting_pods", "/api/v1/pods", reserved_,
+          fmt::format("spec.schedulerName={},spec.nodeName=", config_.scheduler_name));
+      extender_.SetReserved(&reserved_);
+    }
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     if (config_.dra_enabled)
       devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
@@ -150,6 +158,7 @@ class RunningDaemon final : public Daemon {
       gauges.waiting_binds = gangs.waiting_binds;
       gauges.gangs_waiting_for_locality = gangs.waiting_for_locality;
       gauges.gangs_placed = gangs.placed;
+      gauges.gpu_reservations = reserved_.count();
       gauges.vacant_places = state_.Reservations(ReservationKind::kReplacement).size();
       return gauges;
     });
@@ -186,6 +195,7 @@ class RunningDaemon final : public Daemon {
     probe_server_.reset();
     settling_.request_stop();
     if (settling_.joinable()) settling_.join();
+    reservation_watches_.Stop();
     watches_.Stop();
   }
 
@@ -254,8 +264,11 @@ class RunningDaemon final : public Daemon {
   kube::NodeStore node_store_;
   kube::DisruptionBudgetStore budget_store_;
   kube::ResourceQuotaStore quota_store_;
+  ReservedGpus reserved_;
   kube::DeviceWatches devices_;
   kube::Watches watches_;
+  // A separate watch: without it no GPUs are reserved, and all else goes on.
+  kube::Watches reservation_watches_;
   std::atomic<bool> all_started_ = false;  // watches_ may be queried
   std::unique_ptr<kube::Health> health_;
   std::jthread settling_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "cluster/state/fit.h"
 #include "extender/gangs/lost_members.h"
 #include "wire/extender/extender_messages.h"
+#include "wire/pods/gpu_reservation.h"
 
 namespace synergy::extender {
 namespace {
@@ -70,6 +72,53 @@ class Reasons {
   const Resources& requests_;
   std::string_view gpu_;
   std::deque<std::pair<Cause, std::string>> known_;
+};
+
+// The nodes of a request that are open to the pod, and which reservation closes the others.
+class OpenNodes final : public AskedNodes {
+ public:
+  // `terms`: nullopt if no GPUs are reserved.
+  OpenNodes(const AskedNodes& asked, const Pod& pod, const std::optional<PassingTerms>& terms,
+            const ClusterSnapshot& snapshot)
+      : asked_(asked), refused_by_(asked.size()) {
+    std::optional<PassingCheck> passing;
+    if (terms) passing.emplace(snapshot, pod, *terms);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const auto index = passing ? snapshot.Find(asked.Name(i)) : std::nullopt;
+      if (index) refused_by_[i] = passing->RefusedBy(snapshot.node(*index));
+      if (refused_by_[i] == nullptr) open_.push_back(i);
+    }
+  }
+
+  size_t size() const override { return open_.size(); }
+  std::string_view Name(size_t i) const override { return asked_.Name(open_[i]); }
+  std::optional<Node> Sent(size_t i) const override { return asked_.Sent(open_[i]); }
+  // By position in the request; null: the node is open.
+  const GpuReservation* RefusedBy(size_t i) const { return refused_by_[i]; }
+
+ private:
+  const AskedNodes& asked_;
+  std::vector<const GpuReservation*> refused_by_;
+  std::vector<size_t> open_;
+};
+
+// The texts of refusals by GPU reservations, each stored once.
+class RefusalTexts {
+ public:
+  RefusalTexts(const std::optional<PassingTerms>& terms, WallTime wall)
+      : terms_(terms), wall_(wall) {}
+
+  std::string_view Text(const GpuReservation& by) {
+    const auto [text, is_new] = texts_.try_emplace(&by);
+    if (is_new) text->second = DescribeRefusal(by, *terms_, wall_);
+    return text->second;
+  }
+  bool empty() const { return texts_.empty(); }
+
+ private:
+  const std::optional<PassingTerms>& terms_;
+  const WallTime wall_;
+  std::map<const GpuReservation*, std::string> texts_;
 };
 
 decision::Asked Describe(const Pod& pod, std::optional<NodeIndex> counted_on,
@@ -158,6 +207,11 @@ void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
   state_.Expect(pod, node, clock_.Now() + expect_timeout_);
 }
 
+std::optional<PassingTerms> SchedulerExtender::TermsFor(const wire::ExtenderArgs& args) const {
+  if (reserved_ == nullptr) return std::nullopt;
+  return reserved_->TermsFor(args.pod, [&] { return wire::ReadLongestRun(args.pod_text); });
+}
+
 std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
   auto args = wire::ReadExtenderArgs(body, reader_);
@@ -172,6 +226,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   if (args->pod.gang) return FilterMember(*args);
   const RequestedNodes asked(*args, reader_);
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
+  const std::optional<PassingTerms> terms = TermsFor(*args);
+  RefusalTexts refusals(terms, clock_.WallNow());
   std::vector<std::string_view> fitting;
   std::vector<std::string> fitting_names;  // for the journal
   std::vector<wire::FailedNode> failed;
@@ -182,11 +238,18 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     snapshot = state_.Snapshot();
     counted_on = CountedOn(*snapshot, args->pod.uid);
     Candidates candidates(*snapshot, args->pod, counted_on, asked);
+    std::optional<PassingCheck> passing;
+    if (terms) passing.emplace(*snapshot, args->pod, *terms);
     fitting.reserve(args->size());
     failed.clear();
     for (size_t i = 0; i < args->size(); ++i) {
       const Candidates::Candidate node = candidates.Judge(i);
-      if (node.failures.none()) {
+      const GpuReservation* const refused_by =
+          passing && node.failures.none() ? passing->RefusedBy(*node.state) : nullptr;
+      if (refused_by != nullptr) {
+        // Evictions that kube-scheduler considers need not leave the reserved GPUs free.
+        failed.push_back({args->spelled_names[i], refusals.Text(*refused_by), true});
+      } else if (node.failures.none()) {
         fitting.push_back(args->answers()[i]);
         if (journal_ != nullptr) fitting_names.emplace_back(args->Name(i));
         last_fitting = node.index;
@@ -200,7 +263,9 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   const auto may_help = [&] {
     Candidates candidates(*snapshot, args->pod, counted_on, asked);
     for (size_t i = 0; i < args->size(); ++i) {
-      if (MayFitSoon(args->pod, *candidates.Judge(i).state)) return true;
+      const Candidates::Candidate node = candidates.Judge(i);
+      // A node with room is refused because of a reservation.
+      if (!node.failures.none() && MayFitSoon(args->pod, *node.state)) return true;
     }
     return false;
   };
@@ -210,7 +275,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     judge();
     metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
   }
-  if (fitting.empty() && gangs_.YieldTo(args->pod, asked)) judge();
+  if (fitting.empty() && gangs_.YieldTo(args->pod, OpenNodes(asked, args->pod, terms, *snapshot)))
+    judge();
   std::deque<std::string> held_for;
   const std::vector<Reservation> reserved = fitting.empty()
                                                 ? state_.Reservations(ReservationKind::kReplacement)
@@ -230,6 +296,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     if (!in_the_way.back().settled) return wire::WriteError(text);
     failed[i].reason = held_for.emplace_back(std::move(text));
   }
+  if (!refusals.empty()) metrics_.CountReservedRefusal(Verb::kFilter);
   // With one node left, kube-scheduler skips the scores and takes that node.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);
 
@@ -244,13 +311,16 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   if (journal_ != nullptr) {
     journal_->Wrote(decision::Filter{snapshot->version(),
                                      Describe(args->pod, counted_on, *snapshot, asked),
-                                     std::move(fitting_names)});
+                                     std::move(fitting_names), terms});
   }
   return answer;
 }
 
 std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
-  const RequestedNodes asked(args, reader_);
+  const RequestedNodes requested(args, reader_);
+  const std::optional<PassingTerms> terms = TermsFor(args);
+  const OpenNodes asked(requested, args.pod, terms, *state_.Snapshot());
+  RefusalTexts refusals(terms, clock_.WallNow());
   const std::string id = ids_.Begin(args.pod.uid);
   GangVerdict verdict = gangs_.Place(args.pod, asked);
   if (verdict.incomplete && count_succeeded_ &&
@@ -280,7 +350,10 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   std::vector<std::string_view> fitting;
   std::vector<wire::FailedNode> failed;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (is_placed && asked.Name(i) == verdict.text) {
+    const GpuReservation* const refused_by = asked.RefusedBy(i);
+    if (refused_by != nullptr) {
+      failed.push_back({args.spelled_names[i], refusals.Text(*refused_by), true});
+    } else if (is_placed && requested.Name(i) == verdict.text) {
       fitting.push_back(args.answers()[i]);
     } else {
       // No pod may be evicted for a single member of a gang.
@@ -290,6 +363,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
                         true});
     }
   }
+  if (!refusals.empty()) metrics_.CountReservedRefusal(Verb::kFilter);
   return wire::WriteFilterResult(args.whole_nodes, fitting, failed);
 }
 
@@ -361,8 +435,16 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
   if (preemption_delay_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
-  const std::vector<NodeVictims> chosen =
+  std::vector<NodeVictims> chosen =
       SelectVictimsByNode(*snapshot, args->pod, args->victims_by_node, reclaims_at);
+  std::optional<PassingTerms> terms;
+  if (reserved_ != nullptr)
+    terms = reserved_->TermsFor(args->pod, [&] { return args->longest_run; });
+  if (terms) {
+    const size_t before = chosen.size();
+    DropReserved(*snapshot, args->pod, *terms, chosen);
+    if (chosen.size() < before) metrics_.CountReservedRefusal(Verb::kPreempt);
+  }
   std::vector<wire::NodeVictims> nodes;
   for (const auto& [name, victims] : chosen) {
     wire::NodeVictims& node = nodes.emplace_back();
@@ -376,8 +458,8 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
                                       {"kept_nodes", nodes.size()}});
   std::string answer = wire::WritePreemptionResult(nodes);
   if (journal_ != nullptr) {
-    decision::Preempt record{
-        snapshot->version(), args->pod, {}, reclaims_at, decision::Describe(chosen)};
+    decision::Preempt record{snapshot->version(),        args->pod, {}, reclaims_at,
+                             decision::Describe(chosen), terms};
     for (const auto& [name, uids] : args->victims_by_node) record.proposed.push_back({name, uids});
     journal_->Wrote(record);
   }

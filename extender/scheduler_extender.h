@@ -24,6 +24,7 @@
 #include "extender/delays.h"
 #include "extender/gangs/shared_gangs.h"
 #include "extender/gangs/succeeded_members.h"
+#include "extender/reserved_gpus.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/objects/objects.h"
@@ -66,6 +67,9 @@ class SchedulerExtender {
   // before the verbs.
   void SetCountSucceeded(CountSucceeded count) { count_succeeded_ = std::move(count); }
 
+  // Sets the GPU reservations to respect. Call it once, before the verbs; `reserved` outlives them.
+  void SetReserved(const ReservedGpus* reserved) { reserved_ = reserved; }
+
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
   std::string Bind(std::string_view body);
@@ -85,6 +89,8 @@ class SchedulerExtender {
   Result<> CountDevices(Pod& pod) const;
   // The filter's answer for a member of a gang.
   std::string FilterMember(const wire::ExtenderArgs& args);
+  // Returns what decides whether the pod may go to reserved GPUs; nullopt: none are.
+  std::optional<PassingTerms> TermsFor(const wire::ExtenderArgs& args) const;
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
@@ -105,6 +111,7 @@ class SchedulerExtender {
   RetryLimiter retries_;
   CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;
+  const ReservedGpus* reserved_ = nullptr;  // null: there are none
 };
 
 }  // namespace synergy::extender

@@ -7,6 +7,7 @@
 
 #include "kube/apis/pod_api.h"
 #include "kube/listing.h"
+#include "wire/pods/gpu_reservation.h"
 
 namespace synergy::cli {
 namespace {
@@ -113,6 +114,7 @@ Result<PodFacts> FactsReader::ToFacts(const std::string& text, const std::string
   if (!pod) return Fail(pod.error());
   PodFacts facts;
   facts.unhealthy_devices = wire::ReadUnhealthyDevices(text);
+  facts.reservation = wire::ReadReservationOf(text, reader_.pod_rules().claims.scheduler_name);
   facts.profiles = around.profiles;
   facts.cluster = around.cluster;
   facts.notes = around.notes;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "core/result.h"
+#include "engine/reservations/published_reservation.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
 #include "wire/objects/device_health.h"
@@ -44,9 +46,10 @@ class Profiles {
 struct PodFacts {
   Pod pod;
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
-  Profiles profiles;                               // of the pod's namespace
-  std::vector<wire::EventAboutPod> events;         // the oldest first
-  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
+  std::optional<PublishedReservation> reservation;  // of its job; it may have expired
+  Profiles profiles;                                // of the pod's namespace
+  std::vector<wire::EventAboutPod> events;          // the oldest first
+  std::shared_ptr<const ClusterSnapshot> cluster;   // null: not allowed to see
   ProgressFacts progress;
   std::vector<std::string> notes;
 };

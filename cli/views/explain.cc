@@ -18,6 +18,7 @@
 #include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
+#include "engine/reservations/passing_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -240,6 +241,26 @@ void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks)
                   rest.substr(0, rest.find(','))));
 }
 
+void RemarkOnReservedGpus(const Waits& waits, std::vector<std::string>& remarks) {
+  if (waits.message.find(kReservedFor) == std::string::npos) return;
+  remarks.emplace_back(
+      "GPUs are reserved for a job that has waited for long; the pod may run there before if its "
+      "spec.activeDeadlineSeconds ends in time");
+}
+
+Tree ReservationTree(const PublishedReservation& reservation) {
+  Tree::List places;
+  for (const auto& [node, gpus] : reservation.places)
+    places.push_back(Tree::Members{{"node", node}, {"gpus", gpus.count()}});
+  Tree::List jobs;
+  for (const std::string& job : reservation.waits_for) jobs.emplace_back(job);
+  return Tree::Members{{"earliest", ToTimeText(reservation.earliest)},
+                       {"likely", ToTimeText(reservation.likely)},
+                       {"latest", ToTimeText(reservation.latest)},
+                       {"places", std::move(places)},
+                       {"waitsFor", std::move(jobs)}};
+}
+
 bool IsRelevant(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") ||
          event.component.find("scheduler") != std::string::npos;
@@ -298,6 +319,7 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   if (since) text += fmt::format(", unschedulable for {}", Ago(*since, now));
   text += '\n';
   if (!waits.message.empty()) text += fmt::format("  {}\n", waits.message);
+  if (waits.reservation) text += fmt::format("  {}\n", DescribeStart(*waits.reservation, now));
   if (!waits.kept_on.empty()) {
     text += fmt::format("  a place is reserved on node {}; CPU and memory are being freed there\n",
                         waits.kept_on);
@@ -377,7 +399,10 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
   if (pod.waiting && pod.node.empty()) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
+    if (facts.reservation && facts.reservation->until > now)
+      explanation.waits->reservation = facts.reservation;
     RemarkOnVacantPlaces(*explanation.waits, explanation.remarks);
+    RemarkOnReservedGpus(*explanation.waits, explanation.remarks);
     if (pod.gated)
       explanation.remarks.emplace_back("it has scheduling gates and is not scheduled yet");
   }
@@ -411,6 +436,9 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                       {"since", explanation.waits->since},
                       {"message", explanation.waits->message},
                       {"keptOn", explanation.waits->kept_on},
+                      {"reservation", explanation.waits->reservation
+                                          ? ReservationTree(*explanation.waits->reservation)
+                                          : Tree()},
                       {"obstacles", std::move(obstacles)},
                       {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
                       {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},

@@ -14,6 +14,7 @@
 #include "cli/views/pod_view.h"
 #include "cli/views/top.h"
 #include "core/clock.h"
+#include "engine/reservations/published_reservation.h"
 
 namespace synergy::cli {
 
@@ -33,11 +34,12 @@ struct NodeVerdict {
 // The state of a pod that waits for a node.
 struct Waits {
   std::string scheduler;
-  std::string since;                    // RFC 3339; empty: not known
-  std::string message;                  // from kube-scheduler
-  std::string kept_on;                  // the node where the tuner keeps a place; empty: none
-  std::vector<NodeObstacle> obstacles;  // by number of nodes, the most first
-  size_t nodes_with_room = 0;           // kube-scheduler has yet to look, or has another reason
+  std::string since;    // RFC 3339; empty: not known
+  std::string message;  // from kube-scheduler
+  std::string kept_on;  // the node where the tuner keeps a place; empty: none
+  std::optional<PublishedReservation> reservation;  // the GPUs that its job gets next
+  std::vector<NodeObstacle> obstacles;              // by number of nodes, the most first
+  size_t nodes_with_room = 0;      // kube-scheduler has yet to look, or has another reason
   size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if pods returned their surplus
   std::vector<NodeVerdict> nodes;  // all of them, by name
 };

@@ -71,6 +71,8 @@ inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::k
 // On a waiting pod: when there was room for it and kube-scheduler was reminded.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
+// On the waiting pods of a job: PublishedReservation, the GPUs that it gets next.
+inline constexpr std::string_view kGpuReservation = "synergy.io/gpu-reservation";
 // On a running pod: CpuProbe, which the agent of its node carries out
 // (docs/internals/profiling.md).
 inline constexpr std::string_view kProbe = "synergy.io/probe";
@@ -99,6 +101,7 @@ inline constexpr std::array kWrittenByPrograms = {kContainer,
                                                   kChange,
                                                   kKeptPlace,
                                                   kRoomSeen,
+                                                  kGpuReservation,
                                                   kUnshrinkableUntil,
                                                   kMemoryLetBe,
                                                   kMemoryInUse,

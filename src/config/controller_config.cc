@@ -93,6 +93,14 @@ YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
                                                               .most = std::chrono::hours(24)})}});
 }
 
+YamlField Reservations(ControllerConfig::Reservations& reservations) {
+  return Section({{"enabled", Truth(reservations.enabled)},
+                  {"after", Duration(reservations.after, {.least = std::chrono::seconds(1),
+                                                          .most = std::chrono::hours(24 * 30)})},
+                  {"max", WholeNumber(reservations.most, 1, 100)},
+                  {"leastGpus", WholeNumber(reservations.least_gpus, 0, 100000)}});
+}
+
 Result<bool> ParseGrowth(std::string_view text) {
   if (text != "allow" && text != "never")
     return Fail(ErrorCode::kInvalid, "must be allow or never");
@@ -128,6 +136,7 @@ Fields FieldsOf(ControllerConfig& config) {
       {"profiling", Profiling(config.profiling)},
       {"failures", Section({{"enabled", Truth(config.failures_enabled)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
+      {"reservations", Reservations(config.reservations)},
       {"kueue",
        NotInChart(Section(
            {{"enabled", Truth(config.kueue_enabled)},

@@ -149,6 +149,13 @@ struct ControllerConfig {
     bool enabled = true;
     std::chrono::milliseconds patience{10000};
   } gang_preemption;
+  // Whether jobs that have waited long get GPU reservations (docs/internals/reservations.md).
+  struct Reservations {
+    bool enabled = false;
+    std::chrono::milliseconds after{600000};
+    int64_t most = 1;  // of each GPU product
+    int64_t least_gpus = 0;
+  } reservations;
   // Whether Kueue is installed, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
   // Whether the controller may change the number of workers of Jobs in those queues

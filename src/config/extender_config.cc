@@ -60,6 +60,7 @@ Fields FieldsOf(ExtenderConfig& config) {
           {"assumeTimeout", Duration(config.assume_timeout)},
           {"gangHold", Duration(config.gang_hold)},
           {"replacementHold", Duration(config.replacement_hold)},
+          {"reservations", NotInChart(Section({{"enabled", Truth(config.reservations_enabled)}}))},
           {"locality", Locality(config.locality)},
           {"expectTimeout", Duration(config.expect_timeout)},
           {"stalenessLimit", StalenessLimit(config.staleness_limit)},

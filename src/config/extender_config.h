@@ -59,6 +59,9 @@ struct ExtenderConfig {
   // How long the place of a member that a running gang has lost is held for its replacement; 0: not
   // held. A Job creates one after 10 s, doubled with each failure.
   std::chrono::milliseconds replacement_hold{60000};
+  // Whether GPU reservations of the controller hold (docs/internals/reservations.md); must equal
+  // the controller's.
+  bool reservations_enabled = false;
   // How close to each other a gang's members should be (allocation/gangs/gang_locality.h).
   struct Locality {
     std::chrono::milliseconds node_wait{30000};

@@ -21,6 +21,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "core/resources.h"
+#include "engine/reservations/passing_check.h"
 #include "engine/tuner/tuner.h"
 #include "profile/training_profile.h"
 
@@ -40,6 +41,7 @@ struct Filter {
   uint64_t version = 0;
   Asked asked;
   std::vector<std::string> fitting;
+  std::optional<PassingTerms> passing = std::nullopt;  // if GPUs are reserved
 };
 
 struct Prioritize {
@@ -74,6 +76,7 @@ struct Preempt {
   std::vector<PreemptionVictims> proposed;
   std::optional<WallTime> reclaims_at;  // as SelectVictims() of preemption.h takes it
   std::vector<PreemptionVictims> chosen;
+  std::optional<PassingTerms> passing = std::nullopt;  // if GPUs are reserved
 };
 
 // The tuner's settings from here on.

@@ -74,6 +74,8 @@ Families Scrape(const ClusterGauges& gauges, const std::string& gpu_resource) {
   AddGauge(out, "synergy_extender_vacant_places",
            "Places of failed members of running gangs, reserved for their replacements.",
            gauges.vacant_places);
+  AddGauge(out, "synergy_extender_gpu_reservations", "GPU reservations that hold now.",
+           gauges.gpu_reservations);
   AddGauge(out, "synergy_extender_ready", "Whether the program is ready (/readyz).", gauges.ready);
   return out;
 }
@@ -122,6 +124,9 @@ class ExtenderMetrics::Impl {
       "Filters that waited and tried again before they rejected every node, by outcome.");
   Counters& vacant_places = MakeCounters(registry, "synergy_extender_vacant_places_total",
                                          "Places of failed members of running gangs, by outcome.");
+  Counters& reserved_refusals =
+      MakeCounters(registry, "synergy_extender_reserved_gpu_refusals_total",
+                   "Calls that refused a pod nodes because of GPU reservations, by verb.");
   Counters& shadow_choices = MakeCounters(
       registry, "synergy_extender_shadow_choices_total",
       "GPU pods bound by other schedulers, by whether Synergy would have chosen that node.");
@@ -163,6 +168,10 @@ void ExtenderMetrics::CountSecondLook(std::string_view outcome) {
 
 void ExtenderMetrics::CountVacantPlace(std::string_view outcome) {
   Count(impl_->vacant_places, "outcome", outcome);
+}
+
+void ExtenderMetrics::CountReservedRefusal(Verb verb) {
+  Count(impl_->reserved_refusals, "verb", ToString(verb));
 }
 
 void ExtenderMetrics::CountShadowChoice(std::string_view agrees) {

@@ -46,6 +46,7 @@ struct ClusterGauges {
   uint64_t gangs_waiting_for_locality = 0;
   std::array<uint64_t, 3> gangs_placed{};  // in total: within a node, within a rack, anywhere
   uint64_t vacant_places = 0;
+  uint64_t gpu_reservations = 0;
   bool ready = false;
 };
 
@@ -69,6 +70,9 @@ class ExtenderMetrics {
 
   // Counts filters that waited and retried before they refused every node: "found_room", "in_vain".
   void CountSecondLook(std::string_view outcome);
+
+  // Counts calls that refused a pod nodes because of GPU reservations.
+  void CountReservedRefusal(Verb verb);
 
   // Counts places that members of a running gang have left: "held" for a replacement, or
   // "succeeded" if the pod has and needs none; and how a held place ended: "filled", "expired",

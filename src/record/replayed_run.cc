@@ -52,8 +52,12 @@ Decision ReplayedRun::Again(decision::Filter recorded) {
                         nodes);
   recorded.version = snapshot->version();
   recorded.fitting.clear();
+  std::optional<PassingCheck> passing;
+  if (recorded.passing) passing.emplace(*snapshot, asked.pod, *recorded.passing);
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates.Judge(i).failures.none()) recorded.fitting.emplace_back(nodes.Name(i));
+    const Candidates::Candidate node = candidates.Judge(i);
+    if (node.failures.none() && (!passing || passing->RefusedBy(*node.state) == nullptr))
+      recorded.fitting.emplace_back(nodes.Name(i));
   }
   return recorded;
 }
@@ -87,8 +91,10 @@ Decision ReplayedRun::Again(decision::Preempt recorded) {
   std::vector<std::pair<std::string, std::vector<std::string>>> proposed;
   for (const auto& victims : recorded.proposed) proposed.emplace_back(victims.node, victims.uids);
   recorded.version = snapshot->version();
-  recorded.chosen = decision::Describe(
-      SelectVictimsByNode(*snapshot, recorded.pod, proposed, recorded.reclaims_at));
+  std::vector<NodeVictims> chosen =
+      SelectVictimsByNode(*snapshot, recorded.pod, proposed, recorded.reclaims_at);
+  if (recorded.passing) DropReserved(*snapshot, recorded.pod, *recorded.passing, chosen);
+  recorded.chosen = decision::Describe(chosen);
   return recorded;
 }
 

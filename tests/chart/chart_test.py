@@ -415,6 +415,17 @@ class RenderTest(unittest.TestCase):
         self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
         self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"enabled": True}}}}))
 
+    def test_both_programs_have_gpu_reservations_where_they_are_switched_on(self):
+        def enabled(values):
+            objects = helm.template(values)
+            configs = [yaml.safe_load(find(objects, "ConfigMap", f"synergy-{name}")["data"][file])
+                       for name, file in (("scheduler", "extender.yaml"), ("controller", "controller.yaml"))]
+            return [config["reservations"]["enabled"] for config in configs]
+
+        self.assertEqual(enabled({}), [False, False])
+        on = {"controller": {"config": {"reservations": {"enabled": True, "after": "1h", "max": 2, "leastGpus": 8}}}}
+        self.assertEqual(enabled(on), [True, True])
+
     def test_shadow_mode_reads_alone(self):
         objects = self.rendered["shadow"]
         self.assertEqual([item["metadata"]["name"] for item in workloads(objects)], ["synergy-scheduler"])

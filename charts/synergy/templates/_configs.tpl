@@ -79,6 +79,7 @@ extenders:
     "schedulerName" .Values.schedulerName
     "hold" (default "60s" .Values.controller.config.tuner.hold)
     "nodeHeadroom" .Values.nodeHeadroom
+    "reservations" (dict "enabled" (default false .Values.controller.config.reservations.enabled))
     "log" .Values.log) (deepCopy .Values.extender.config) | toYaml }}
 {{- end -}}
 

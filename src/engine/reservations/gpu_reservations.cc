@@ -305,6 +305,15 @@ ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuR
   return Planner(cluster, before, now).Plan();
 }
 
+bool LetsMorePass(std::span<const GpuReservation> before, std::span<const GpuReservation> after) {
+  return !std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                     [](const GpuReservation& one, const GpuReservation& other) {
+                       return one.job == other.job && one.places == other.places &&
+                              one.waits_for == other.waits_for &&
+                              other.starts.earliest - one.starts.earliest < std::chrono::minutes(1);
+                     });
+}
+
 PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> reservations,
                        std::string_view node, Gpus free, std::span<const HeldGpus> held,
                        Instant now) {

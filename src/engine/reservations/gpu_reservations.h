@@ -129,6 +129,9 @@ inline constexpr size_t kMostTriedJobs = 32;
 ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuReservation> before,
                                  Instant now);
 
+// Whether a pod that was refused under `before` may pass under `after`.
+bool LetsMorePass(std::span<const GpuReservation> before, std::span<const GpuReservation> after);
+
 // A pod that may go to a node with reserved GPUs.
 struct PassingPod {
   std::string_view job;

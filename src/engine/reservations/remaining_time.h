@@ -32,6 +32,7 @@ namespace synergy {
 
 class RemainingTimes {
  public:
+  static constexpr double kConfidence = 0.8;
   static constexpr size_t kLeastEnded = 5;  // of a workload, before its own ratios count
   static constexpr size_t kMostEnded = 40;
   static constexpr size_t kMostEstimates = 16;

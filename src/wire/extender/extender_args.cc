@@ -160,6 +160,7 @@ Result<ExtenderArgs> ReadExtenderArgs(std::string_view body, const ObjectReader&
   Result<Pod> pod = reader.ReadPod(args_reader.pod_text(), PodUse::kIncoming);
   if (!pod) return Fail(pod.error().code, "Pod." + pod.error().message);
   args.pod = std::move(*pod);
+  args.pod_text = args_reader.pod_text();
   return args;
 }
 

@@ -59,6 +59,8 @@ Result<PreemptionArgs> ReadPreemptionArgs(std::string_view body, const ObjectRea
   PreemptionArgs args;
   if (!root["Pod"].IsObject()) return Fail(ErrorCode::kInvalid, "Pod is missing");
   args.pod = ReadPodObject(fields, root["Pod"], PodUse::kIncoming, reader.pod_rules());
+  FieldReader lenient(root);
+  args.longest_run = ReadLongestRun(lenient, root["Pod"]["spec"]);
   for (const bool whole_pods : {true, false}) {
     const Value by_node = root[whole_pods ? "NodeNameToVictims" : "NodeNameToMetaVictims"];
     fields.Object(by_node).ForEachMember([&](std::string_view node, Value victims) {

@@ -7,6 +7,7 @@
 // body, or into the message itself, which must outlive them.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "cluster/pod.h"
+#include "core/clock.h"
 #include "core/result.h"
 #include "wire/objects/objects.h"
 
@@ -24,6 +26,7 @@ namespace synergy::wire {
 // names when the extender is configured as nodeCacheCapable.
 struct ExtenderArgs {
   Pod pod;
+  std::string_view pod_text;  // as sent
   bool whole_nodes = false;
   // The node names of the request, in order, exactly as spelled in the body, with their quotes. The
   // answer repeats them in this form.
@@ -73,6 +76,7 @@ Result<BindingArgs> ReadBindingArgs(std::string_view body);
 // ExtenderPreemptionArgs in either of its two forms. Victims are UIDs.
 struct PreemptionArgs {
   Pod pod;
+  std::optional<Duration> longest_run;  // PodTimes::longest (wire/pods/gpu_reservation.h)
   std::vector<std::pair<std::string, std::vector<std::string>>> victims_by_node;
 };
 Result<PreemptionArgs> ReadPreemptionArgs(std::string_view body, const ObjectReader& reader);

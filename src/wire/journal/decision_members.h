@@ -233,13 +233,46 @@ void Members(auto& each, Like<decision::PreemptionVictims> auto& victims) {
   each("disruptionBudgetViolations", disruption_budget_violations);
 }
 
+void Members(auto& each, Like<GpuReservation::Place> auto& place) {
+  auto& [node, gpus] = place;
+  each("node", node);
+  each("gpus", gpus);
+}
+
+void Members(auto& each, Like<TimeRange> auto& range) {
+  auto& [earliest, likely, latest] = range;
+  each("earliest", earliest);
+  each("likely", likely);
+  each("latest", latest);
+}
+
+void Members(auto& each, Like<GpuReservation> auto& reservation) {
+  auto& [job, priority, product, places, starts, waits_for] = reservation;
+  each("job", job);
+  each("priority", priority);
+  each("product", product);
+  each("places", places);
+  each("starts", starts);
+  each("waitsFor", waits_for);
+}
+
+void Members(auto& each, Like<PassingTerms> auto& terms) {
+  auto& [reservations, gpus, largest, longest, now] = terms;
+  each("reservations", reservations);
+  each("gpus", gpus);
+  each("largest", largest);
+  each("longest", longest);
+  each("now", now);
+}
+
 // The decisions.
 
 void Members(auto& each, Like<decision::Filter> auto& decision) {
-  auto& [version, asked, fitting] = decision;
+  auto& [version, asked, fitting, passing] = decision;
   each("version", version);
   each("asked", asked);
   each("fitting", fitting);
+  each("passing", passing);
 }
 void Members(auto& each, Like<decision::Prioritize> auto& decision) {
   auto& [version, asked, reserve, slack, points, best] = decision;
@@ -260,12 +293,13 @@ void Members(auto& each, Like<decision::Bind> auto& decision) {
   each("common", common);
 }
 void Members(auto& each, Like<decision::Preempt> auto& decision) {
-  auto& [version, pod, proposed, reclaims_at, chosen] = decision;
+  auto& [version, pod, proposed, reclaims_at, chosen, passing] = decision;
   each("version", version);
   each("pod", pod);
   each("proposed", proposed);
   each("reclaimsAt", reclaims_at);
   each("chosen", chosen);
+  each("passing", passing);
 }
 void Members(auto& each, Like<decision::TunerSet> auto& decision) {
   each("settings", decision.settings);

@@ -52,6 +52,8 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
                                            bool placed_by_us);
 // The ResourceClaims that the pod names; null: none.
 std::shared_ptr<const PodDevices> ReadPodDevices(FieldReader& fields, Value spec, Value status);
+// How long a pod with this spec runs at most (PodTimes::longest).
+std::optional<Duration> ReadLongestRun(FieldReader& fields, Value spec);
 // Whether Synergy manages the pod if it has GPUs (cluster/claims.h).
 bool IsManaged(Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server recorded it. None if the annotation is

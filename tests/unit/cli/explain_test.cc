@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/node_selection.h"
+#include "engine/reservations/passing_check.h"
 #include "support/cluster_vocabulary.h"
 
 namespace synergy::cli::testing {
@@ -206,6 +207,35 @@ TEST(ExplainTest, ListsTheReasonPerNodeForAWaitingPod) {
   EXPECT_THAT(each, ContainsRegex("n3 .*exclude the node\n"));
   EXPECT_THAT(each, ContainsRegex("n4 +8 +24 +64Gi +room for it now\n"));
   EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
+}
+
+TEST(ExplainTest, ShowsWhenAWaitingJobGetsItsGpus) {
+  PodFacts facts;
+  facts.pod = Unschedulable(Managed("big", 3));
+  facts.reservation = PublishedReservation{.job = "team/big",
+                                           .places = {{"gpu-3", Gpus(8)}},
+                                           .earliest = kNow + std::chrono::minutes(50),
+                                           .likely = kNow + std::chrono::minutes(80),
+                                           .latest = kNow + std::chrono::minutes(130),
+                                           .waits_for = {"team/train-a", "team/train-b"},
+                                           .until = kNow + std::chrono::minutes(1)};
+  const Explanation explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow),
+              HasSubstr("\n  starts about 17:20 UTC (16:50 UTC to 18:10 UTC) on gpu-3, when "
+                        "team/train-a and team/train-b are done\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"likely\": \"1970-02-11T17:20:00"));
+  facts.reservation->until = kNow;
+  EXPECT_THAT(ToText(Explain(facts, kNow), kNow), Not(HasSubstr("starts about")));
+}
+
+TEST(ExplainTest, AdvisesAPodThatReservationsKeepAway) {
+  PodFacts facts;
+  facts.pod = Unschedulable(Managed("small", 3));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("activeDeadlineSeconds"))));
+  auto waiting = std::make_shared<Waiting>(*facts.pod.waiting);
+  waiting->message = "0/2 nodes are available: 1 GPUs of gpu-3" + std::string(kReservedFor) + "x";
+  facts.pod.waiting = waiting;
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("activeDeadlineSeconds")));
 }
 
 TEST(ExplainTest, NamesThePodForWhichAPlaceIsReserved) {

@@ -29,6 +29,9 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(config->tolerance, 0);
   EXPECT_EQ(config->max_speed_up, 4);
   EXPECT_EQ(config->tuner.hold, std::chrono::minutes(1));
+  EXPECT_FALSE(config->reservations.enabled);
+  EXPECT_EQ(config->reservations.after, std::chrono::minutes(10));
+  EXPECT_EQ(config->reservations.most, 1);
   EXPECT_EQ(config->max_body_bytes, 20 << 20);
   EXPECT_EQ(config->record_file, "");
 }
@@ -55,6 +58,7 @@ leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
+reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
@@ -90,6 +94,10 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->tolerance, 0.05);
   EXPECT_EQ(config->max_speed_up, 2.5);
   EXPECT_EQ(config->least_pool_per_gpu, (ResourceVector{Gpus(0), Cores(6), GiB(48)}));
+  EXPECT_TRUE(config->reservations.enabled);
+  EXPECT_EQ(config->reservations.after, std::chrono::hours(8));
+  EXPECT_EQ(config->reservations.most, 3);
+  EXPECT_EQ(config->reservations.least_gpus, 8);
   EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
   EXPECT_FALSE(config->kueue_growth_beyond_quota);
   EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));
@@ -162,6 +170,9 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
               HasSubstr("profiling.mostLossPercent: "));
   EXPECT_THAT(complaint("profiling: {probeWindow: 2m}"),
               HasSubstr("probeLead and probeWindow must be less than 2m together"));
+  EXPECT_THAT(complaint("reservations: {after: 0s}"), HasSubstr("reservations.after: "));
+  EXPECT_THAT(complaint("reservations: {max: 0}"), HasSubstr("reservations.max: "));
+  EXPECT_THAT(complaint("reservations: {leastGpus: -1}"), HasSubstr("reservations.leastGpus: "));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: unknown field"));
   EXPECT_THAT(complaint("nodeHeadroom: {cpu: -1}"), HasSubstr("nodeHeadroom.cpu: "));
   EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));

@@ -42,6 +42,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.tls_key_file, "");
     EXPECT_EQ(config.gpu_resource, "nvidia.com/gpu");
     EXPECT_FALSE(config.shadow);
+    EXPECT_FALSE(config.reservations_enabled);
     EXPECT_EQ(config.scheduler_name, "synergy-scheduler");
     EXPECT_EQ(config.hold, minutes(1));
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
@@ -81,6 +82,7 @@ assumeTimeout: 45s
 expectTimeout: 500ms
 gangHold: 20s
 replacementHold: 30s
+reservations: {enabled: true}
 locality:
   nodeWait: 1m
   rackWait: 0s
@@ -110,6 +112,7 @@ log:
   EXPECT_EQ(config.locality.least_speed, 0.9);
   EXPECT_EQ(config.locality.most_skew, 0.5);
   EXPECT_TRUE(config.shadow);
+  EXPECT_TRUE(config.reservations_enabled);
   EXPECT_EQ(config.scheduler_name, "ours");
   EXPECT_EQ(config.hold, seconds(90));
   EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
@@ -173,7 +176,8 @@ TEST(ExtenderConfigTest, ErrorsNameLineAndField) {
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
        "nodeHeadroom, preferencePercent, "
-       "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
+       "recordFile, recordLimit, replacementHold, reservations, reservePerGpu, schedulerName, "
+       "shadow, "
        "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: unknown field; known fields: format, level"},

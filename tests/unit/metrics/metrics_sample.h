@@ -45,6 +45,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
   metrics.CountAllocation("demand");
   metrics.CountForgotten("bind_failed");
   metrics.CountSecondLook("in_vain");
+  metrics.CountReservedRefusal(metrics::Verb::kPreempt);
   metrics.CountVacantPlace("held");
   metrics.CountShadowChoice("no");
   metrics.CountShadowStranded("scheduler", Gpus(3));

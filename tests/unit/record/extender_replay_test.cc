@@ -64,6 +64,45 @@ TEST_F(ExtenderReplayTest, EveryDecisionComesOutAgainAsItDid) {
   EXPECT_GE(report.counts.at("Change").same, 5U);
 }
 
+TEST_F(ExtenderReplayTest, GpuReservationsAreRecordedWithTheDecisionsThatTheyChange) {
+  ReservedGpus reserved(state, clock);
+  extender.SetReserved(&reserved);
+  const WallTime now = clock.WallNow();
+  reserved.Upsert({.uid = "uid-big",
+                   .longest = std::nullopt,
+                   .started = std::nullopt,
+                   .succeeded = false,
+                   .reservation = PublishedReservation{.job = "default/big",
+                                                       .priority = 3,
+                                                       .places = {{"b", Gpus(4)}},
+                                                       .earliest = now + std::chrono::minutes(1),
+                                                       .likely = now + std::chrono::minutes(2),
+                                                       .latest = now + std::chrono::minutes(3),
+                                                       .waits_for = {"default/p"},
+                                                       .until = now + std::chrono::minutes(10)}});
+  AddNode("c", 4, 24, 200);
+  Pod low = MakePod("low", 4, 1, 1, "b");
+  low.priority = -1;
+  state.UpsertPod(low);
+  extender.Filter(Args(MakePod("r", 1, 1, 1), {"a", "b", "c"}));
+  EXPECT_EQ(extender.Preempt(fmt::format(
+                R"({{"Pod":{},"NodeNameToMetaVictims":{{"b":{{"Pods":[{{"UID":"uid-low"}}]}}}}}})",
+                PodJson(MakePod("s", 1, 1, 1)))),
+            R"({"NodeNameToMetaVictims":{}})");
+  state.RemovePod("uid-low");
+  EXPECT_THAT(extender.Filter(Args(MakePod("t", 1, 1, 1), {"a", "b", "c"})),
+              ::testing::HasSubstr(R"("NodeNames":["a","c"])"));
+  const std::string text = recording.Text();
+  EXPECT_NE(text.find(R"("job":"default/big")"), std::string::npos);
+  const ReplayReport report = Again(text);
+  EXPECT_TRUE(report.same());
+  EXPECT_EQ(report.counts.at("Filter").same, 3U);
+  EXPECT_EQ(report.counts.at("Preempt").same, 2U);
+  EXPECT_FALSE(
+      Again(record::Falsified(text, R"("job":"default/big")", R"("node":"b")", R"("node":"c")"))
+          .same());
+}
+
 TEST_F(ExtenderReplayTest, OneFalseAmountOfADecisionIsFoundOut) {
   const std::string text =
       record::Falsified(recording.Text(), R"({"decision":"Bind")",

@@ -7,15 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "cluster/node_selection.h"
-#include "cluster/state/fit.h"
+#include "engine/reservations/passing_check.h"
+#include "engine/reservations/waiting_jobs.h"
 
 namespace synergy {
 namespace {
 
 constexpr Duration kInterval = std::chrono::minutes(1);
-// The part of jobs that end within their intervals.
-constexpr double kConfidence = 0.8;
 // Users ask for up to this many times the real duration.
 constexpr double kMostOfUsers = 14;
 
@@ -24,30 +22,6 @@ Duration Times(Duration duration, double factor) {
   const double most = 1e9 * 10 * 365 * 86400;
   return Duration(
       static_cast<int64_t>(std::clamp(static_cast<double>(duration.count()) * factor, 0.0, most)));
-}
-
-bool IsAllowed(const Pod& pod, const NodeState& node) {
-  if (CheckFit(pod, node).Has(FitFailures::kGpuProduct)) return false;
-  return !pod.waiting || !pod.waiting->selection ||
-         MayGoTo(*pod.waiting->selection, node.detail->name, node.detail->labels,
-                 node.detail->taints);
-}
-
-bool SelectsAlike(const Pod& a, const Pod& b) {
-  const auto& one = a.waiting->selection;
-  const auto& other = b.waiting->selection;
-  return a.gpu_product == b.gpu_product && (one == other || (one && other && *one == *other));
-}
-
-// Whether a pod that was refused under `before` may pass under `after`.
-bool LetsMorePass(const std::vector<GpuReservation>& before,
-                  const std::vector<GpuReservation>& after) {
-  return !std::equal(before.begin(), before.end(), after.begin(), after.end(),
-                     [](const GpuReservation& one, const GpuReservation& other) {
-                       return one.job == other.job && one.places == other.places &&
-                              one.waits_for == other.waits_for &&
-                              other.starts.earliest - one.starts.earliest < kInterval;
-                     });
 }
 
 }  // namespace
@@ -59,7 +33,7 @@ ReservationDriver::ReservationDriver(const SimulatedReservations& options,
       remaining_(std::move(remaining)),
       random_(options.seed),
       users_(~options.seed),
-      times_(kConfidence) {}
+      times_(RemainingTimes::kConfidence) {}
 
 double ReservationDriver::DrawFactor() {
   // Box and Muller.
@@ -123,7 +97,7 @@ size_t ReservationDriver::NodeSetOf(const Pod& pod) {
   const auto snapshot = state_.Snapshot();
   std::vector<bool> allowed;
   for (NodeIndex node = 0; node < snapshot->size(); ++node)
-    allowed.push_back(snapshot->node(node).exists && IsAllowed(pod, snapshot->node(node)));
+    allowed.push_back(snapshot->node(node).exists && MayEverGo(pod, snapshot->node(node)));
   node_sets_.emplace_back(pod, std::move(allowed));
   return node_sets_.size() - 1;
 }
@@ -237,14 +211,7 @@ bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now
   }
   const PassingVerdict verdict =
       MayTake(passing, reservations_, node.detail->name, free, held, now);
-  if (verdict.passing != Passing::kRefused) return true;
-  const auto snapshot = state_.Snapshot();
-  size_t possible = 0;
-  for (NodeIndex index = 0; index < snapshot->size() && possible < 2; ++index) {
-    const NodeState& other = snapshot->node(index);
-    if (other.exists && largest <= other.allocatable.gpus && IsAllowed(pod, other)) ++possible;
-  }
-  return possible < 2;
+  return verdict.passing != Passing::kRefused || HasNoOtherNode(*state_.Snapshot(), pod, largest);
 }
 
 bool ReservationDriver::HasReservation(const std::string& uid) const {

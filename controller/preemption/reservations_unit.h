@@ -1,0 +1,53 @@
+#pragma once
+
+// Gives GPU reservations: watches the times of the scheduler's pods, and runs ReservationDriver
+// while this replica leads and sees them.
+//
+// Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
+// watch's.
+
+#include <string>
+
+#include "config/controller_config.h"
+#include "controller/cluster/api_clients.h"
+#include "controller/cluster/keyed_store.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/watched_cluster.h"
+#include "controller/preemption/reservation_driver.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "kube/watches.h"
+#include "wire/objects/objects.h"
+#include "wire/pods/gpu_reservation.h"
+
+namespace synergy::controller {
+
+class ReservationsUnit {
+ public:
+  // All references outlive this.
+  ReservationsUnit(const config::ControllerConfig& config, const ApiClients& clients,
+                   const wire::ObjectReader& reader, WatchedCluster& cluster,
+                   TrainingEnds::ProgressOf progress, kube::PodApi& pod_api,
+                   kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
+                   Logger& log);
+
+  // Does nothing without reservations.enabled.
+  void Start();
+  // Ends the acting thread first, then the watch.
+  void Stop();
+
+ private:
+  const bool enabled_;
+  const std::string scheduler_name_;
+  KeyedStore<wire::PodTimes> times_;
+  ReservationDriver driver_;
+  // A separate watch: without it no GPUs are reserved, and everything else goes on. After the store
+  // that it writes to.
+  kube::Watches watches_;
+  LeaderLoop loop_;
+};
+
+}  // namespace synergy::controller

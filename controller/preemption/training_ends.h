@@ -1,0 +1,51 @@
+#pragma once
+
+// When running jobs end: by the progress of their pods, as an interval that trainings which have
+// ended calibrate (engine/reservations/remaining_time.h), and by the pods' own deadlines.
+//
+// Threading: one owner.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/cluster/keyed_store.h"
+#include "core/clock.h"
+#include "engine/reservations/gpu_reservations.h"
+#include "engine/reservations/remaining_time.h"
+#include "engine/reservations/waiting_jobs.h"
+#include "profile/pod_progress.h"
+#include "wire/pods/gpu_reservation.h"
+
+namespace synergy::controller {
+
+class TrainingEnds {
+ public:
+  // Returns the last known progress of a pod.
+  using ProgressOf =
+      std::function<std::optional<KnownProgress>(const std::string& uid, Instant now)>;
+
+  // `times` outlives this.
+  TrainingEnds(ProgressOf progress, const KeyedStore<wire::PodTimes>& times)
+      : progress_(std::move(progress)), times_(times) {}
+
+  // Takes in which jobs run now, and how far they are. Call it before EndOf().
+  void Observe(const std::vector<RunningJob>& running, Moment at);
+  // Returns nullopt if neither progress nor deadlines say it.
+  std::optional<TimeRange> EndOf(const RunningJob& job, Moment at) const;
+
+ private:
+  std::optional<Duration> RemainingOf(const RunningJob& job, Instant now) const;
+  // Returns by when the last of the pods reaches its deadline; nullopt if one has none.
+  std::optional<Instant> DeadlineOf(const RunningJob& job, Moment at) const;
+
+  const ProgressOf progress_;
+  const KeyedStore<wire::PodTimes>& times_;
+  RemainingTimes remaining_{RemainingTimes::kConfidence};
+  std::map<std::string, std::string> running_;  // the least uid of its pods, by job
+};
+
+}  // namespace synergy::controller

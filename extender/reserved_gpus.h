@@ -1,0 +1,54 @@
+#pragma once
+
+// The GPU reservations that hold now, as the controller has written them on the pods of the jobs
+// that have them (docs/internals/reservations.md), and how long waiting pods run at most.
+//
+// Threading: from any thread.
+// Failures: a reservation that cannot be read, or has expired, is none.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/pod.h"
+#include "cluster/state/cluster_state.h"
+#include "core/clock.h"
+#include "engine/reservations/passing_check.h"
+#include "kube/reflector.h"
+#include "wire/pods/gpu_reservation.h"
+
+namespace synergy::extender {
+
+class ReservedGpus final : public kube::ObjectStore<wire::PodTimes> {
+ public:
+  // Both outlive this.
+  ReservedGpus(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
+
+  // The reports of a watch of pods without a node.
+  void Replace(std::vector<wire::PodTimes> all) override;
+  void Upsert(wire::PodTimes pod) override;
+  void Remove(const wire::PodTimes& pod) override;
+
+  // Returns what decides whether the pod may go to reserved GPUs; nullopt if none are reserved, or
+  // that does not matter for the pod. `longest_run` returns how long it runs at most.
+  std::optional<PassingTerms> TermsFor(
+      const Pod& pod, const std::function<std::optional<Duration>()>& longest_run) const;
+  size_t count() const;
+
+ private:
+  // Returns those that have not expired. Under the mutex.
+  std::map<std::string_view, const PublishedReservation*> Holding(WallTime now) const;
+
+  const ClusterState& state_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<std::string, PublishedReservation> reservations_;  // by uid
+  std::map<std::string, Duration> longest_;                   // by uid
+};
+
+}  // namespace synergy::extender

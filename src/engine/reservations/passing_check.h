@@ -1,0 +1,73 @@
+#pragma once
+
+// Whether a pod that asks for nodes may go to those with reserved GPUs (MayTake() of
+// gpu_reservations.h), by what the cluster is known to be.
+//
+// Threading: pure; a PassingCheck has one owner.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocation/preemption.h"
+#include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "core/clock.h"
+#include "core/units.h"
+#include "engine/reservations/gpu_reservations.h"
+
+namespace synergy {
+
+// Returns the name by which reservations know the pod's job: "team/train", of a gang "gang
+// team/train". The space keeps the two apart.
+std::string JobOf(const Pod& pod);
+
+// Whether reservations matter for the pod: it has none, and none holds it back, if Kueue admits it.
+// Kueue evicts an admitted pod that stays without a node.
+bool IsSubjectToReservations(const Pod& pod);
+
+// Whether the pod's own rules allow it on the node, now or later.
+bool MayEverGo(const Pod& pod, const NodeState& node);
+
+// Whether at most one node could ever take such a pod with `gpus`.
+bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus);
+
+// Describes a pod that asks, and the reservations at that moment.
+struct PassingTerms {
+  std::vector<GpuReservation> reservations;
+  Gpus gpus;                        // of all waiting pods of its job
+  Gpus largest;                     // of the largest of them
+  std::optional<Duration> longest;  // all of them have ended by then; none: unknown
+  Instant now{};
+};
+
+class PassingCheck {
+ public:
+  // All arguments outlive this.
+  PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms);
+
+  // Returns the reservation that keeps the pod off the node; null: it may go there. `node`: without
+  // the pod itself.
+  const GpuReservation* RefusedBy(const NodeState& node);
+
+ private:
+  const ClusterSnapshot& snapshot_;
+  const Pod& pod_;
+  const PassingTerms& terms_;
+  const std::string job_;
+  std::optional<bool> has_no_other_node_;
+};
+
+// Removes the nodes that reservations close to the pod even once its victims there are gone.
+void DropReserved(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms,
+                  std::vector<NodeVictims>& chosen);
+
+// Part of the reason for which a node is refused. kube-scheduler puts reasons into a pod's
+// condition, by which the controller finds refused pods.
+inline constexpr std::string_view kReservedFor = " are reserved for ";
+
+// Returns "GPUs of gpu-3 are reserved for team/big until 14:20 UTC; this pod has no known end".
+std::string DescribeRefusal(const GpuReservation& by, const PassingTerms& terms, WallTime wall);
+
+}  // namespace synergy

@@ -1,0 +1,160 @@
+#include "engine/reservations/waiting_jobs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "cluster/node_selection.h"
+#include "engine/gangs/preempting_gangs.h"
+#include "engine/reservations/passing_check.h"
+
+namespace synergy {
+namespace {
+
+// Whether the pod has room on the node beside what Synergy does not size, once all else has ended.
+bool HasRoomBesideOthers(const Pod& pod, const NodeState& node) {
+  const ResourceVector room = node.allocatable - node.of_others;
+  return pod.requests.main.cpu <= room.cpu && pod.requests.main.memory <= room.memory;
+}
+
+// A node without GPU products in its labels has those of the empty name.
+const std::string& ProductOf(const NodeState& node) {
+  static const std::string kUnknown;
+  const std::vector<std::string>& products = node.detail->gpu_kinds.products;
+  return products.empty() ? kUnknown : products.front();
+}
+
+}  // namespace
+
+bool SelectsAlike(const Pod& a, const Pod& b) {
+  const auto& one = a.waiting->selection;
+  const auto& other = b.waiting->selection;
+  return a.gpu_product == b.gpu_product && (one == other || (one && other && *one == *other));
+}
+
+std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
+                                  const std::vector<std::shared_ptr<const Pod>>& waiting,
+                                  const std::string& scheduler_name,
+                                  const ReservationSettings& settings,
+                                  std::span<const GpuReservation> before, Moment at) {
+  const auto has_one = [&](const std::string& name) {
+    return std::any_of(before.begin(), before.end(),
+                       [&](const GpuReservation& each) { return each.job == name; });
+  };
+  std::map<std::string, JobInLine> jobs;
+  std::set<std::string> left_out;
+  for (const auto& pod : waiting) {
+    std::string name = JobOf(*pod);
+    const Instant since = at.now - (at.wall - pod->waiting->since);
+    const bool is_in_line = pod->waiting->scheduler == scheduler_name &&
+                            (pod->waiting->unschedulable || has_one(name)) &&
+                            IsSubjectToReservations(*pod) && since + settings.after <= at.now &&
+                            (!pod->gang || pod->IsOfGang());
+    JobInLine& job = jobs[name];
+    if (!is_in_line || (!job.pods.empty() && !SelectsAlike(*job.pods.front(), *pod))) {
+      left_out.insert(std::move(name));
+      continue;
+    }
+    job.priority = job.pods.empty() ? pod->priority : std::min(job.priority, pod->priority);
+    job.since = job.pods.empty() ? since : std::max(job.since, since);
+    job.pods.push_back(pod);
+  }
+  std::vector<JobInLine> in_line;
+  for (auto& [name, job] : jobs) {
+    if (left_out.contains(name)) continue;
+    const Pod& first = *job.pods.front();
+    if (first.gang && !IsWhole(snapshot, *first.gang)) continue;
+    Gpus gpus;
+    for (const auto& pod : job.pods) gpus += pod->requests.main.gpus;
+    if (gpus < settings.least_gpus) continue;
+    job.name = name;
+    std::sort(job.pods.begin(), job.pods.end(),
+              [](const auto& a, const auto& b) { return a->name < b->name; });
+    in_line.push_back(std::move(job));
+  }
+  std::stable_sort(in_line.begin(), in_line.end(), [](const JobInLine& a, const JobInLine& b) {
+    return std::tie(b.priority, a.since) < std::tie(a.priority, b.since);
+  });
+  if (in_line.size() > kMostJobsInLine) in_line.resize(kMostJobsInLine);
+  return in_line;
+}
+
+std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot) {
+  std::map<std::string, RunningJob> jobs;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
+    for (const auto& pod : node.detail->pods) {
+      // For a waiting pod, only a place is kept there.
+      if (!pod->UsesGpus() || pod->waiting) continue;
+      std::string name = JobOf(*pod);
+      RunningJob& job = jobs[name];
+      job.name = std::move(name);
+      job.pods.push_back(pod);
+    }
+  }
+  std::vector<RunningJob> running;
+  running.reserve(jobs.size());
+  for (auto& [name, job] : jobs) running.push_back(std::move(job));
+  return running;
+}
+
+GpuCluster ToGpuCluster(
+    const ClusterSnapshot& snapshot, const std::vector<JobInLine>& in_line,
+    const std::vector<RunningJob>& running, const ReservationSettings& settings,
+    const std::function<std::optional<TimeRange>(const RunningJob& job)>& end_of) {
+  GpuCluster cluster;
+  std::map<std::string_view, size_t> products;
+  std::map<std::string_view, size_t> node_of;  // in cluster.nodes
+  std::vector<NodeIndex> indices;              // of cluster.nodes
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& state = snapshot.node(index);
+    if (!state.exists || state.allocatable.gpus <= Gpus(0)) continue;
+    const size_t product =
+        products.try_emplace(ProductOf(state), cluster.products.size()).first->second;
+    if (product == cluster.products.size()) cluster.products.emplace_back(settings);
+    node_of.emplace(state.detail->name, cluster.nodes.size());
+    indices.push_back(index);
+    cluster.nodes.push_back({.name = state.detail->name,
+                             .product = product,
+                             .gpus = state.allocatable.gpus,
+                             .takes_pods = state.Schedulable(),
+                             .uses = {}});
+  }
+  for (const RunningJob& job : running) {
+    for (const auto& pod : job.pods) {
+      const auto node = node_of.find(pod->node);
+      if (node == node_of.end()) continue;
+      cluster.nodes[node->second].uses.push_back({cluster.running.size(), pod->requests.main.gpus});
+    }
+    cluster.running.push_back({job.name, end_of(job)});
+  }
+  std::vector<const Pod*> selecting;  // a pod for each of node_sets
+  for (const JobInLine& job : in_line) {
+    const Pod& first = *job.pods.front();
+    const auto alike = std::find_if(selecting.begin(), selecting.end(), [&](const Pod* other) {
+      return SelectsAlike(*other, first) && other->requests.main == first.requests.main;
+    });
+    const auto set = static_cast<size_t>(alike - selecting.begin());
+    if (alike == selecting.end()) {
+      selecting.push_back(&first);
+      std::vector<bool>& allowed = cluster.node_sets.emplace_back();
+      for (const NodeIndex index : indices) {
+        const NodeState& node = snapshot.node(index);
+        allowed.push_back(MayEverGo(first, node) && HasRoomBesideOthers(first, node));
+      }
+    }
+    WaitingGpuJob& waiting = cluster.waiting.emplace_back();
+    waiting.name = job.name;
+    waiting.priority = job.priority;
+    waiting.since = job.since;
+    waiting.nodes = set;
+    for (const auto& pod : job.pods) waiting.pods.push_back(pod->requests.main.gpus);
+  }
+  return cluster;
+}
+
+}  // namespace synergy

@@ -1,0 +1,42 @@
+#pragma once
+
+// The annotation by which the controller tells the extender of GPU reservations
+// (docs/internals/reservations.md), and what else GPU reservations need of a pod. Both are read by
+// a watch of their own, and only where reservations are enabled.
+//
+// Threading: pure.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "engine/reservations/published_reservation.h"
+
+namespace synergy::wire {
+
+// Returns the annotation's value.
+std::string WriteGpuReservation(const PublishedReservation& reservation);
+// Returns nullopt if the text is anything else than WriteGpuReservation() returns, or too long.
+std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
+
+// Times of a pod, by which its GPUs become free; and its reservation.
+struct PodTimes {
+  std::string uid;
+  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period.
+  std::optional<Duration> longest;
+  std::optional<WallTime> started;  // when the kubelet began to count that
+  bool succeeded = false;
+  // As Synergy wrote it on a pod that it manages, whether or not it has expired.
+  std::optional<PublishedReservation> reservation;
+
+  const std::string& Key() const { return uid; }
+};
+
+// Returns PodTimes::longest of a Pod object; nullopt if it has no deadline, or is none.
+std::optional<Duration> ReadLongestRun(std::string_view pod);
+// Returns the reservation of a Pod object, as in PodTimes.
+std::optional<PublishedReservation> ReadReservationOf(std::string_view pod,
+                                                      const std::string& scheduler_name);
+
+}  // namespace synergy::wire

@@ -1,0 +1,197 @@
+"""GPU reservations: a large job gets its turn, and pods that end in time run before it.
+
+A stand-in node agent reports how long trainings still take.
+"""
+
+import contextlib
+import http.server
+import json
+import os
+import pathlib
+import ssl
+import subprocess
+import threading
+import unittest
+
+import failures
+from cluster import ClusterTest, free_port, pod, wait_for
+
+GPUS = 8  # of each node
+ANNOTATION = "synergy.io/gpu-reservation"
+AGENT = "stand-in-agent"
+HOUR = 3600
+
+
+class Agent:
+    """An agent that says of trainings how many seconds they still take. It serves with the
+    controller's own certificate, whose name is localhost."""
+
+    def __init__(self, cluster, node):
+        self.cluster, self.node = cluster, node
+        self.remaining = {}  # seconds, by the pod's uid
+        self.port = free_port()
+
+    def settings(self):
+        return (f"{{enabled: true, interval: 1s, port: {self.port}, agents: app={AGENT}, serverName: localhost, "
+                f"caFile: {self.cluster.state}/pki/ca.crt}}")
+
+    def report(self):
+        return {"node": self.node, "since": 1, "at": 1,
+                "pods": [{"uid": uid, "format": "tqdm", "remaining": round(seconds * 1e9)}
+                         for uid, seconds in self.remaining.items()]}
+
+    @contextlib.contextmanager
+    def serving(self):
+        agent = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                body = json.dumps(agent.report()).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        server.daemon_threads = True
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.cluster.state / "pki/webhook.crt", self.cluster.state / "pki/webhook.key")
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+    def create_pod(self):
+        """Its pod is on the node, with this machine's address."""
+        item = pod(AGENT, gpus=0, cpu="1m", memory="1Mi", nodeName=self.node)
+        item["metadata"] |= {"namespace": "synergy-system", "labels": {"app": AGENT}}
+        self.cluster.create(item)
+        wait_for("the agent's pod to run", lambda: self.cluster.get("pods", AGENT, namespace="synergy-system")[
+            "status"].get("phase") == "Running")
+        self.cluster.patch("Pod", AGENT, {"status": {"podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}]}},
+                           subresource="status", namespace="synergy-system")
+
+
+def on(*nodes, **spec):
+    """Returns the spec of a pod that may go to these nodes only."""
+    name = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [name]}}
+    return {"affinity": {"nodeAffinity": terms}, **spec}
+
+
+def gpu_pod(name, gpus, *nodes, **spec):
+    return pod(name, gpus, "1", "10G", **on(*nodes, **spec))
+
+
+class ReservationsTest(ClusterTest):
+    settings = "reservations: {enabled: true}\n"
+    controller = "{enabled: true, after: 1s}"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nodes = sorted(n["metadata"]["name"] for n in cls.cluster.get("nodes")["items"]
+                           if n["status"]["allocatable"].get("nvidia.com/gpu") == str(GPUS))[:2]
+        cls.agent = Agent(cls.cluster, cls.nodes[0])
+        cls.enterClassContext(cls.agent.serving())
+        cls.addClassCleanup(cls.cluster.delete, "pods", AGENT, namespace="synergy-system", wait=True)
+        cls.agent.create_pod()
+        cls.enterClassContext(cls.cluster.controller(progress=cls.agent.settings(), profiling="{enabled: false}",
+                                                     reservations=cls.controller))
+
+    def setUp(self):
+        super().setUp()
+        self.agent.remaining.clear()
+        self.train()
+
+    def train(self):
+        """On the first node four GPUs are in use for another hour, on the second six for an unknown
+        time; a job of eight GPUs waits."""
+        self.first, self.second = self.nodes
+        self.cluster.create(gpu_pod("train-a", 4, self.first), gpu_pod("train-b", 6, self.second))
+        self.await_bound("train-a", "train-b")
+        self.agent.remaining[self.cluster.pods()["train-a"]["metadata"]["uid"]] = HOUR
+        self.cluster.create(gpu_pod("large", 8, *self.nodes))
+
+    def await_bound(self, *names):
+        wait_for(f"{names} to be bound", lambda: set(names) <= set(self.cluster.bound()))
+
+    def condition(self, name):
+        """Returns why kube-scheduler has no node for the pod."""
+        conditions = self.cluster.pods()[name]["status"].get("conditions", [])
+        return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")
+
+    def reservation(self, name):
+        text = self.cluster.pods()[name]["metadata"].get("annotations", {}).get(ANNOTATION)
+        return json.loads(text) if text else None
+
+    def explained(self, name):
+        program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
+        return subprocess.run([program, "explain", "pod", name], env=self.cluster.environment, check=True, text=True,
+                              capture_output=True).stdout
+
+
+class EnabledTest(ReservationsTest):
+    def await_refused(self, name):
+        self.cluster.create(gpu_pod(name, 3, *self.nodes))
+        wait_for(f"{name} to be told why it waits",
+                 lambda: "are reserved for default/large until" in self.condition(name))
+        self.assertIn("this pod has no known end", self.condition(name))
+
+    def test_a_large_job_gets_its_node_and_short_pods_run_before_it(self):
+        reserved = wait_for("a reservation", lambda: self.reservation("large"))
+        self.assertEqual(reserved["places"], [{"node": self.first, "gpus": GPUS}])
+        self.assertEqual(reserved["waitsFor"], ["default/train-a"])
+        text = f"on {self.first}, when default/train-a is done"
+        wait_for("its event", lambda: any(text in event for event in self.cluster.events("large")))
+        self.assertRegex(self.explained("large"), rf"\n  starts about .* {text}")
+        wait_for("the extender to know it", lambda: self.extender.metric("synergy_extender_gpu_reservations") == 1)
+
+        self.await_refused("endless")
+        self.assertIn("GPUs are reserved for a job that has waited for long", self.explained("endless"))
+        # Two GPUs of the other node are not reserved.
+        self.cluster.create(gpu_pod("small", 2, *self.nodes))
+        self.cluster.create(gpu_pod("short", 3, *self.nodes, activeDeadlineSeconds=600))
+        self.await_bound("small", "short")
+        self.assertEqual((self.cluster.bound()["small"], self.cluster.bound()["short"]), (self.second, self.first))
+
+        # The trainings end; the pod without a known end does not take the large job's place.
+        self.cluster.delete("pods", "train-a", "short")
+        self.await_bound("large")
+        self.assertEqual(self.cluster.bound()["large"], self.first)
+        self.assertNotIn("endless", self.cluster.bound())
+        wait_for("the reservation to be removed", lambda: self.reservation("large") is None)
+
+    def test_refused_pods_run_when_the_large_job_is_gone(self):
+        wait_for("the extender to know the reservation",
+                 lambda: self.extender.metric("synergy_extender_gpu_reservations") == 1)
+        self.await_refused("endless")
+        self.cluster.delete("pods", "large")
+        self.await_bound("endless")
+        self.assertEqual(self.cluster.bound()["endless"], self.first)
+
+
+class DisabledTest(ReservationsTest):
+    settings = ""
+    controller = "{enabled: false}"
+
+    def test_pods_take_the_gpus_that_are_free(self):
+        wait_for("the large job to wait", lambda: "Insufficient nvidia.com/gpu" in self.condition("large"))
+        self.cluster.create(gpu_pod("endless", 3, *self.nodes))
+        self.await_bound("endless")
+        self.assertEqual(self.cluster.bound()["endless"], self.first)
+        self.assertIsNone(self.reservation("large"))
+
+
+if __name__ == "__main__":
+    failures.main()

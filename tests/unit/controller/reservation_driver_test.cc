@@ -1,0 +1,315 @@
+#include "controller/preemption/reservation_driver.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+#include "controller/progress/progress_store.h"
+#include "core/wall_time.h"
+#include "engine/reservations/passing_check.h"
+#include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
+#include "support/managed_pods.h"
+#include "support/recorded_events.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using synergy::testing::ManagedPod;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Nodes n1 and n2 of four GPUs. "a" trains on n1, with an hour left, and "silent" on n2. "big"
+// waits for four GPUs.
+class ReservationDriverTest : public ::testing::Test {
+ protected:
+  ReservationDriverTest() {
+    synergy::testing::ObserveUntil(state, 1000);
+    for (const char* name : {"n1", "n2"}) state.UpsertNode(synergy::testing::NodeOfFour(name));
+    AddPod("a", "n1", 1);
+    AddPod("silent", "n2", 1);
+    AddPod("big", "", 4);
+    ReportProgress(1h);
+  }
+
+  void AddPod(const std::string& name, const std::string& node, int64_t gpus,
+              const std::string& gang = {}) {
+    Pod pod = ManagedPod(name, node, 1);
+    pod.fungible = nullptr;  // the tests need no CPU and memory
+    pod.requests.main = {Gpus(gpus), Cores(1), GiB(1)};
+    if (!gang.empty()) {
+      pod.gang = std::make_shared<const Gang>(Gang{.name = "team/" + gang, .size = 2});
+    }
+    if (node.empty()) {
+      auto waiting = std::make_shared<Waiting>(*pod.waiting);
+      waiting->since = clock.WallNow();
+      pod.waiting = std::move(waiting);
+    }
+    api.Put(pod);
+    state.UpsertPod(api.pod(name));
+    uids[name] = api.pod(name).uid;
+  }
+  void Leave(const std::string& name) {
+    state.RemovePod(uids[name]);
+    times.Remove({.uid = uids[name]});
+    api.Remove(name);
+  }
+  void ReportProgress(std::optional<Duration> remaining) {
+    PodProgress report;
+    report.uid = uids["a"];
+    report.format = "tqdm";
+    report.remaining = remaining;
+    progress.Observe("n1", WallTime{}, {report}, clock.Present());
+  }
+  // kube-scheduler has tried the pod, and says why it has no node.
+  void SetMessage(const std::string& name, const std::string& message) {
+    api.Change(name, [&](Pod& pod) {
+      auto waiting = std::make_shared<Waiting>(*pod.waiting);
+      waiting->message = message;
+      pod.waiting = std::move(waiting);
+    });
+    state.UpsertPod(api.pod(name));
+  }
+  // The watch of pods' times reports the annotations as they are.
+  void WatchCatchesUp() {
+    for (const auto& [name, uid] : uids) {
+      wire::PodTimes pod{.uid = uid};
+      pod.reservation = Written(name);
+      pod.longest = longest[name];
+      times.Upsert(std::move(pod));
+    }
+  }
+  // `left`: of a's training.
+  void After(Duration time, std::optional<Duration> left) {
+    clock.Advance(time);
+    ReportProgress(left);
+    driver.Step({});
+    WatchCatchesUp();
+  }
+  std::optional<PublishedReservation> Written(const std::string& name) {
+    const auto value = api.annotation(name, annotations::kGpuReservation);
+    return value ? wire::ReadGpuReservation(*value) : std::nullopt;
+  }
+  bool IsReminded(const std::string& name) {
+    return api.annotation(name, annotations::kRoomSeen).has_value();
+  }
+
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  ClusterState state;
+  ProgressStore progress;
+  KeyedStore<wire::PodTimes> times;
+  synergy::testing::FakePodApi api;
+  synergy::testing::RecordedEvents events;
+  std::map<std::string, std::string> uids;
+  std::map<std::string, std::optional<Duration>> longest;
+  bool acts = true;
+  const TrainingEnds::ProgressOf progress_of = [this](const std::string& uid, Instant now) {
+    return progress.Of(uid, now);
+  };
+  ReservationDriver driver{{},    state, progress_of, times, api, events, [this] { return acts; },
+                           clock, log};
+};
+
+TEST_F(ReservationDriverTest, ReservesTheGpusThatAreFreeSoonestWithTheirDate) {
+  After(9min, 1h);
+  EXPECT_FALSE(Written("big")) << "it has not waited for long enough";
+  After(1min, 1h);
+  const auto written = Written("big");
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->job, "team/big");
+  EXPECT_EQ(written->places, (std::vector<GpuReservation::Place>{{"n1", Gpus(4)}}));
+  EXPECT_EQ(written->waits_for, std::vector<std::string>{"team/a"});
+  const WallTime now = clock.WallNow();
+  // Until trainings have ended, estimates count as right within a factor of two.
+  EXPECT_EQ(ToTimeText(written->earliest), ToTimeText(now + 30min));
+  EXPECT_EQ(ToTimeText(written->likely), ToTimeText(now + 1h));
+  EXPECT_EQ(ToTimeText(written->latest), ToTimeText(now + 2h));
+  EXPECT_EQ(ToTimeText(written->until), ToTimeText(now + 10min));
+  EXPECT_THAT(events.lines(), Contains(HasSubstr("on n1, when team/a is done")));
+}
+
+TEST_F(ReservationDriverTest, WritesAgainOnlyWhatMovesOrIsAboutToExpire) {
+  After(10min, 1h);
+  const size_t calls = api.calls().size();
+  After(1min, 59min);
+  After(1min, 58min + 30s);
+  EXPECT_THAT(api.calls(), SizeIs(calls)) << "the start is where it was";
+  const auto before = Written("big");
+  After(4min, 54min);
+  EXPECT_GT(Written("big")->until, before->until) << "renewed";
+  EXPECT_EQ(events.lines().size(), 1u);
+  After(1min, 2h);
+  EXPECT_GT(Written("big")->likely, before->likely + 50min);
+  EXPECT_EQ(events.lines().size(), 2u);
+}
+
+TEST_F(ReservationDriverTest, ExplainsWhyThereIsNoReservation) {
+  After(10min, std::nullopt);
+  EXPECT_FALSE(Written("big"));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("pods with known ends")));
+  After(1min, std::nullopt);
+  EXPECT_EQ(events.lines().size(), 1u) << "once";
+}
+
+TEST_F(ReservationDriverTest, CountsOnThePodsOwnDeadlines) {
+  longest["silent"] = 20min;
+  WatchCatchesUp();
+  After(10min, 3h);
+  const auto written = Written("big");
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->places.front().node, "n2");
+  EXPECT_EQ(ToTimeText(written->likely), ToTimeText(clock.WallNow() + 20min));
+  EXPECT_EQ(written->earliest, written->until - 10min) << "it may end at any time";
+}
+
+TEST_F(ReservationDriverTest, GivesAGangOneReservationOnAllOfItsPods) {
+  Leave("big");
+  uids.erase("big");
+  AddPod("g-0", "", 2, "g");
+  AddPod("g-1", "", 2, "g");
+  After(10min, 1h);
+  for (const char* name : {"g-0", "g-1"}) {
+    ASSERT_TRUE(Written(name)) << name;
+    EXPECT_EQ(Written(name)->job, "gang team/g");
+  }
+  EXPECT_EQ(events.lines().size(), 1u);
+}
+
+TEST_F(ReservationDriverTest, RemovesItFromAJobThatRuns) {
+  After(10min, 1h);
+  api.Change("big", [](Pod& pod) {
+    pod.node = "n1";
+    pod.waiting = nullptr;
+  });
+  state.UpsertPod(api.pod("big"));
+  After(5s, 1h);
+  EXPECT_FALSE(api.annotation("big", annotations::kGpuReservation));
+}
+
+TEST_F(ReservationDriverTest, RemindsKubeSchedulerOfRefusedPodsWhenAReservationEnds) {
+  After(10min, 1h);
+  AddPod("refused", "", 1);
+  AddPod("other", "", 1);
+  SetMessage("refused", "0/2 nodes are available: 1 GPUs of n1" + std::string(kReservedFor) + "x");
+  SetMessage("other", "0/2 nodes are available: 2 Insufficient cpu");
+  After(5s, 1h);
+  EXPECT_FALSE(IsReminded("refused")) << "nothing has changed";
+  Leave("big");
+  uids.erase("big");
+  After(5s, 1h);
+  EXPECT_TRUE(IsReminded("refused"));
+  EXPECT_FALSE(IsReminded("other"));
+}
+
+TEST_F(ReservationDriverTest, RemindsOfAFewPodsAtATime) {
+  After(10min, 1h);
+  constexpr int kRefused = 25;
+  for (int i = 0; i < kRefused; ++i) {
+    AddPod("r" + std::to_string(i), "", 1);
+    SetMessage("r" + std::to_string(i), "GPUs of n1" + std::string(kReservedFor) + "x");
+  }
+  const auto reminded = [&] {
+    int count = 0;
+    for (int i = 0; i < kRefused; ++i) count += IsReminded("r" + std::to_string(i)) ? 1 : 0;
+    return count;
+  };
+  Leave("big");
+  uids.erase("big");
+  After(5s, 1h);
+  EXPECT_EQ(reminded(), 20);
+  After(5s, 1h);
+  EXPECT_EQ(reminded(), kRefused);
+}
+
+TEST_F(ReservationDriverTest, EndsForAJobThatDoesNotStartAlthoughItsGpusAreFree) {
+  After(10min, 1h);
+  Leave("a");
+  uids.erase("a");
+  AddPod("next", "", 4);
+  const auto step = [&](Duration time) {
+    clock.Advance(time);
+    driver.Step({});
+    WatchCatchesUp();
+  };
+  step(5s);
+  ASSERT_TRUE(Written("big"));
+  step(100s);
+  EXPECT_TRUE(Written("big"));
+  step(20s);
+  EXPECT_FALSE(Written("big"));
+  EXPECT_THAT(events.lines(), Contains(HasSubstr("it did not start")));
+  step(10min);
+  EXPECT_TRUE(Written("next")) << "the next one has its turn";
+  step(20min);
+  EXPECT_TRUE(Written("big")) << "after half an hour it is tried again";
+}
+
+TEST_F(ReservationDriverTest, TakesOverWhatAnotherReplicaHasWritten) {
+  AddPod("b", "n2", 3);
+  api.Remove("silent");
+  state.RemovePod(uids["silent"]);
+  uids.erase("silent");
+  longest["b"] = 68min;
+  WatchCatchesUp();
+  After(10min, 1h);
+  ASSERT_EQ(Written("big")->places.front().node, "n1");
+  ReservationDriver next{{},    state, progress_of, times, api, events, [] { return true; },
+                         clock, log};
+  next.StartOver();
+  ReportProgress(70min);  // n2 would be free two minutes sooner
+  next.Step({});
+  EXPECT_EQ(Written("big")->places.front().node, "n1");
+}
+
+TEST_F(ReservationDriverTest, WritesNothingWhileAnotherReplicaLeads) {
+  acts = false;
+  After(10min, 1h);
+  EXPECT_THAT(api.calls(), IsEmpty());
+}
+
+TEST_F(ReservationDriverTest, TriesAWriteAgainThatFailed) {
+  api.Refuse("annotate big", {ErrorCode::kUnavailable, "no"});
+  After(10min, 1h);
+  EXPECT_FALSE(Written("big"));
+  api.RefuseNothing();
+  After(5s, 1h);
+  EXPECT_TRUE(Written("big"));
+}
+
+TEST_F(ReservationDriverTest, LearnsFromTrainingsThatHaveEnded) {
+  // Five trainings take half as long again as their logs say.
+  for (int i = 0; i < 5; ++i) {
+    ReportProgress(20min);
+    driver.Step({});
+    clock.Advance(30min);
+    times.Upsert({.uid = uids["a"], .succeeded = true});
+    state.RemovePod(uids["a"]);
+    driver.Step({});
+    const std::string name = "a" + std::to_string(i);
+    AddPod(name, "n1", 1);
+    uids["a"] = uids[name];
+    uids.erase(name);
+  }
+  ReportProgress(40min);
+  driver.Step({});
+  EXPECT_EQ(ToTimeText(Written("big")->likely), ToTimeText(clock.WallNow() + 1h));
+}
+
+}  // namespace
+}  // namespace synergy::controller
