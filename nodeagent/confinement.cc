@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Rights that later Landlock versions added, with that version.
+// Rights that later Landlock versions added, each with its version.
 constexpr uint64_t kRefer = uint64_t{1} << 13;     // 2
 constexpr uint64_t kTruncate = uint64_t{1} << 14;  // 3
 constexpr uint64_t kWrites = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |

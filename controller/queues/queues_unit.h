@@ -35,7 +35,7 @@ namespace synergy::controller {
 
 class QueuesUnit {
  public:
-  // All references and `journal` outlive this. Without a journal it is null.
+  // All references and `journal`, which may be null, outlive this.
   QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
              const wire::ObjectReader& reader, WatchedCluster& cluster,
              const ProgressStore& progress, kube::EventRecorder& events,

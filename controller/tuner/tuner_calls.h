@@ -50,7 +50,7 @@ class TunerCalls {
   // Refused with kConflict if the pod no longer requests `change.from`.
   Result<Pod> ResizeFrom(const Pod& pod, const ChangeRecord& change);
 
-  // Takes over the answer; logs a failure with the message `failed`.
+  // Applies the answer to `state`; logs a failure with the message `failed`.
   bool Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed);
   // Counts, logs and records an event of a change that was made.
   void ReportChange(const Pod& pod, const ChangeRecord& change);

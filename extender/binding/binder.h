@@ -79,8 +79,8 @@ class Binder {
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
   // Checks whether there is still room once the watch has caught up with the moment at which the
-  // pod was `written` (its resource version): growth that the tuner announced before counts, and
-  // for the amounts of `planned` beyond `pod` also the promises of kube-scheduler.
+  // pod was `written` (its resource version): growth that the tuner announced before counts and,
+  // against the amounts of `planned` beyond `pod`, so do pods that kube-scheduler has nominated.
   Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
   Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);
   // Posts the Binding of the pod as `written`, or of its present state if that is still as planned.

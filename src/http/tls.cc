@@ -104,8 +104,8 @@ Result<> UseKey(SSL_CTX* context, const std::string& pem) {
   return {};
 }
 
-// Refuses all clients except the one of that name. Only the certificate's DNS names count: programs
-// must not interpret the subject, and a wildcard identifies no client.
+// Refuses all clients except the one of that name. Only the certificate's DNS names count: the
+// subject is meant for human readers, and a wildcard identifies no client.
 Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
   if (::SSL_CTX_load_verify_file(context, tls.client_ca_file.c_str()) != 1) {
     return Fail(ErrorCode::kInvalid,

@@ -16,8 +16,8 @@ namespace synergy {
 constexpr std::string_view kCountedWords =
     R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(])";
 
-// Returns none if `text` has no count, or none of the values that only a training prints, such as a
-// request or an image build ("Step 3/12 : RUN make").
+// Returns none if `text` has no count, or no value that only a training prints: requests and image
+// builds ("Step 3/12 : RUN make") have none.
 std::optional<ProgressLine> ReadCounted(std::string_view text);
 
 }  // namespace synergy
