@@ -27,6 +27,8 @@ struct Shrinker::Target {
 struct Shrinker::Work {
   enum class State { kActive, kStuck, kGivenUp };
 
+  bool IsBelow() const { return below_since && state != State::kStuck; }
+
   wire::ResizeStatus pod;
   Shrink shrink;
   Instant seen;
@@ -124,7 +126,10 @@ void Shrinker::Take(wire::ResizeStatus pod) {
   if (const auto known = works_.find(pod.uid); known != works_.end()) {
     const bool same_request = known->second.pod.generation == pod.generation;
     if (shrink && same_request) return;  // mostly a new message in its condition
-    End(known->second, !shrink && same_request ? "completed" : "withdrawn");
+    const bool completed = !shrink && same_request;
+    // The kubelet may apply the limit before the next look finds the memory below it.
+    if (completed && !known->second.IsBelow()) RecordReleased(known->second);
+    End(known->second, completed ? "completed" : "withdrawn");
     works_.erase(known);
   }
   if (!shrink) return;
@@ -217,16 +222,10 @@ void Shrinker::Below(Work& work) {
   if (work.in_vain > 0) return;  // not yet
   work.last_failure.clear();
   const Instant now = clock_.Now();
-  if (work.state == Work::State::kStuck || !work.below_since) {
+  if (!work.IsBelow()) {
     work.state = Work::State::kActive;
     work.below_since = now;
-    if (work.released > Bytes(0)) {
-      RecordEvent(
-          work, "Normal", "SynergyMemoryReleased",
-          fmt::format("Released {} of page cache in {:.3f} s, so that memory can shrink: {}",
-                      DescribeBytes(work.released), InSeconds(work.release_time),
-                      Describe(work.shrink)));
-    }
+    RecordReleased(work);
   }
   if (now - *work.below_since < rules_.give_up_after) return;
   work.state = Work::State::kGivenUp;
@@ -235,6 +234,14 @@ void Shrinker::Below(Work& work) {
       work, "Warning", "SynergyMemoryStuck",
       fmt::format("Memory has been kept low for {:.0f} s, and the kubelet has not shrunk it: {}",
                   InSeconds(now - *work.below_since), Describe(work.shrink)));
+}
+
+void Shrinker::RecordReleased(const Work& work) {
+  if (work.released <= Bytes(0)) return;
+  RecordEvent(work, "Normal", "SynergyMemoryReleased",
+              fmt::format("Released {} of page cache in {:.3f} s, so that memory can shrink: {}",
+                          DescribeBytes(work.released), InSeconds(work.release_time),
+                          Describe(work.shrink)));
 }
 
 void Shrinker::SetStuck(Work& work, const std::string& why) {

@@ -168,7 +168,7 @@ Duration FailureReader::Step() {
   const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
   if ((!log || log->rule.empty()) && now - ended->at < kSettle) {
-    ended->due = ended->at + kSettle;
+    ended->due = now + kReadAgain;
     waiting_[ended->pod_namespace].push_back(*std::move(ended));
   } else if (log) {
     ended->run.log = *log;

@@ -40,8 +40,10 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   static constexpr Duration kKept = std::chrono::minutes(15);
   static constexpr size_t kMostReports = 256;
   static constexpr size_t kMostWaiting = 64;  // runs of one namespace; the oldest go
-  // A log without a finding is read again after this time: the runtime may still write it.
-  static constexpr Duration kSettle = std::chrono::seconds(2);
+  // The runtime may still write a log some seconds after the container's end. So a log without a
+  // finding is read again at this interval, until the run ended kSettle ago.
+  static constexpr Duration kReadAgain = std::chrono::seconds(2);
+  static constexpr Duration kSettle = std::chrono::seconds(8);
 
   // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: what the calling thread has
   // used. `clock` outlives this.

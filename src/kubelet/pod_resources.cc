@@ -10,14 +10,9 @@
 namespace synergy::kubelet {
 namespace {
 
-constexpr std::chrono::milliseconds kTimeout{500};
 constexpr Duration kFresh = std::chrono::seconds(1);
 // A node has hundreds of pods, and an entry has a few hundred bytes.
 constexpr int kLargestAnswer = 16 << 20;
-
-void SetDeadline(grpc::ClientContext& context) {
-  context.set_deadline(std::chrono::system_clock::now() + kTimeout);
-}
 
 // A device that spans NUMA nodes is on none of them.
 int NumaNodeOf(const v1::ContainerDevices& devices) {
@@ -27,8 +22,8 @@ int NumaNodeOf(const v1::ContainerDevices& devices) {
 
 }  // namespace
 
-PodResources::PodResources(std::string socket, const Clock& clock)
-    : socket_(std::move(socket)), clock_(clock) {}
+PodResources::PodResources(std::string socket, const Clock& clock, Duration timeout)
+    : socket_(std::move(socket)), clock_(clock), timeout_(timeout) {}
 
 PodResources::~PodResources() = default;
 
@@ -68,6 +63,10 @@ const std::shared_ptr<grpc::Channel>& PodResources::Connect() {
         grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
   }
   return channel_;
+}
+
+void PodResources::SetDeadline(grpc::ClientContext& context) const {
+  context.set_deadline(std::chrono::system_clock::now() + timeout_);
 }
 
 Result<std::vector<DeviceOwner>> PodResources::Ask() {

@@ -4,8 +4,9 @@
 // has which. Keeps gRPC out of this header.
 //
 // Threading: from any thread.
-// Failures: kUnavailable if the kubelet does not answer within half a second.
+// Failures: kUnavailable if the kubelet does not answer in time.
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,13 +18,17 @@
 
 namespace grpc {
 class Channel;
-}
+class ClientContext;
+}  // namespace grpc
 
 namespace synergy::kubelet {
 
 class PodResources {
  public:
-  PodResources(std::string socket, const Clock& clock);
+  static constexpr Duration kTimeout = std::chrono::milliseconds(500);
+
+  // `timeout`: how long a call waits for the kubelet's answer.
+  PodResources(std::string socket, const Clock& clock, Duration timeout = kTimeout);
   ~PodResources();
 
   // Returns the owners of all devices of the node. Queries the kubelet at most once a second;
@@ -35,10 +40,12 @@ class PodResources {
  private:
   // REQUIRES: the mutex is held.
   const std::shared_ptr<grpc::Channel>& Connect();
+  void SetDeadline(grpc::ClientContext& context) const;
   Result<std::vector<DeviceOwner>> Ask();
 
   const std::string socket_;
   const Clock& clock_;
+  const Duration timeout_;
   std::mutex mutex_;
   std::shared_ptr<grpc::Channel> channel_;
   Instant asked_{};

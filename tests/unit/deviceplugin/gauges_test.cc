@@ -51,7 +51,7 @@ TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   SilentLog log;
   metrics::DeviceMetrics metrics;
   FakePodResources kubelet(folder.Path("s"), {"GPU-0", "MIG-7", "GPU-gone"});
-  PodResources resources(folder.Path("s"), clock);
+  PodResources resources(folder.Path("s"), clock, kPatience);
   std::mutex mutex;
   std::condition_variable looked;
   bool done = false;

@@ -18,6 +18,9 @@
 
 namespace synergy::testing {
 
+// How long a client waits for its answers: a busy machine under a sanitizer is slow.
+inline constexpr std::chrono::minutes kPatience{1};
+
 class FakePodResources final : public v1::PodResourcesLister::Service {
  public:
   explicit FakePodResources(const std::string& socket,

@@ -17,7 +17,7 @@ TEST(PodResourcesTest, ListsTheOwnerOfEachDeviceAtMostOnceASecond) {
   const TemporaryFolder folder;
   FakeClock clock;
   FakePodResources kubelet(folder.Path("s"));
-  PodResources resources(folder.Path("s"), clock);
+  PodResources resources(folder.Path("s"), clock, kPatience);
   const auto owners = resources.List();
   ASSERT_TRUE(owners) << owners.error().message;
   ASSERT_EQ(owners->size(), 2U);
@@ -36,7 +36,7 @@ TEST(PodResourcesTest, ListsTheOwnerOfEachDeviceAtMostOnceASecond) {
 TEST(PodResourcesTest, AKubeletThatComesLaterIsFound) {
   const TemporaryFolder folder;
   FakeClock clock;
-  PodResources resources(folder.Path("s"), clock);
+  PodResources resources(folder.Path("s"), clock, kPatience);
   EXPECT_EQ(resources.List().error().code, ErrorCode::kUnavailable);
   FakePodResources kubelet(folder.Path("s"));
   clock.Advance(std::chrono::seconds(1));
@@ -47,7 +47,7 @@ TEST(PodResourcesTest, ListsAllHealthyDevicesWithTheirNumaNodes) {
   const TemporaryFolder folder;
   FakeClock clock;
   FakePodResources kubelet(folder.Path("s"));
-  PodResources resources(folder.Path("s"), clock);
+  PodResources resources(folder.Path("s"), clock, kPatience);
   const auto devices = resources.Allocatable();
   ASSERT_TRUE(devices) << devices.error().message;
   EXPECT_EQ(*devices, (std::vector<KubeletDevice>{{"nvidia.com/gpu", "GPU-0", 1},
@@ -58,7 +58,7 @@ TEST(PodResourcesTest, ListsAllHealthyDevicesWithTheirNumaNodes) {
 TEST(PodResourcesTest, WithoutAKubeletNothingIsKnown) {
   const TemporaryFolder folder;
   FakeClock clock;
-  PodResources resources(folder.Path("s"), clock);
+  PodResources resources(folder.Path("s"), clock, kPatience);
   EXPECT_EQ(resources.Allocatable().error().code, ErrorCode::kUnavailable);
 }
 

@@ -145,6 +145,19 @@ TEST_F(ShrinkerTest, EndsOnceTheKubeletHasAppliedTheLimit) {
   EXPECT_THAT(container().targets, SizeIs(1));
 }
 
+TEST_F(ShrinkerTest, AReleaseThatTheKubeletUsesBeforeTheNextLookIsAnEventToo) {
+  container().pinned = MiB(85);  // just above the limit after the release
+  shrinker_.Upsert(ShrinkingPod());
+  Step();
+  EXPECT_THAT(events_.lines(), IsEmpty());
+  shrinker_.Upsert(Done());
+  Step();
+  ASSERT_THAT(events_.lines(), SizeIs(1));
+  EXPECT_EQ(events_.all[0].reason, "SynergyMemoryReleased");
+  EXPECT_THAT(events_.all[0].message, HasSubstr("Released 75.0 MiB of page cache"));
+  ExpectOutcome("completed");
+}
+
 TEST_F(ShrinkerTest, UntilThenWhatComesBackIsReleasedAgain) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
