@@ -13,13 +13,13 @@ ShownObject ShownPod(const std::string& name, int64_t cpu, double age = 0) {
           .tree = Tree::Members{{"name", name}, {"cpu", cpu}, {"age", Elapsing{age}}}};
 }
 
-Shown TwoPods() {
+cli::Shown TwoPods() {
   return {.columns = {"POD", "CPU", "WHY"},
           .wide_columns = 1,
           .objects = {ShownPod("a", 1), ShownPod("long", 20)}};
 }
 
-std::string Once(Format format, const Shown& shown) {
+std::string Once(Format format, const cli::Shown& shown) {
   return Presenter(format, true, false).Present(shown);
 }
 

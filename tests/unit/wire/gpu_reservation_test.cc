@@ -30,9 +30,9 @@ PublishedReservation Reserved() {
 }
 
 // A pod with the reservation, which `manager` wrote at 13:05.
-std::string PodText(std::string_view manager, std::string_view value,
-                    std::string_view spec = R"("schedulerName":"synergy-scheduler")",
-                    std::string_view status = "{}") {
+std::string ReservedPodText(std::string_view manager, std::string_view value,
+                            std::string_view spec = R"("schedulerName":"synergy-scheduler")",
+                            std::string_view status = "{}") {
   std::string quoted;
   json::AppendJsonString(quoted, value);
   return fmt::format(
@@ -94,24 +94,25 @@ TEST(GpuReservationTest, IsNoneIfAnythingOfItIsWrong) {
 
 TEST(GpuReservationTest, CountsOnlyBySynergyOnPodsThatItManages) {
   const std::string value = WriteGpuReservation(Reserved());
-  EXPECT_EQ(TimesOf(PodText("synergy", value)).reservation, Reserved());
-  EXPECT_EQ(ReadReservationOf(PodText("synergy", value), "synergy-scheduler"), Reserved());
-  EXPECT_FALSE(TimesOf(PodText("kubectl", value)).reservation);
-  EXPECT_FALSE(TimesOf(PodText("synergy", value, R"("schedulerName":"other")")).reservation);
-  EXPECT_FALSE(TimesOf(PodText("synergy", "nonsense")).reservation);
+  EXPECT_EQ(TimesOf(ReservedPodText("synergy", value)).reservation, Reserved());
+  EXPECT_EQ(ReadReservationOf(ReservedPodText("synergy", value), "synergy-scheduler"), Reserved());
+  EXPECT_FALSE(TimesOf(ReservedPodText("kubectl", value)).reservation);
+  EXPECT_FALSE(
+      TimesOf(ReservedPodText("synergy", value, R"("schedulerName":"other")")).reservation);
+  EXPECT_FALSE(TimesOf(ReservedPodText("synergy", "nonsense")).reservation);
 }
 
 TEST(GpuReservationTest, LastsNoLongerThanItsLifetimeAfterItWasWritten) {
   PublishedReservation for_ever = Reserved();
   for_ever.until = At("23:00:00");
-  EXPECT_EQ(TimesOf(PodText("synergy", WriteGpuReservation(for_ever))).reservation->until,
+  EXPECT_EQ(TimesOf(ReservedPodText("synergy", WriteGpuReservation(for_ever))).reservation->until,
             At("13:15:00"));
 }
 
 TEST(PodTimesTest, HaveTheDeadlineWithTheGracePeriodAfterIt) {
-  const std::string pod =
-      PodText("kubectl", "", R"("activeDeadlineSeconds":60,"terminationGracePeriodSeconds":30)",
-              R"({"startTime":"2026-11-21T13:00:00Z","phase":"Succeeded"})");
+  const std::string pod = ReservedPodText(
+      "kubectl", "", R"("activeDeadlineSeconds":60,"terminationGracePeriodSeconds":30)",
+      R"({"startTime":"2026-11-21T13:00:00Z","phase":"Succeeded"})");
   const PodTimes times = TimesOf(pod);
   EXPECT_EQ(times.uid, "u");
   EXPECT_EQ(times.longest, seconds(90));
