@@ -138,7 +138,7 @@ ClusterCommands::ClusterCommands(CLI::App& app)
 
 void ClusterCommands::AddTopOptions() {
   top_->add_option("of", top_of_, "nodes, pods or idle")
-      ->check(CLI::IsMember({"nodes", "pods", "idle"}, PluralOf));
+      ->transform(CLI::IsMember({"nodes", "pods", "idle"}, PluralOf));
   AddOutput(*top_, output_, ShownAs::kList);
 }
 

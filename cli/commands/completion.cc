@@ -88,7 +88,9 @@ bool TakesValue(const CLI::Option& option) { return option.get_items_expected_ma
 // Returns the first line, up to the end of its first sentence.
 std::string Summary(const std::string& description) {
   const std::string line = description.substr(0, description.find('\n'));
-  return line.substr(0, line.find_first_of(".:;"));
+  // Not the dot of "synergy.io".
+  const size_t end = std::min({line.find(". "), line.find(": "), line.find("; ")});
+  return line.substr(0, end);
 }
 
 // Returns the values between the braces of a check's description: "TEXT:{json,yaml}".
