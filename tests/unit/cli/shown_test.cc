@@ -32,7 +32,7 @@ TEST(PresenterTest, TablesHaveTheirWideColumnsOnRequest) {
 }
 
 TEST(PresenterTest, ANamespaceIsTheFirstColumn) {
-  Shown shown{.columns = {"POD", "CPU", "WHY"}};
+  cli::Shown shown{.columns = {"POD", "CPU", "WHY"}};
   for (const char* name : {"a", "b"}) {
     shown.objects.push_back(ShownPod(name, 1));
     AddNamespace(shown, "team");
@@ -50,7 +50,7 @@ TEST(PresenterTest, ListsAreListsAndSingleObjectsAreNot) {
   EXPECT_EQ(Once(Format::kYaml, TwoPods()),
             "- name: a\n  cpu: 1\n  age: 0\n- name: long\n  cpu: 20\n  age: 0\n");
   EXPECT_EQ(Once(Format::kJson, {.columns = {"POD"}}), "[]\n");
-  const Shown one = ShowOne("pod/a", "text\n", Tree::Members{{"name", "a"}});
+  const cli::Shown one = ShowOne("pod/a", "text\n", Tree::Members{{"name", "a"}});
   EXPECT_EQ(Once(Format::kYaml, one), "name: a\n");
   EXPECT_EQ(Once(Format::kTable, one), "text\n");
   EXPECT_EQ(Once(Format::kName, one), "pod/a\n");
@@ -60,7 +60,7 @@ TEST(PresenterTest, LaterStatesShowOnlyWhatHasChanged) {
   Presenter table(Format::kTable, true, true);
   EXPECT_EQ(table.Present(TwoPods()), "POD   CPU\na     1\nlong  20\n");
   EXPECT_EQ(table.Present(TwoPods()), "");
-  Shown later = TwoPods();
+  cli::Shown later = TwoPods();
   later.objects[1] = ShownPod("long", 30);
   later.objects.push_back(ShownPod("new", 4));
   EXPECT_EQ(table.Present(later), "long  30\nnew   4\n");
@@ -72,7 +72,7 @@ TEST(PresenterTest, LaterStatesShowOnlyWhatHasChanged) {
 
 TEST(PresenterTest, TimeAloneChangesNothing) {
   Presenter yaml(Format::kYaml, true, true);
-  Shown shown{.columns = {"POD"}, .objects = {ShownPod("a", 1, 5)}};
+  cli::Shown shown{.columns = {"POD"}, .objects = {ShownPod("a", 1, 5)}};
   EXPECT_EQ(yaml.Present(shown), "name: a\ncpu: 1\nage: 5\n");
   shown.objects = {ShownPod("a", 1, 7)};
   EXPECT_EQ(yaml.Present(shown), "");
