@@ -225,11 +225,17 @@ ValueSources ClusterSources(const std::vector<std::string>& words) {
   CLI::App options;
   AddClusterOptions(options, arguments);
   options.allow_extras();
-  try {
-    options.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError&) {
-    // The word to complete may be no value yet: what is completed then needs no cluster.
-  }
+  const auto parse = [&options](std::vector<std::string> reversed) {
+    try {
+      options.parse(std::move(reversed));
+      return true;
+    } catch (const CLI::ParseError&) {
+      return false;
+    }
+  };
+  // The word to complete may have no value yet, as "--user=" has none.
+  if (!words.empty() && !parse({words.rbegin(), words.rend()}))
+    parse({words.rbegin() + 1, words.rend()});
   const auto named = [arguments](auto member) {
     return [arguments, member](size_t) {
       return config::ListKubeconfigs(KubeconfigFiles(arguments)).*member;

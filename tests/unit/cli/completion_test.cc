@@ -45,7 +45,8 @@ TEST_F(CompletionTest, CommandsComeFirst) {
 
 TEST_F(CompletionTest, EachCommandHasItsOwnOptions) {
   EXPECT_THAT(WordsFor({"top", "--sel"}), ElementsAre("--selector"));
-  EXPECT_THAT(WordsFor({"explain", "--sel"}), IsEmpty());
+  EXPECT_THAT(WordsFor({"top", "--no-h"}), ElementsAre("--no-headers"));
+  EXPECT_THAT(WordsFor({"explain", "--no-h"}), IsEmpty());
   EXPECT_THAT(WordsFor({"profile", "--wa"}), ElementsAre("--watch"));  // by its alias
   EXPECT_THAT(WordsFor({"top", "-"}), AllOf(Contains("--output"), Contains("--help")));
 }
