@@ -121,7 +121,8 @@ wire::PodRules RulesOf(const ClusterArguments& arguments) {
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   CLI::OptionDefaults& defaults = *command.option_defaults();
   const std::string group = defaults.get_group();
-  defaults.group("Cluster");
+  // `simulate` has a group for them.
+  if (group == "Options") defaults.group("Cluster");
   command.add_option("-n,--namespace", arguments.pod_namespace,
                      "instead of the context's namespace");
   AddAccessOptions(command, arguments);

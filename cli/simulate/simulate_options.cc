@@ -70,7 +70,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
                       static_cast<int>(arguments.history.has_value());
   const bool only_saves = !arguments.save_cluster.empty() && sources == 0;
   if (sources != 1 && !only_saves)
-    return Fail(ErrorCode::kInvalid, "set one of --trace, --generate and --from-cluster --since");
+    return Fail(ErrorCode::kInvalid, "set --trace or --generate, or --from-cluster --since");
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
       return WrongOption("--remaining", "only with --from-cluster or --cluster");

@@ -372,8 +372,8 @@ class InstallTest(unittest.TestCase):
             with self.subTest(stranger), self.assertRaises(ssl.SSLError):
                 self.ask_agent(agent, stranger)
         complaints = {account: self.top_pods(account) for account in (None, "reader", "stranger")}
-        self.assertEqual(complaints[None], "")
-        self.assertNotIn("no progress", complaints["reader"])
+        for account in (None, "reader"):
+            self.assertNotIn("no progress", complaints[account])
         self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):

@@ -151,7 +151,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.assertEqual(spec["kind"], "synergy.io/gpu")
         self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"],
                          [{"path": "/dev/zero"}, {"path": "/dev/null"}])
-        self.assertIn("device nodes alone", self.log())
+        self.assertIn("only device nodes", self.log())
         file.unlink()
         wait_for("the specification again", file.exists)
         self.end()

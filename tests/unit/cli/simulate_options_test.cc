@@ -49,10 +49,10 @@ TEST(SimulateOptionsTest, ReadsAllOptions) {
 TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
   SimulateArguments neither = Good();
   neither.workloads.clear();
-  EXPECT_EQ(ErrorOf(neither), "set one of --trace, --generate and --from-cluster --since");
+  EXPECT_EQ(ErrorOf(neither), "set --trace or --generate, or --from-cluster --since");
   SimulateArguments both = Good();
   both.traces = {"trace.csv"};
-  EXPECT_EQ(ErrorOf(both), "set one of --trace, --generate and --from-cluster --since");
+  EXPECT_EQ(ErrorOf(both), "set --trace or --generate, or --from-cluster --since");
   SimulateArguments trace = neither;
   trace.traces = {"trace.csv"};
   EXPECT_EQ(ErrorOf(trace), "no error");
