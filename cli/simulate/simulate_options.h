@@ -99,6 +99,7 @@ struct SimulateOptions {
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;
   std::optional<SharingOptions> sharing;
+  std::optional<StorageOptions> storage;
   // The servers, if their GPUs are of known products, in place of those of --servers.
   struct ServersOfProduct {
     std::string product;

@@ -23,9 +23,10 @@ class TunerDriver {
   using Resized = std::function<void(const std::string& uid)>;
 
   // All outlive this. From now on the driver takes the news of `state`. Writes fail and are late
-  // as `faults` draws it.
-  TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles, ClusterState& state,
-              SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
+  // as `faults` draws it. `storage`: null: nothing is known of it.
+  TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles,
+              const StorageCatalog* storage, ClusterState& state, SimulatedPods& pods,
+              Resized resized, Faults& faults, Moment at);
 
   // Decides where there is news or it is time to, until there is nothing more to do, or writes are
   // late: then they are made, and the next decisions follow, when Run() is due again.
