@@ -726,8 +726,7 @@ class InstallTest(unittest.TestCase):
         manifest = self.cluster.helm("get", "manifest", "synergy")
 
         def objects(*command):
-            items = json.loads(self.cluster.kubectl(*command, "--namespace", NAMESPACE, "--output=json", "--filename=-",
-                                                    stdin=manifest))["items"]
+            items = json.loads(self.cluster.kubectl(*command, "--output=json", "--filename=-", stdin=manifest))["items"]
             for item in items:
                 del item["metadata"]["managedFields"]
                 # Programs write these while this runs.
