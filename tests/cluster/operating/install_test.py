@@ -733,11 +733,11 @@ class InstallTest(unittest.TestCase):
                 item["metadata"].pop("resourceVersion")
                 for part in ("status", *(["spec"] if item["kind"] == "Lease" else [])):
                     item.pop(part, None)
-            return {(item["kind"], item["metadata"]["name"]): item for item in items}
+            return {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]): item for item in items}
 
         applied = objects("apply", "--server-side", "--dry-run=server", "--field-manager=gitops")
         there = objects("get", "--show-managed-fields")
-        self.assertIn(("Secret", "synergy-controller-certificate"), applied)
+        self.assertIn(("Secret", NAMESPACE, "synergy-controller-certificate"), applied)
         self.assertEqual({key for key, item in applied.items() if item != there[key]}, set())
 
     def test_6_rights_are_what_is_needed(self):
