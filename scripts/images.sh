@@ -198,8 +198,13 @@ build() {
   done
 }
 
-# drop_old_layers: removes what no image of the store's names needs, such as the layers of earlier programs.
-drop_old_layers() { buildah rmi --prune >/dev/null; }
+# drop_old_layers: removes what no image of the store's names needs, such as the layers of earlier programs. A build that was
+# killed leaves its container, which would keep its layers: the lock says that no build runs now.
+drop_old_layers() {
+  buildah rm --all >/dev/null
+  # By force, because rm passes over a container whose making was cut off.
+  buildah rmi --prune --force >/dev/null
+}
 
 build_scheduler() {
   local context=$work/context-scheduler
