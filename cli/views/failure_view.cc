@@ -33,21 +33,23 @@ std::string PodText(const FailureRecord& record) {
 }
 
 Tree RecordTree(const FailureRecord& record) {
-  return Tree::Members{{"pod", record.pod},
-                       {"container", record.container},
-                       {"run", static_cast<int64_t>(record.run)},
-                       {"rank", record.rank},
-                       {"node", record.node},
-                       {"at", ToTimeText(record.at)},
-                       {"category", record.category},
-                       {"cause", record.cause},
-                       {"behaviour", record.behaviour},
-                       {"advice", record.advice},
-                       {"rule", record.rule},
-                       {"evidence", record.evidence},
-                       {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
-                       {"reason", record.reason},
-                       {"gpuHours", record.gpu_seconds / kSecondsPerHour}};
+  return Tree::Members{
+      {"pod", record.pod},
+      {"container", record.container},
+      {"run", static_cast<int64_t>(record.run)},
+      {"rank", record.rank},
+      {"node", record.node},
+      {"at", ToTimeText(record.at)},
+      {"category", record.category},
+      {"cause", record.cause},
+      {"behaviour", record.behaviour},
+      {"advice", record.advice},
+      {"rule", record.rule},
+      {"evidence", record.evidence},
+      {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
+      {"reason", record.reason},
+      {"gpuHours", record.gpu_seconds / kSecondsPerHour},
+      {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))}};
 }
 
 }  // namespace
@@ -140,6 +142,10 @@ std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime no
     }
     if (attempt.pods.size() > kMostOthers + 1)
       text += fmt::format("    and {} more\n", attempt.pods.size() - kMostOthers - 1);
+    if (first.suspended != WallTime{}) {
+      text += fmt::format("    for this the job was suspended {}: its retries are futile\n",
+                          AgoText(first.suspended, now));
+    }
   }
   return text;
 }

@@ -98,8 +98,13 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .evidence = failure->evidence,
                        .exit_code = facts.exit_code,
                        .reason = Evidence(facts.reason),
-                       .attempt = at};
-  if (end != nullptr && end->started != WallTime{} && at > end->started) {
+                       .attempt = at,
+                       .workload = pod.workload};
+  if (log != nullptr) record.iterations = log->iterations;
+  if (end == nullptr) return record;
+  record.started = end->started;
+  record.image_id = end->image_id;
+  if (end->started != WallTime{} && at > end->started) {
     record.gpu_seconds = static_cast<double>(pod.gpus.count()) * Seconds(at - end->started).count();
   }
   return record;

@@ -23,12 +23,14 @@ constexpr size_t kMostPodEvents = 64;
 }  // namespace
 
 FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureReports& reports,
-                             const ClusterState& state, kube::EventRecorder& events,
-                             std::function<bool()> may_act, Duration patience, const Clock& clock,
-                             Logger& log, metrics::ControllerMetrics& metrics)
+                             const ClusterState& state, RetryKeeper* retries,
+                             kube::EventRecorder& events, std::function<bool()> may_act,
+                             Duration patience, const Clock& clock, Logger& log,
+                             metrics::ControllerMetrics& metrics)
     : api_(api),
       reports_(reports),
       state_(state),
+      retries_(retries),
       events_(events),
       may_act_(std::move(may_act)),
       patience_(patience),
@@ -141,6 +143,7 @@ void FailureKeeper::Step(const std::stop_token& stop) {
     if (Report(attempt, stop)) Settle(attempt);
   }
   WriteDue(stop);
+  if (retries_ != nullptr) StopRetries(stop);
 }
 
 bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
@@ -185,6 +188,7 @@ bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
   }
   histories_ = std::move(read);
   loaded_ = true;
+  if (retries_ != nullptr) retries_->StartOver(histories_);
   return true;
 }
 
@@ -251,25 +255,39 @@ bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant 
   return ready || now - oldest >= kMostSettle;
 }
 
+bool FailureKeeper::IsRetry(const Waiting& later, const Waiting& earlier) {
+  if (!later.end || !earlier.end) return false;
+  if (later.pod.uid == earlier.pod.uid) return later.end->run > earlier.end->run;
+  return later.end->started > earlier.at;
+}
+
 std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   const Instant now = clock_.Now();
   std::vector<Attempt> complete;
   const std::lock_guard lock(mutex_);
   for (const auto& [name, waiting] : waiting_) {
-    std::map<std::string_view, std::vector<const Waiting*>> attempts;  // by the owner's uid
+    std::map<std::string_view, std::vector<const Waiting*>> of_owners;  // by the owner's uid
     for (const auto& [key, one] : waiting) {
       const EndedPod& pod = one.pod;
-      attempts[!pod.job_set.empty()    ? pod.job_set
-               : pod.owner.uid.empty() ? pod.uid
-                                       : pod.owner.uid]
+      of_owners[!pod.job_set.empty()    ? pod.job_set
+                : pod.owner.uid.empty() ? pod.uid
+                                        : pod.owner.uid]
           .push_back(&one);
     }
     size_t of_namespace = 0;
-    for (const auto& [owner, attempt] : attempts) {
-      if (!IsReady(attempt, now)) continue;
-      if (++of_namespace > kMostAttempts) break;
-      Attempt& copy = complete.emplace_back();
-      for (const Waiting* const one : attempt) copy.push_back(*one);
+    for (auto& [owner, ends] : of_owners) {
+      std::stable_sort(ends.begin(), ends.end(),
+                       [](const Waiting* a, const Waiting* b) { return a->at < b->at; });
+      for (auto begin = ends.begin(); begin != ends.end() && of_namespace < kMostAttempts;) {
+        const auto end = std::find_if(
+            begin, ends.end(), [begin](const Waiting* one) { return IsRetry(*one, **begin); });
+        const std::vector<const Waiting*> attempt(begin, end);
+        begin = end;
+        if (!IsReady(attempt, now)) continue;
+        ++of_namespace;
+        Attempt& copy = complete.emplace_back();
+        for (const Waiting* const one : attempt) copy.push_back(*one);
+      }
     }
   }
   return complete;
@@ -364,7 +382,17 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   const auto written = written_.find(any.pod_namespace);
   unwritten_.emplace(any.pod_namespace,
                      written == written_.end() ? clock_.Now() : written->second + kWriteInterval);
+  if (retries_ != nullptr) retries_->Look(any.pod_namespace);
   return true;
+}
+
+void FailureKeeper::StopRetries(const std::stop_token& stop) {
+  for (const std::string& name : retries_->Due()) {
+    if (stop.stop_requested() || !may_act_()) return;
+    FailureHistory& history = histories_[name];
+    // A retry begins while this waits.
+    if (retries_->Step(history, !unwritten_.contains(name), stop)) unwritten_[name] = clock_.Now();
+  }
 }
 
 void FailureKeeper::WriteDue(const std::stop_token& stop) {

@@ -1,14 +1,15 @@
 #pragma once
 
 // Reports failures of managed pods: an event on the pod and on its owner, a metric, and a record in
-// a ConfigMap for each namespace. Reports only; nothing is stopped or retried.
+// a ConfigMap for each namespace. retry_keeper.h acts on these records.
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
 //   reports of restarted  ---+   (or judges without)
 //   containers, and GET pod
 //
-// Pods of one owner that fail together are one attempt: one event on the owner, with its cause.
+// Pods of one owner that fail together are one attempt: one event on the owner, with its cause. A
+// pod that started after another one had failed is of the next attempt.
 //
 // Replicas: all watch; the leader reports. A run is reported once, however often its pod is seen:
 // by the pod's UID, container and run. A new leader takes from the histories which runs were
@@ -41,6 +42,7 @@
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/failure_reports.h"
+#include "controller/progress/retry_keeper.h"
 #include "core/backoff.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -65,10 +67,12 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kMostSettle = std::chrono::seconds(60);
 
-  // `patience`: how long to wait for an agent's report. All references outlive this.
+  // `patience`: how long to wait for an agent's report. `retries`: null if it is off. All
+  // references outlive this.
   FailureKeeper(kube::FailureApi& api, FailureReports& reports, const ClusterState& state,
-                kube::EventRecorder& events, std::function<bool()> may_act, Duration patience,
-                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+                RetryKeeper* retries, kube::EventRecorder& events, std::function<bool()> may_act,
+                Duration patience, const Clock& clock, Logger& log,
+                metrics::ControllerMetrics& metrics);
 
   void Replace(std::vector<EndedPod> all) override;
   void Upsert(EndedPod pod) override;
@@ -127,6 +131,8 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers, by the agents' reports.
   void AddRestarts(const std::stop_token& stop);
+  // Returns whether the one ran after the other had failed.
+  static bool IsRetry(const Waiting& later, const Waiting& earlier);
   // Returns the attempts that are complete, as far as is known. They keep waiting.
   std::vector<Attempt> CompleteAttempts();
   bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;
@@ -139,10 +145,12 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
   void WriteDue(const std::stop_token& stop);
   Result<> Write(FailureHistory& history, const std::stop_token& stop);
+  void StopRetries(const std::stop_token& stop);
 
   kube::FailureApi& api_;
   FailureReports& reports_;
   const ClusterState& state_;
+  RetryKeeper* const retries_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;
   const Duration patience_;

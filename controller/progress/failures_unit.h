@@ -1,7 +1,7 @@
 #pragma once
 
-// Watches failed pods, and reports why they failed (failure_keeper.h). Does nothing unless
-// failures.enabled.
+// Watches failed pods, reports why they failed (failure_keeper.h), and with failures.retries stops
+// futile retries (retry_keeper.h). Does nothing unless failures.enabled.
 //
 // Threading: the constructor, Start() and Stop() by one owner, StartOver() and Look() by one
 // thread; a watch of its own.
@@ -20,6 +20,7 @@
 #include "kube/api_client.h"
 #include "kube/apis/events.h"
 #include "kube/apis/failure_api.h"
+#include "kube/apis/retry_api.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
 
@@ -48,6 +49,8 @@ class FailuresUnit {
  private:
   const bool enabled_;
   const std::unique_ptr<kube::FailureApi> api_;
+  const std::unique_ptr<kube::RetryApi> retry_api_;
+  RetryKeeper retries_;
   FailureKeeper keeper_;
   kube::Watches watches_;
 };

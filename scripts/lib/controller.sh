@@ -25,7 +25,10 @@ E_O_F
   if has_kueue; then
     printf 'kueue: {enabled: true, elastic: true, trainJobProgress: %s}\n' "$(train_job_progress)" >>"$STATE/synergy-controller.yaml"
   fi
-  if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
+  if has_agents; then
+    agent_settings >>"$STATE/synergy-controller.yaml"
+    printf 'failures: {retries: true}\n' >>"$STATE/synergy-controller.yaml"
+  fi
   # Most tests are not about opting in, and need round figures.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\ngangPreemption: {enabled: false}\n' >>"$STATE/synergy-controller.yaml"
@@ -43,7 +46,8 @@ apply_controller_manifests() {
     run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
       --user synergy-controller &&
     apply_manifests --filename "$REPOSITORY/manifests/profile-rbac.yaml" &&
-    { ! has_kueue || allow_rounds; } &&
+    { ! has_kueue || await_kind roundpolicies.synergy.io; } &&
+    apply_additions &&
     webhook_configurations | apply_manifests --filename - &&
     admission_policies | apply_manifests --filename - &&
     wait_until 60 "the admission policies" admission_policies_are_in_force
@@ -51,14 +55,25 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# The chart's additions for Kueue.
-allow_rounds() {
-  local shown=(--show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
-  await_kind roundpolicies.synergy.io &&
-    "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
-    --set kueue.enabled=true --set kueue.elastic=true --set kueue.trainJobProgress="$(train_job_progress)" \
-    --set image.registry=registry.invalid "${shown[@]}" | as_users | apply_manifests --filename - &&
-    run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
+# The chart's additions for Kueue, and for futile retries, which node agents make known.
+apply_additions() {
+  local settings=() roles=() role
+  if has_kueue; then
+    settings+=(--set kueue.enabled=true --set kueue.elastic=true --set kueue.trainJobProgress="$(train_job_progress)"
+      --show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
+    roles+=(synergy-rounds)
+  fi
+  if has_agents; then
+    settings+=(--set controller.config.failures.retries=true
+      --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml)
+    roles+=(synergy-retries)
+  fi
+  [[ ${#roles[@]} != 0 ]] || return 0
+  "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
+    --set image.registry=registry.invalid "${settings[@]}" | as_users | apply_manifests --filename - || return
+  for role in "${roles[@]}"; do
+    run_kubectl create clusterrolebinding "$role-user" --clusterrole "$role" --user synergy-controller || return
+  done
 }
 
 # The shipped configurations, but the controller runs outside of the cluster, so its address

@@ -25,6 +25,7 @@ inline constexpr size_t kLongestObjectName = 253;      // of pods, nodes and own
 inline constexpr size_t kLongestApiVersion = 317;      // GROUP/VERSION
 inline constexpr size_t kLongestFailureReason = 1024;  // of a condition, a pod or a container
 inline constexpr size_t kLongestUid = 64;
+inline constexpr size_t kLongestImageId = 128;
 inline constexpr size_t kLongestFailureMessage = 4096;
 
 // The object that controls a pod or another owner; without a kind: none does.
@@ -45,6 +46,7 @@ struct ContainerEnd {
   std::string message;
   WallTime started{};
   WallTime finished{};
+  std::string image_id;  // the digest of the image that it ran; empty: unknown
 };
 
 // The parts of a pod that matter for a failure.
@@ -59,6 +61,7 @@ struct EndedPod {
   std::string user;       // the label synergy.io/user; empty: none
   std::string rank;       // its index in its job; empty: none
   std::string container;  // the one with its GPUs, by the webhook's annotation; may be empty
+  std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
   bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
   bool failed = false;   // the whole pod; else containers of it were restarted
@@ -99,6 +102,14 @@ struct FailureRecord {
   // Failures of one owner's attempt have the same one: the end of the first of them.
   WallTime attempt{};
   bool leads = false;  // the attempt's cause, as far as known
+  // Facts that decide whether a retry of it is futile (engine/retries).
+  WallTime started{};                 // the run; none: unknown
+  std::string workload;               // of the pod
+  std::string image_id;               // of the container
+  std::optional<int64_t> iterations;  // that its log shows; none: the log is unknown
+  // When it was decided to suspend its job because of this failure, and when that was done.
+  WallTime to_suspend{};
+  WallTime suspended{};
 
   bool operator==(const FailureRecord&) const = default;
 };

@@ -134,7 +134,8 @@ Fields FieldsOf(ControllerConfig& config) {
       {"tuner", Tuner(config.tuner)},
       {"progress", Progress(config.progress)},
       {"profiling", Profiling(config.profiling)},
-      {"failures", Section({{"enabled", Truth(config.failures_enabled)}})},
+      {"failures", Section({{"enabled", Truth(config.failures_enabled)},
+                            {"retries", Truth(config.failures_retries)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
       {"reservations", Reservations(config.reservations)},
       {"kueue",
@@ -162,6 +163,9 @@ ControllerConfig ReadController(const YAML::Node& root) {
     Reject(root, "webhookClients: set both caFile and name, or neither");
   if (config.tuner.idle_after.count() > 0 && !config.progress.enabled) {
     Reject(root, "tuner.idleAfter: needs progress.enabled, because node agents report idle pods");
+  }
+  if (config.failures_retries && !config.failures_enabled) {
+    Reject(root, "failures.retries: needs failures.enabled, because it acts on these failures");
   }
   return config;
 }

@@ -143,6 +143,9 @@ struct ControllerConfig {
   // Whether failures of managed pods are reported: events, records, a metric (docs/failures.md).
   // Changes no pod.
   bool failures_enabled = true;
+  // Whether jobs whose owners ask for it are suspended when their retries are futile. Requires
+  // failures_enabled.
+  bool failures_retries = false;
   // Whether pods are evicted for gangs of higher priority, and how long such a gang waits first
   // (docs/internals/gangs.md).
   struct GangPreemption {

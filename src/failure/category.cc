@@ -1,7 +1,5 @@
 #include "failure/category.h"
 
-#include <algorithm>
-
 namespace synergy {
 namespace {
 
@@ -92,6 +90,15 @@ constexpr std::array<CategoryEntry, kCategories> kEntries = {{
     {Category::kUnknown, "unknown", {}, kNever, false, "no rule applies"},
 }};
 
+// Returns the value, one of `first` to `last`, that has the name.
+template <class Enum>
+std::optional<Enum> Named(std::string_view name, Enum first, Enum last) {
+  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
+    if (ToString(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::array<CategoryEntry, kCategories>& CategoryEntries() { return kEntries; }
@@ -145,9 +152,15 @@ std::string_view ToString(Advice advice) {
 }
 
 std::optional<Category> CategoryNamed(std::string_view name) {
-  const auto* const found = std::find_if(kEntries.begin(), kEntries.end(),
-                                         [&](const auto& entry) { return entry.name == name; });
-  return found == kEntries.end() ? std::nullopt : std::optional(found->category);
+  return Named(name, Category::kHostOom, Category::kUnknown);
+}
+
+std::optional<Cause> CauseNamed(std::string_view name) {
+  return Named(name, Cause::kUser, Cause::kUnknown);
+}
+
+std::optional<Behaviour> BehaviourNamed(std::string_view name) {
+  return Named(name, Behaviour::kDeterministic, Behaviour::kUnknown);
 }
 
 }  // namespace synergy

@@ -104,5 +104,7 @@ std::string_view ToString(Cause cause);
 std::string_view ToString(Behaviour behaviour);
 std::string_view ToString(Advice advice);
 std::optional<Category> CategoryNamed(std::string_view name);
+std::optional<Cause> CauseNamed(std::string_view name);
+std::optional<Behaviour> BehaviourNamed(std::string_view name);
 
 }  // namespace synergy

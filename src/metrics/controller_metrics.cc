@@ -109,6 +109,9 @@ class ControllerMetrics::Impl {
       MakeCounters(registry, "synergy_controller_failures_dropped_total",
                    "Failed pods that were not reported: too many of their namespace waited.")
           .Add({});
+  Counters& suspensions =
+      MakeCounters(registry, "synergy_controller_suspensions_total",
+                   "Decisions to suspend a job whose retries are futile, by outcome.");
   prometheus::Histogram& duration =
       MakeHistograms(registry, "synergy_controller_pod_review_duration_seconds",
                      "Duration from a complete review of a pod to its answer.")
@@ -120,6 +123,7 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
   StartAtZero(impl_->gang_preemptions, "outcome",
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
+  StartAtZero(impl_->suspensions, "outcome", {"suspended", "by_others", "gone", "given_up"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
@@ -166,6 +170,9 @@ void ControllerMetrics::CountFailure(std::string_view category) {
   Count(impl_->failures, "category", category);
 }
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
+void ControllerMetrics::CountSuspension(std::string_view outcome) {
+  Count(impl_->suspensions, "outcome", outcome);
+}
 
 void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {
   impl_->read_gauges = std::move(read);

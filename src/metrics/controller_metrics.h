@@ -87,6 +87,9 @@ class ControllerMetrics {
   void CountFailure(std::string_view category);
   // Counts failed pods that are not reported because too many of their namespace wait.
   void CountFailureDropped();
+  // Counts what became of decisions to suspend a job: "suspended", "by_others" (it was suspended
+  // already), "gone" (or ended), "given_up" (it could not be suspended).
+  void CountSuspension(std::string_view outcome);
 
   // Called at each scrape; set before the first.
   void SetGauges(std::function<ControllerGauges()> read);

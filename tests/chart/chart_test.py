@@ -397,6 +397,39 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
                          {"enabled": True, "elastic": True, "trainJobProgress": False, "growthBeyondQuota": "allow"})
 
+    def test_jobs_are_suspended_where_that_is_asked_for_and_nothing_else_of_them_is_changed(self):
+        def of_retries(objects):
+            return [item for item in objects if item["metadata"]["name"] == "synergy-retries"]
+
+        def conditions(objects, name):
+            policy = find(objects, "ValidatingAdmissionPolicy", name)["spec"]
+            return [condition["name"] for condition in policy["matchConditions"]]
+
+        asked = {"controller": {"config": {"failures": {"retries": True}}}}
+        self.assertEqual(of_retries(helm.template()), [])
+        alone = helm.template(asked)
+        self.assertEqual([item["kind"] for item in of_retries(alone)],
+                         ["ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy",
+                          "ValidatingAdmissionPolicyBinding"])
+        rules = {resource: rule["verbs"] for rule in find(alone, "ClusterRole", "synergy-retries")["rules"]
+                 for resource in rule["resources"]}
+        self.assertEqual(rules, {"namespaces": ["get"], "jobs": ["patch"], "jobsets": ["patch"]})
+        data = find(alone, "ConfigMap", "synergy-controller")["data"]
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["failures"], {"enabled": True, "retries": True})
+        self.assertEqual(conditions(alone, "synergy-retries"), ["by-the-controller"])
+
+        queued = helm.template(asked | {"kueue": {"enabled": True}})
+        rules = {resource: rule["verbs"] for rule in find(queued, "ClusterRole", "synergy-retries")["rules"]
+                 for resource in rule["resources"]}
+        self.assertEqual((rules["localqueues"], rules["workloads"]), (["get"], ["list", "patch"]))
+
+        # Each Job is under one of the two policies.
+        both = helm.template(asked | {"kueue": {"enabled": True, "elastic": True}})
+        self.assertEqual(conditions(both, "synergy-retries"), ["by-the-controller", "is-not-elastic"])
+        self.assertEqual(conditions(both, "synergy-elastic"), ["by-the-controller", "is-elastic"])
+        elastic = helm.template({"kueue": {"enabled": True, "elastic": True}})
+        self.assertEqual(conditions(elastic, "synergy-elastic"), ["by-the-controller"])
+
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})
         rules = [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"]

@@ -25,7 +25,8 @@ void Members(auto& each, Like<ObjectOwner> auto& owner) {
 
 void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
-         advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads] = record;
+         advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started, workload,
+         image_id, iterations, to_suspend, suspended] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -47,6 +48,12 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("gpuSeconds", gpu_seconds);
   each("attempt", attempt);
   each("leads", leads);
+  each("started", started);
+  each("workload", workload);
+  each("imageID", image_id);
+  each("iterations", iterations);
+  each("toSuspend", to_suspend);
+  each("suspended", suspended);
 }
 
 namespace {
@@ -100,6 +107,13 @@ ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   return owner;
 }
 
+// Returns the digest of a container's image: what follows the name, if there is one.
+std::string ReadImageId(FieldReader& fields, Value value) {
+  std::string_view id = fields.Text(value);
+  id.remove_prefix(id.rfind('@') + 1);
+  return IsPlain(id, kLongestImageId) ? std::string(id) : std::string();
+}
+
 // The first of the labels that the object has.
 std::string FirstLabel(FieldReader& fields, Value labels,
                        std::initializer_list<std::string_view> keys) {
@@ -124,7 +138,8 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
                     now.missing() ? std::max(restarts - 1, 0) : restarts, code,
                     ReadShort(fields, end["reason"], kLongestFailureReason),
                     ReadShort(fields, end["message"], kLongestFailureMessage),
-                    ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"])});
+                    ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"]),
+                    ReadImageId(fields, status["imageID"])});
   });
 }
 
@@ -169,6 +184,7 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
       fields, labels,
       {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"});
   pod.container = ReadName(fields, annotations[annotations::kContainer], kLongestLabel);
+  pod.workload = ReadName(fields, annotations[annotations::kWorkload], kLongestLabel);
   pod.failed = fields.Text(status["phase"]) == "Failed";
   pod.deleting = ReadDeleting(fields, metadata);
   pod.reason = ReadShort(fields, status["reason"], kLongestFailureReason);

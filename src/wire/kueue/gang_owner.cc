@@ -14,6 +14,7 @@
 #include "cluster/gang_name.h"
 #include "cluster/labels.h"
 #include "wire/base/json_words.h"
+#include "wire/kueue/kueue_readers.h"
 
 namespace synergy::wire {
 namespace {
@@ -83,18 +84,21 @@ int32_t Within(int64_t size) {
   return size > 1 && size <= kMostGangMembers ? static_cast<int32_t>(size) : 1;
 }
 
-GangSize SizeByJob(Value job, const GangOwner& owner) {
-  const Value spec = job["spec"];
-  GangSize gang{.begun = IsPositive(job["status"]["active"])};
+// Returns the number of pods of a Job that train together; 0 if they train apart. `is_named`: the
+// pods name their gang.
+int64_t TogetherByJob(Value spec, bool is_named) {
   const auto completions = CountOf(spec["completions"]);
   const auto parallelism = CountOf(spec["parallelism"]);
-  const bool train_together = spec["completionMode"].text() == "Indexed" && completions &&
-                              completions == parallelism &&
-                              !spec["template"]["spec"]["subdomain"].text().empty();
-  const bool is_named = owner.is_named && completions && completions == parallelism;
-  if ((train_together || is_named) && *parallelism >= 1 && *parallelism <= kMostGangMembers)
-    gang.size = Within(*parallelism * owner.replicas);
-  return gang;
+  const bool find_each_other = spec["completionMode"].text() == "Indexed" &&
+                               !spec["template"]["spec"]["subdomain"].text().empty();
+  const bool together = completions && completions == parallelism && (find_each_other || is_named);
+  return together && *parallelism >= 1 && *parallelism <= kMostGangMembers ? *parallelism : 0;
+}
+
+GangSize SizeByJob(Value job, const GangOwner& owner) {
+  const int64_t together = TogetherByJob(job["spec"], owner.is_named);
+  return {.size = together > 0 ? Within(together * owner.replicas) : 1,
+          .begun = IsPositive(job["status"]["active"])};
 }
 
 bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
@@ -283,6 +287,16 @@ GangSize SizeByStages(Value spec, std::string_view gang) {
 }
 
 }  // namespace
+
+bool HasIndependentCompletions(Value job) {
+  const Value spec = job["spec"];
+  const int64_t parallelism = CountOf(spec["parallelism"]).value_or(1);
+  // Without completions each pod takes work from a queue.
+  const int64_t pods = CountOf(spec["completions"]).value_or(parallelism);
+  if (pods <= 1) return false;
+  const bool is_named = !spec["template"]["metadata"]["labels"][annotations::kGang].text().empty();
+  return TogetherByJob(spec, is_named) == 0 || !spec["backoffLimitPerIndex"].absent();
+}
 
 std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
   const auto gang = FindLabel(pod.labels, annotations::kGang);

@@ -4,6 +4,8 @@ codes, while the controller is killed."""
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import unittest
 
@@ -18,6 +20,10 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
 SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
 SECRET = "hf_abcdefghijklmnopqrstuvwxyz"
 OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. token={SECRET}"
+
+
+IMPORT = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
+RETRIES = "synergy.io/retries"
 
 
 def job(name, script, retries=0, memory="64Mi", **template):
@@ -60,8 +66,8 @@ class FailuresOnNodesTest(unittest.TestCase):
             records.setdefault(record["owner"]["name"] if "owner" in record else record["pod"], []).append(record)
         return records
 
-    def events(self, kind, name):
-        events = self.cluster.get("events", fieldSelector="reason=SynergyFailure")["items"]
+    def events(self, kind, name, reason="SynergyFailure"):
+        events = self.cluster.get("events", fieldSelector=f"reason={reason}")["items"]
         return [event["message"] for event in events
                 if event["involvedObject"]["kind"] == kind and event["involvedObject"]["name"] == name]
 
@@ -72,12 +78,12 @@ class FailuresOnNodesTest(unittest.TestCase):
         return self.records()
 
     def test_failures_are_reported_by_log_and_status(self):
-        restarting = job("restarting", "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1")
+        restarting = job("restarting", IMPORT)
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "restarting"},
                "spec": {**restarting["spec"]["template"]["spec"], "restartPolicy": "OnFailure"}}
         self.cluster.create(
             job("gpu-oom", f"echo '{OUT_OF_MEMORY}' >&2; exit 1"),
-            job("import", "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1", retries=1),
+            job("import", IMPORT, retries=1),
             job("host-oom", "tail /dev/zero", memory="16Mi"),
             job("silent", "exit 127"),
             job("done", "echo 'CUDA out of memory, retrying'; exit 0"), pod)
@@ -116,6 +122,52 @@ class FailuresOnNodesTest(unittest.TestCase):
         attempts = json.loads(self.synergy("explain", "job", "import", "-o", "json"))["attempts"]
         self.assertEqual([attempt["first"]["category"] for attempt in attempts], ["import", "import"])
         self.assertIn("No module named 'apex'", self.synergy("explain", "job", "import"))
+
+    def suspended(self, name):
+        return self.cluster.get("job", name)["spec"].get("suspend", False)
+
+    def test_futile_retries_end_where_that_is_asked_for(self):
+        def asking(item, word="stop-futile", **spec):
+            item["metadata"]["annotations"] = {RETRIES: word}
+            item["spec"] |= spec
+            return item
+        self.cluster.create(
+            asking(job("futile", IMPORT, retries=6)),
+            asking(job("array", IMPORT, retries=6), completions=2, parallelism=1),
+            asking(job("killed", "kill -9 $$", retries=6)),
+            asking(job("misspelt", IMPORT, retries=6), "stop-futil"),
+            job("unasked", IMPORT, retries=6))
+        message, = wait_for("the job to be suspended", lambda: self.events("Job", "futile", "SynergySuspended"))
+        self.assertTrue(self.suspended("futile"))
+        self.assertIn("import: a Python module or a name in it is missing", message)
+        # The next leader does nothing twice.
+        self.cluster.script("restart", "synergy-controller")
+        # The event has the command that resumes it; then the count begins again.
+        command = re.search(r"To resume it: (kubectl .*)", message)[1]
+        self.cluster.kubectl(*shlex.split(command)[1:])
+        self.await_records(futile=3, array=3, killed=3, misspelt=3, unasked=3)
+        self.assertEqual(["toSuspend" in record for record in self.records()["futile"]][:3], [False, True, False])
+        self.assertEqual([name for name in ("array", "killed", "misspelt", "unasked") if self.suspended(name)], [])
+        wait_for("the array's event", lambda: any(
+            "its other completions may succeed" in text for text in self.events("Job", "array", "SynergyRetries")))
+        wait_for("the word to be named", lambda: any(
+            '"stop-futil"' in text for text in self.events("Job", "misspelt", "SynergyRetries")))
+        self.refuses_other_changes("unasked")
+        self.cluster.delete("jobs", "futile", "array", "killed", "misspelt", "unasked")
+
+    def refuses_other_changes(self, name):
+        """Checks that the controller may suspend the Job, and change nothing else of it."""
+        def is_accepted(body):
+            return bool(self.cluster.kubectl("patch", "job", name, "--as", "synergy-controller", "--type", "merge",
+                                             "--dry-run=server", "-o", "name", "-p", json.dumps(body), check=False))
+        noted = {"metadata": {"annotations": {"synergy.io/retries-stopped": "now"}}, "spec": {"suspend": True}}
+        self.assertTrue(is_accepted(noted))
+        for body in ({"spec": {"suspend": True, "backoffLimit": 0}}, {"spec": {"parallelism": 0}},
+                     {"metadata": {"labels": {"a": "b"}}}, {"metadata": {"annotations": {RETRIES: "stop-futile"}}},
+                     {"metadata": {"finalizers": ["example.com/x"]}}):
+            self.assertFalse(is_accepted(body), body)
+        self.cluster.patch("job", name, {"spec": {"suspend": True}})
+        self.assertFalse(is_accepted({"spec": {"suspend": False}}))
 
     def test_the_controller_writes_no_other_config_maps(self):
         policy = (ROOT / "manifests/failures-policy.yaml").read_text(encoding="utf-8")

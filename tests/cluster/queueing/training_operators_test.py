@@ -7,6 +7,8 @@ import datetime
 import json
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import time
 
@@ -453,6 +455,42 @@ class TrainingOperatorsTest(queues.QueueTest):
                              for item in self.cluster.get("workloads")["items"]))
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 0)
+
+    def failing(self):
+        """Returns the template of a pod that fails on the real node by its own fault."""
+        script = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
+        limits = {GPU: "1", "memory": "64Mi"}
+        return {"metadata": {}, "spec": {
+            "nodeSelector": {"synergy.test/node": "real"}, "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "train", "image": "synergy.test/busybox:1", "command": ["sh", "-c", script],
+                            "resources": {"limits": limits, "requests": {**limits, "cpu": "10m"}}}]}}
+
+    def test_futile_retries_end_by_the_workload_in_a_queue_and_by_the_jobset_outside(self):
+        asked = {"synergy.io/retries": "stop-futile"}
+        self.addCleanup(self.cluster.patch, "localqueue", "real",
+                        {"metadata": {"annotations": {key: None for key in asked}}})
+        self.cluster.patch("localqueue", "real", {"metadata": {"annotations": asked}})
+        outside = job_set("outside", replicated("workers", 1, 1, 1), failurePolicy={"maxRestarts": 100})
+        outside["metadata"]["annotations"] = asked
+        outside["spec"]["replicatedJobs"][0]["template"]["spec"] |= {"backoffLimit": 0, "template": self.failing()}
+        queued = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "queued", "labels": {QUEUE: "real"}},
+                  "spec": {"backoffLimit": 6, "template": self.failing()}}
+        self.create(outside, queued)
+
+        def messages(name):
+            return [text for text in self.cluster.events(name) if text.startswith("Suspended")]
+        wait_for("both to be suspended", lambda: messages("outside") and messages("queued"), LONG)
+        self.assertTrue(self.cluster.get("jobset", "outside")["spec"]["suspend"])
+        self.assertFalse(self.workload("queued")["spec"]["active"])
+        wait_for("Kueue to suspend the Job", lambda: self.cluster.get("job", "queued")["spec"]["suspend"])
+        failed = self.cluster.get("job", "queued")["status"]["failed"]
+        # As in the event:
+        for name in ("outside", "queued"):
+            command = re.search(r"To resume it: kubectl (.*)", messages(name)[0])[1]
+            self.cluster.kubectl(*shlex.split(command))
+        self.assertTrue(self.workload("queued")["spec"]["active"])
+        wait_for("the Job to run again",
+                 lambda: self.cluster.get("job", "queued")["status"].get("failed", 0) > failed, LONG)
 
     def test_a_jobset_and_single_jobs_take_turns_on_a_real_node_and_lose_nothing(self):
         folder = self.cluster.folder / "checkpoints"

@@ -58,6 +58,7 @@ TEST(FailureView, AnAttemptsCauseComesFirst) {
   cause.evidence = "CUDA out of memory";
   FailureRecord second = Record("bert-2", "import", minutes(1));
   second.leads = true;
+  second.suspended = kNow - std::chrono::seconds(50);
   FailureRecord other = Record("x", "import", minutes(1));
   other.owner.name = "other";
   const auto attempts = AttemptsOf({{"team", "1", {cascade, cause, second, other}}}, "bert");
@@ -69,6 +70,8 @@ TEST(FailureView, AnAttemptsCauseComesFirst) {
   EXPECT_THAT(text, HasSubstr("pod bert-1 (rank 1)"));
   EXPECT_THAT(text, HasSubstr("CUDA out of memory"));
   EXPECT_THAT(text, HasSubstr("then pod bert-0: peer-lost"));
+  EXPECT_THAT(text, HasSubstr("for this the job was suspended 50s ago"));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"suspended\": null"));
   EXPECT_EQ(AttemptsText({}, kNow), "");
 }
 

@@ -59,6 +59,7 @@ unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8}
+failures: {enabled: true, retries: true}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
@@ -116,6 +117,8 @@ log: {level: debug, format: json}
   EXPECT_FALSE(ControllerConfig().kueue_enabled);
   EXPECT_TRUE(config->kueue_elastic);
   EXPECT_FALSE(ControllerConfig().kueue_elastic);
+  EXPECT_TRUE(config->failures_retries);
+  EXPECT_FALSE(ControllerConfig().failures_retries);
   EXPECT_TRUE(config->kueue_train_job_progress);
   EXPECT_FALSE(ControllerConfig().kueue_train_job_progress);
   const ControllerConfig::Profiling& profiling = config->profiling;
@@ -152,6 +155,8 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
               HasSubstr("ownCertificate: secret needs names, webhooks and authorityFile"));
   EXPECT_THAT(complaint("ownCertificate: {validity: 23h}"), HasSubstr("ownCertificate.validity: "));
   EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("set both caFile and name"));
+  EXPECT_THAT(complaint("failures: {enabled: false, retries: true}"),
+              HasSubstr("failures.retries: needs failures.enabled"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),
               HasSubstr("excludedNamespaces[0]: must not be empty"));

@@ -17,6 +17,7 @@
 #include "support/managed_pods.h"
 #include "support/recorded_events.h"
 #include "support/recorded_log.h"
+#include "unit/controller/fake_retry_api.h"
 
 namespace synergy::controller {
 namespace {
@@ -142,7 +143,8 @@ class FailureKeeperTest : public ::testing::Test {
   }
   void Begin() {
     keeper = std::make_unique<FailureKeeper>(
-        api, reports, state, events, [this] { return leads; }, seconds(25), clock, log, metrics);
+        api, reports, state, nullptr, events, [this] { return leads; }, seconds(25), clock, log,
+        metrics);
   }
 
   testing::FakeClock clock;
@@ -155,7 +157,8 @@ class FailureKeeperTest : public ::testing::Test {
   FailureReports reports;
   bool leads = true;
   std::unique_ptr<FailureKeeper> keeper = std::make_unique<FailureKeeper>(
-      api, reports, state, events, [this] { return leads; }, seconds(25), clock, log, metrics);
+      api, reports, state, nullptr, events, [this] { return leads; }, seconds(25), clock, log,
+      metrics);
 };
 
 TEST_F(FailureKeeperTest, AFailureIsAnEventOnPodAndOwnerAMetricAndARecord) {
@@ -174,6 +177,31 @@ TEST_F(FailureKeeperTest, AFailureIsAnEventOnPodAndOwnerAMetricAndARecord) {
   Steps(seconds(40));
   EXPECT_THAT(events.all, SizeIs(2));
   EXPECT_EQ(api.writes, 1);
+}
+
+TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
+  FakeRetryApi retry_api;
+  retry_api.jobs["bert"] = {.kind = "Job", .name = "bert", .uid = "uid-bert"};
+  retry_api.annotations["team"] = "stop-futile";
+  retry_api.on_stop = [this] {
+    EXPECT_NE(api.histories["team"].records.back().to_suspend, WallTime{});
+  };
+  RetryKeeper retries(retry_api, false, events, [this] { return leads; }, clock, log, metrics);
+  keeper = std::make_unique<FailureKeeper>(
+      api, reports, state, &retries, events, [this] { return leads; }, seconds(25), clock, log,
+      metrics);
+  for (const char* const name : {"a", "b"}) {
+    EXPECT_THAT(retry_api.stopped, IsEmpty());
+    EndedPod pod = Failed(name, 1);
+    pod.workload = "w-1";
+    pod.ends[0].image_id = "sha256:1";
+    pod.ends[0].started = clock.WallNow() - seconds(5);
+    keeper->Upsert(pod);
+    Observe(name, "module-not-found");
+    Steps(seconds(20));
+  }
+  EXPECT_THAT(retry_api.stopped, ElementsAre("Job bert"));
+  EXPECT_NE(api.histories["team"].records.back().suspended, WallTime{});
 }
 
 TEST_F(FailureKeeperTest, WithoutAnAgentsReportTheStatusCountsAfterAWhile) {
@@ -217,6 +245,25 @@ TEST_F(FailureKeeperTest, PodsOfOneOwnerThatFailTogetherAreOneAttempt) {
   EXPECT_EQ(records[0].attempt, records[1].attempt);
   EXPECT_FALSE(records[0].leads);
   EXPECT_TRUE(records[1].leads);
+}
+
+TEST_F(FailureKeeperTest, PodsThatStartedAfterOthersHadFailedAreTheNextAttempt) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    for (const char* const rank : {"0", "1"}) {
+      EndedPod pod = Failed(fmt::format("a-{}-{}", attempt, rank));
+      pod.job_set = "set";
+      pod.ends[0].started = clock.WallNow() - seconds(1);
+      pod.ends[0].finished = clock.WallNow();
+      keeper->Upsert(pod);
+      Observe(pod.name, "module-not-found");
+    }
+    clock.Advance(seconds(2));
+  }
+  Steps(seconds(30));
+  std::set<WallTime> attempts;
+  for (const FailureRecord& record : api.histories["team"].records) attempts.insert(record.attempt);
+  EXPECT_THAT(attempts, SizeIs(3));
+  EXPECT_THAT(Recorded(), SizeIs(6));
 }
 
 TEST_F(FailureKeeperTest, TheOutermostOwnerGetsTheEvent) {

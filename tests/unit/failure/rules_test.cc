@@ -74,6 +74,11 @@ TEST(Rules, CategoriesAreInOrderAndFoundByName) {
     EXPECT_EQ(RulesOf(entry.category).empty(), entry.category == Category::kUnknown) << entry.name;
   }
   EXPECT_FALSE(CategoryNamed("luck"));
+  EXPECT_EQ(CauseNamed("synergy"), Cause::kSynergy);
+  EXPECT_EQ(CauseNamed("unknown"), Cause::kUnknown);
+  EXPECT_FALSE(CauseNamed("luck"));
+  EXPECT_EQ(BehaviourNamed("deterministic"), Behaviour::kDeterministic);
+  EXPECT_FALSE(BehaviourNamed(""));
 }
 
 TEST(Rules, EachHasANameOfItsOwnAndAnExpressionThatCompiles) {

@@ -3,6 +3,7 @@
 
 #include "kube/apis/node_api.h"
 #include "kube/apis/profile_api.h"
+#include "kube/apis/retry_api.h"
 #include "kube/apis/round_api.h"
 #include "support/fake_api_server.h"
 
@@ -67,6 +68,34 @@ TEST_F(ObjectApisTest, ANodesLabelsAndAnnotationAreMergedAtOnce) {
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("nvidia.com/gpu.count":"1","nvidia.com/gpu.product":null)"));
   EXPECT_THAT(asked.body, HasSubstr(R"("synergy.io/gpu-inventory":"{}")"));
+}
+
+TEST_F(ObjectApisTest, AJobIsStoppedByItselfOrByItsWorkload) {
+  const auto api = MakeRetryApi(*client_, *client_);
+  const auto path_of = [&](const std::string& kind) {
+    (void)api->ReadJob("team/..", {"x/v1", kind, "a/b", "u"}, {});
+    return server_.requests().back().path;
+  };
+  EXPECT_EQ(path_of("Job"), "/apis/batch/v1/namespaces/team%2F../jobs/a%2Fb");
+  EXPECT_EQ(path_of("JobSet"), "/apis/jobset.x-k8s.io/v1alpha2/namespaces/team%2F../jobsets/a%2Fb");
+  EXPECT_EQ(api->ReadJob("team", {"x/v1", "Secret", "a", "u"}, {}).error().code,
+            ErrorCode::kNotFound);
+  (void)api->ReadWorkloads("team/..", "u&1", {});
+  EXPECT_EQ(server_.requests().back().path,
+            "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads?limit=10"
+            "&labelSelector=kueue.x-k8s.io%2Fjob-uid%3Du%261");
+  (void)api->ReadQueue("team/..", "q/1", {});
+  EXPECT_EQ(server_.requests().back().path,
+            "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../localqueues/q%2F1");
+  (void)api->ReadNamespace("team/..", {});
+  EXPECT_EQ(server_.requests().back().path, "/api/v1/namespaces/team%2F..");
+  (void)api->Stop({.kind = "Workload", .job_namespace = "team/..", .name = "job-train"}, "then",
+                  {});
+  const FakeRequest asked = server_.requests().back();
+  EXPECT_EQ(asked.method, "PATCH");
+  EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
+  EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(asked.body, HasSubstr(R"("active":false)"));
 }
 
 TEST_F(ObjectApisTest, ResourceSlicesAreThoseOfTheNode) {

@@ -21,7 +21,7 @@ constexpr char kPod[] = R"({
   "metadata": {"uid": "u1", "namespace": "team", "name": "bert-0-x", "creationTimestamp": "2026-11-27T07:00:00Z",
     "labels": {"synergy.io/user": "ann", "batch.kubernetes.io/job-completion-index": "3",
                "kueue.x-k8s.io/queue-name": "research"},
-    "annotations": {"synergy.io/container": "train"},
+    "annotations": {"synergy.io/container": "train", "synergy.io/workload": "w-1"},
     "ownerReferences": [{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "u0"},
                         {"apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "u2", "controller": true}]},
   "spec": {"schedulerName": "synergy-scheduler", "nodeName": "n1",
@@ -32,7 +32,7 @@ constexpr char kPod[] = R"({
                    {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": "shut down"}],
     "containerStatuses": [
       {"name": "side", "restartCount": 0, "state": {"terminated": {"exitCode": 0}}},
-      {"name": "train", "restartCount": 2, "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled",
+      {"name": "train", "restartCount": 2, "imageID": "reg.test:5000/bert@sha256:12", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled",
         "startedAt": "2026-11-27T07:00:00Z", "finishedAt": "2026-11-27T08:00:00Z"}}}]}})";
 
 // A pod with members of its metadata and its status.
@@ -58,6 +58,7 @@ TEST(EndedPods, AreRead) {
   EXPECT_EQ(pod.user, "ann");
   EXPECT_EQ(pod.rank, "3");
   EXPECT_EQ(pod.container, "train");
+  EXPECT_EQ(pod.workload, "w-1");
   EXPECT_EQ(pod.gpus, Gpus(2));
   EXPECT_TRUE(pod.managed);
   EXPECT_TRUE(pod.failed);
@@ -68,6 +69,7 @@ TEST(EndedPods, AreRead) {
   ASSERT_THAT(pod.ends, SizeIs(1));
   EXPECT_EQ(pod.ends[0].container, "train");
   EXPECT_EQ(pod.ends[0].run, 2);
+  EXPECT_EQ(pod.ends[0].image_id, "sha256:12");
   EXPECT_EQ(pod.ends[0].exit_code, 137);
   EXPECT_EQ(pod.ends[0].finished - pod.ends[0].started, std::chrono::hours(1));
 }
@@ -99,12 +101,12 @@ TEST(EndedPods, TextsOfTenantsAreBounded) {
       Managed(fmt::format(
                   R"(, "labels": {{"synergy.io/user": "{0}", "kueue.x-k8s.io/queue-name": "{0}",
           "kueue.x-k8s.io/local-queue-name": "team-queue", "jobset.sigs.k8s.io/jobset-name": "{0}"}},
-          "annotations": {{"synergy.io/container": "{0}"}})",
+          "annotations": {{"synergy.io/container": "{0}", "synergy.io/workload": "{0}"}})",
                   x),
               fmt::format(R"("phase": "Failed", "message": "{0}", "reason": "{0}",
           "conditions": [{{"type": "{0}", "status": "True", "reason": "{0}", "message": "{0}"}},
                          {{"type": "DisruptionTarget", "status": "True", "message": "{0}"}}],
-          "containerStatuses": [{{"name": "{0}", "restartCount": 0, "state": {{"terminated":
+          "containerStatuses": [{{"name": "{0}", "restartCount": 0, "imageID": "{0}", "state": {{"terminated":
             {{"exitCode": 1, "reason": "{0}", "message": "{0}"}}}}}}])",
                           x)));
   EXPECT_TRUE(pod.managed);
@@ -112,6 +114,7 @@ TEST(EndedPods, TextsOfTenantsAreBounded) {
   EXPECT_EQ(pod.queue, "team-queue");
   EXPECT_EQ(pod.job_set, "");
   EXPECT_EQ(pod.container, "");
+  EXPECT_EQ(pod.workload, "");
   EXPECT_EQ(pod.message.size(), kLongestFailureMessage);
   EXPECT_EQ(pod.reason.size(), kLongestFailureReason);
   EXPECT_EQ(pod.condition_message.size(), kLongestFailureMessage);
@@ -119,6 +122,7 @@ TEST(EndedPods, TextsOfTenantsAreBounded) {
   EXPECT_LE(pod.conditions[0].size(), 2 * kLongestFailureReason + 1);
   ASSERT_THAT(pod.ends, SizeIs(1));
   EXPECT_EQ(pod.ends[0].container, "");
+  EXPECT_EQ(pod.ends[0].image_id, "");
   EXPECT_EQ(pod.ends[0].reason.size(), kLongestFailureReason);
   EXPECT_EQ(pod.ends[0].message.size(), kLongestFailureMessage);
 }
@@ -163,6 +167,12 @@ FailureRecord Record() {
   record.gpu_seconds = 7200.5;
   record.attempt = record.at;
   record.leads = true;
+  record.started = record.at - std::chrono::hours(1);
+  record.workload = "w-1";
+  record.image_id = "sha256:12";
+  record.iterations = 0;
+  record.to_suspend = record.at + std::chrono::seconds(5);
+  record.suspended = record.at + std::chrono::seconds(6);
   return record;
 }
 
@@ -205,6 +215,9 @@ TEST(FailureHistories, TheLongestFitsIntoAConfigMap) {
   record.category = record.cause = record.behaviour = record.advice = record.rule =
       std::string(24, 'w');
   record.evidence = record.reason = std::string(240, '"');
+  record.workload = std::string(kLongestLabel, '"');
+  record.image_id = std::string(kLongestImageId, 'i');
+  record.iterations = std::numeric_limits<int64_t>::min();
   record.run = std::numeric_limits<int32_t>::max();
   record.exit_code = std::numeric_limits<int32_t>::min();
   record.gpu_seconds = -1.2345678901234567e-300;

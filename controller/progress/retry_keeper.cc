@@ -1,0 +1,299 @@
+#include "controller/progress/retry_keeper.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/dns_name.h"
+#include "core/wall_time.h"
+#include "failure/category.h"
+
+namespace synergy::controller {
+namespace {
+
+// Jobs that Kueue suspends by their Workloads, besides Jobs and JobSets.
+constexpr std::array<std::string_view, 4> kQueuedKinds = {"TrainJob", "RayJob", "MPIJob",
+                                                          "PyTorchJob"};
+
+// Whether the object itself can be suspended.
+bool IsJobOrJobSet(const ObjectOwner& job) {
+  return (job.kind == "Job" && job.api_version == "batch/v1") ||
+         (job.kind == "JobSet" && job.api_version.starts_with("jobset.x-k8s.io/"));
+}
+
+// The kind as kubectl takes it, whatever else is installed.
+std::string_view ResourceOf(std::string_view kind) {
+  if (kind == wire::kWorkloadKind) return "workloads.kueue.x-k8s.io";
+  return kind == "JobSet" ? "jobsets.jobset.x-k8s.io" : "job";
+}
+
+FailedAttempt AttemptOf(const FailureRecord& record) {
+  return {.category = CategoryNamed(record.category).value_or(Category::kUnknown),
+          .outcome = {.cause = CauseNamed(record.cause).value_or(Cause::kUnknown),
+                      .behaviour = BehaviourNamed(record.behaviour).value_or(Behaviour::kUnknown)},
+          .started = record.started,
+          .failed = record.at,
+          .template_hash = record.workload,
+          .image_id = record.image_id,
+          .nodes = {record.node},
+          .iterations = record.iterations};
+}
+
+// Whether the one ran after the other had failed.
+bool IsRetry(const FailureRecord& later, const FailureRecord& earlier) {
+  return later.uid == earlier.uid ? later.run > earlier.run : later.started > earlier.at;
+}
+
+bool IsToBeSuspended(const FailureRecord& record) {
+  return record.to_suspend != WallTime{} && record.suspended == WallTime{};
+}
+
+}  // namespace
+
+FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last) {
+  FailingJob job{.job_namespace = history.of_namespace};
+  const FailureRecord* attempted = nullptr;  // leads the last attempt
+  for (const FailureRecord& record : history.records) {
+    if (record.owner.uid != last.owner.uid) continue;
+    if (record.leads) {
+      FailedAttempt attempt = AttemptOf(record);
+      if (attempted == nullptr || IsRetry(record, *attempted)) {
+        job.attempts.push_back(std::move(attempt));
+        attempted = &record;
+      } else if (FailedAttempt& same = job.attempts.back();
+                 attempt.category != same.category || attempt.outcome.cause != same.outcome.cause) {
+        same.category = Category::kUnknown;
+      }
+    }
+    if (&record == &last) break;
+    const WallTime suspended = std::max(record.to_suspend, record.suspended);
+    if (suspended != WallTime{}) job.resumed = std::max(job.resumed.value_or(suspended), suspended);
+  }
+  return job;
+}
+
+RetryKeeper::RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
+                         std::function<bool()> may_act, const Clock& clock, Logger& log,
+                         metrics::ControllerMetrics& metrics)
+    : api_(api),
+      kueue_(kueue),
+      events_(events),
+      may_act_(std::move(may_act)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+void RetryKeeper::StartOver(const std::map<std::string, FailureHistory>& histories) {
+  limit_ = SuspensionLimit();
+  looks_.clear();
+  examined_.clear();
+  for (const auto& [name, history] : histories) {
+    Look(name);
+    for (const FailureRecord& record : history.records) {
+      if (record.to_suspend != WallTime{}) limit_.Note(name, record.to_suspend);
+    }
+  }
+}
+
+std::vector<std::string> RetryKeeper::Due() const {
+  const Instant now = clock_.Now();
+  std::vector<std::string> due;
+  for (const auto& [name, looked] : looks_) {
+    if (looked.due <= now) due.push_back(name);
+  }
+  return due;
+}
+
+bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_token& stop) {
+  const WallTime latest = clock_.WallNow() - kLatest;
+  std::erase_if(examined_, [latest](const auto& entry) { return entry.second < latest; });
+  // The failure that a job is to be suspended for, else its last one; by the job's UID.
+  std::map<std::string_view, FailureRecord*> jobs;
+  for (FailureRecord& record : history.records) {
+    if (!record.leads || !CanBeSuspended(record.owner)) continue;
+    FailureRecord*& known = jobs[record.owner.uid];
+    if (known == nullptr || !IsToBeSuspended(*known)) known = &record;
+  }
+  bool changed = false;
+  bool pending = false;
+  for (const auto& [uid, record] : jobs) {
+    Outcome outcome = Outcome::kSettled;
+    if (IsToBeSuspended(*record)) {
+      outcome = stored ? Suspend(history.of_namespace, *record, stop) : Outcome::kPending;
+    } else if (record->to_suspend == WallTime{} && record->at >= latest) {
+      outcome = Examine(history, *record, stop);
+    }
+    changed |= outcome == Outcome::kChanged;
+    pending |= outcome == Outcome::kPending;
+  }
+  if (!changed && !pending) looks_.erase(history.of_namespace);
+  return changed;
+}
+
+bool RetryKeeper::CanBeSuspended(const ObjectOwner& job) const {
+  // Events are about it, and the API server takes none on other names.
+  if (job.uid.empty() || !IsDnsSubdomain(job.name)) return false;
+  return IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
+                                                    job.kind) != kQueuedKinds.end());
+}
+
+RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, FailureRecord& last,
+                                          const std::stop_token& stop) {
+  const std::string& name = history.of_namespace;
+  RunKey key{last.uid, last.container, last.run};
+  if (examined_.contains(key)) return Outcome::kSettled;
+  const WallTime now = clock_.WallNow();
+  FailingJob job = FailingJobOf(history, last);
+  constexpr RetryActions kStop{.stop_futile = true};
+  if (DecideRetry(job, kStop, SuspensionLimit(), now).kind == RetryDecision::Kind::kSuspend) {
+    const auto wish = ReadWish(name, last, stop);
+    if (!wish) return TryLater(name, last.owner, wish.error());
+    if (*wish && (*wish)->text) {
+      const Result<RetryActions> actions = ParseRetryActions(*(*wish)->text);
+      const std::string of = fmt::format("{} of {}", wire::kRetriesAnnotation, (*wish)->where);
+      if (!actions) {
+        RecordEvent(name, last.owner, "Warning", "SynergyRetries",
+                    fmt::format("{}: {}; so its retries go on", of, actions.error().message));
+      } else if (actions->elsewhere || actions->larger) {
+        RecordEvent(name, last.owner, "Normal", "SynergyRetries",
+                    of + ": elsewhere and larger do nothing on a cluster yet");
+      }
+      job.independent_completions = (*wish)->independent_completions;
+      const RetryDecision decision =
+          actions && actions->stop_futile ? DecideRetry(job, kStop, limit_, now) : RetryDecision{};
+      if (decision.kind == RetryDecision::Kind::kSuspend) {
+        last.to_suspend = now;
+        limit_.Note(name, now);
+        return Outcome::kChanged;
+      }
+      if (!decision.reason.empty())
+        RecordEvent(name, last.owner, "Warning", "SynergyRetries", decision.reason);
+    }
+  }
+  examined_.emplace(std::move(key), last.at);
+  return Outcome::kSettled;
+}
+
+Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string& of_namespace,
+                                                               const FailureRecord& last,
+                                                               const std::stop_token& stop) {
+  Wish wish;
+  if (IsJobOrJobSet(last.owner)) {
+    auto job = api_.ReadJob(of_namespace, last.owner, stop);
+    if (!job && job.error().code != ErrorCode::kNotFound) return Fail(job.error());
+    if (!job || job->uid != last.owner.uid || job->finished) return std::nullopt;
+    wish = {std::move(job->retries), fmt::format("{} {}", ResourceOf(job->kind), last.owner.name),
+            job->independent_completions};
+  }
+  const auto look = [&wish](Result<std::optional<std::string>> read,
+                            std::string where) -> Result<> {
+    if (!read && read.error().code != ErrorCode::kNotFound) return Fail(read.error());
+    if (read) wish.text = *std::move(read);
+    wish.where = std::move(where);
+    return {};
+  };
+  if (!wish.text && kueue_ && !last.queue.empty()) {
+    const Result<> read = look(api_.ReadQueue(of_namespace, last.queue, stop),
+                               fmt::format("local queue {}", last.queue));
+    if (!read) return Fail(read.error());
+  }
+  if (!wish.text) {
+    const Result<> read =
+        look(api_.ReadNamespace(of_namespace, stop), fmt::format("namespace {}", of_namespace));
+    if (!read) return Fail(read.error());
+  }
+  return wish;
+}
+
+RetryKeeper::Outcome RetryKeeper::Suspend(const std::string& of_namespace, FailureRecord& marked,
+                                          const std::stop_token& stop) {
+  if (clock_.WallNow() - marked.to_suspend > kLatest) {
+    log_.Warn("a job whose retries are futile could not be suspended",
+              {{"namespace", of_namespace}, {"job", marked.owner.name}});
+    return Settle(marked, false, "given_up");
+  }
+  const auto found = FindStoppable(of_namespace, marked.owner, stop);
+  if (!found) return TryLater(of_namespace, marked.owner, found.error());
+  if (!*found) return Settle(marked, false, "gone");
+  const wire::StoppableJob& job = **found;
+  const std::string decision = ToTimeText(marked.to_suspend);
+  if (job.stopped_for == decision) {
+    // By a call without an answer, or by the last leader. Its user may have resumed it since.
+    if (job.stopped) Announce(of_namespace, marked, job);
+    return Settle(marked, true, "suspended");
+  }
+  if (job.stopped) return Settle(marked, true, "by_others");
+  // The calls take time.
+  if (stop.stop_requested() || !may_act_()) return Outcome::kPending;
+  if (const Result<> stopped = api_.Stop(job, decision, stop); !stopped)
+    return TryLater(of_namespace, marked.owner, stopped.error());
+  Announce(of_namespace, marked, job);
+  return Settle(marked, true, "suspended");
+}
+
+Result<std::optional<wire::StoppableJob>> RetryKeeper::FindStoppable(
+    const std::string& of_namespace, const ObjectOwner& job, const std::stop_token& stop) {
+  if (kueue_) {
+    auto workloads = api_.ReadWorkloads(of_namespace, job.uid, stop);
+    if (!workloads && workloads.error().code != ErrorCode::kNotFound)
+      return Fail(workloads.error());
+    if (workloads) {
+      for (wire::StoppableJob& workload : *workloads) {
+        if (workload.owner.uid == job.uid && !workload.finished) return std::move(workload);
+      }
+    }
+  }
+  if (!IsJobOrJobSet(job)) return std::nullopt;
+  auto read = api_.ReadJob(of_namespace, job, stop);
+  if (!read && read.error().code != ErrorCode::kNotFound) return Fail(read.error());
+  if (!read || read->uid != job.uid || read->finished) return std::nullopt;
+  return *std::move(read);
+}
+
+RetryKeeper::Outcome RetryKeeper::Settle(FailureRecord& marked, bool is_suspended,
+                                         const char* outcome) {
+  metrics_.CountSuspension(outcome);
+  if (is_suspended) {
+    marked.suspended = clock_.WallNow();
+  } else {
+    marked.to_suspend = {};
+    examined_.emplace(RunKey{marked.uid, marked.container, marked.run}, marked.at);
+  }
+  return Outcome::kChanged;
+}
+
+RetryKeeper::Outcome RetryKeeper::TryLater(const std::string& of_namespace, const ObjectOwner& job,
+                                           const Error& error) {
+  Looked& looked = looks_[of_namespace];
+  looked.due = clock_.Now() + kPause;
+  if (std::exchange(looked.error, error.code) != error.code) {
+    log_.Warn("cannot stop the retries of a job",
+              {{"namespace", of_namespace}, {"job", job.name}, {"error", error.message}});
+  }
+  return Outcome::kPending;
+}
+
+void RetryKeeper::Announce(const std::string& of_namespace, const FailureRecord& marked,
+                           const wire::StoppableJob& stopped) {
+  const CategoryEntry& entry = EntryOf(CategoryNamed(marked.category).value_or(Category::kUnknown));
+  log_.Info("a job is suspended: its retries are futile",
+            {{"namespace", of_namespace}, {"job", marked.owner.name}, {"category", entry.name}});
+  RecordEvent(
+      of_namespace, marked.owner, "Warning", "SynergySuspended",
+      fmt::format("Suspended, because its retries are futile: attempts of the same template and "
+                  "image fail alike soon after they start: {}: {} ({}: stop-futile). To resume "
+                  "it: kubectl patch {} {} -n {} --type merge -p '{}'",
+                  entry.name, entry.meaning, wire::kRetriesAnnotation, ResourceOf(stopped.kind),
+                  stopped.name, of_namespace, wire::WriteResume(stopped.kind)));
+}
+
+void RetryKeeper::RecordEvent(const std::string& of_namespace, const ObjectOwner& job,
+                              const char* type, const char* reason, std::string message) {
+  events_.Record({of_namespace, job.name, job.uid, type, reason, std::move(message), job.kind,
+                  job.api_version});
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,114 @@
+#pragma once
+
+// Suspends jobs whose retries are futile (engine/retries), where the annotation synergy.io/retries
+// asks for that: on the job, its queue or its namespace; the nearest counts.
+//
+//   history of failures -> a row of like failures? -> opted in? -> the failure's record is marked
+//                                                                            |
+//   event with the command that resumes the job <- the job is suspended <- the history is stored
+//
+// What was decided is in the history, and what was done is an annotation of the job. So a new
+// leader finishes what the last one began, and does nothing twice: a job that its user has resumed
+// stays resumed. Failures from before a suspension count no more after it.
+//
+// Bounds: only failures of the last kLatest are looked at; how many jobs are suspended in an hour,
+// see SuspensionLimit. Objects are read only where a row of failures is long enough.
+//
+// Threading: one owner.
+// Failures: a failed call is repeated after kPause. A job that cannot be suspended within kLatest
+// is left alone, counted and logged. Without an answer about the annotation nothing is done.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cluster/pod_failure.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "engine/retries/retries.h"
+#include "kube/apis/events.h"
+#include "kube/apis/retry_api.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class RetryKeeper {
+ public:
+  // How long after a failure its job may be suspended, and how long after that decision.
+  static constexpr Duration kLatest = std::chrono::minutes(10);
+  static constexpr Duration kPause = std::chrono::seconds(5);
+
+  // `kueue`: it is installed. `may_act`: whether this process leads. All references outlive this.
+  RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
+              std::function<bool()> may_act, const Clock& clock, Logger& log,
+              metrics::ControllerMetrics& metrics);
+
+  // Begins with the histories, by namespace, that were read.
+  void StartOver(const std::map<std::string, FailureHistory>& histories);
+  // The namespace has a new failure.
+  void Look(const std::string& of_namespace) { looks_.try_emplace(of_namespace); }
+  // Returns the namespaces in which something is to be done now.
+  std::vector<std::string> Due() const;
+  // Does it. `stored`: the history is stored as it is. Returns whether the history was changed and
+  // is to be stored.
+  bool Step(FailureHistory& history, bool stored, const std::stop_token& stop);
+
+ private:
+  using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
+
+  // A namespace to look at.
+  struct Looked {
+    Instant due = Instant::min();
+    std::optional<ErrorCode> error;  // of the last call, if it failed
+  };
+  enum class Outcome { kSettled, kChanged, kPending };
+  // The annotation that counts, and what the job itself shows.
+  struct Wish {
+    std::optional<std::string> text;
+    std::string where;  // "job bert"
+    bool independent_completions = false;
+  };
+
+  bool CanBeSuspended(const ObjectOwner& job) const;
+  // Decides about the last failure of a job.
+  Outcome Examine(const FailureHistory& history, FailureRecord& last, const std::stop_token& stop);
+  // None: the job is gone or has ended.
+  Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
+                                       const std::stop_token& stop);
+  // Suspends the job of a marked failure.
+  Outcome Suspend(const std::string& of_namespace, FailureRecord& marked,
+                  const std::stop_token& stop);
+  // Returns what to stop. None: the job is gone or has ended.
+  Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,
+                                                          const ObjectOwner& job,
+                                                          const std::stop_token& stop);
+  Outcome Settle(FailureRecord& marked, bool is_suspended, const char* outcome);
+  Outcome TryLater(const std::string& of_namespace, const ObjectOwner& job, const Error& error);
+  void Announce(const std::string& of_namespace, const FailureRecord& marked,
+                const wire::StoppableJob& stopped);
+  void RecordEvent(const std::string& of_namespace, const ObjectOwner& job, const char* type,
+                   const char* reason, std::string message);
+
+  kube::RetryApi& api_;
+  const bool kueue_;
+  kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+  SuspensionLimit limit_;
+  std::map<std::string, Looked> looks_;  // by namespace
+  std::map<RunKey, WallTime> examined_;  // failures that were decided about, and when they were
+};
+
+// Returns the job of that failure, with its attempts up to it, oldest first.
+FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last);
+
+}  // namespace synergy::controller

@@ -1,0 +1,482 @@
+#include "controller/progress/retry_keeper.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "failure/category.h"
+#include "support/fake_clock.h"
+#include "support/recorded_events.h"
+#include "support/recorded_log.h"
+#include "unit/controller/fake_retry_api.h"
+
+namespace synergy::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ObjectOwner kBert{"batch/v1", "Job", "bert", "uid-bert"};
+const ObjectOwner kTrain{"trainer.kubeflow.org/v1alpha1", "TrainJob", "train", "uid-train"};
+
+class RetryKeeperTest : public ::testing::Test {
+ protected:
+  RetryKeeperTest() { Create(kBert); }
+
+  wire::StoppableJob& Create(const ObjectOwner& job) {
+    wire::StoppableJob& made = api.jobs[job.name];
+    made = {.kind = job.kind, .job_namespace = "team", .name = job.name, .uid = job.uid};
+    made.retries = "stop-futile";
+    return made;
+  }
+  wire::StoppableJob& Queue(const ObjectOwner& job) {
+    wire::StoppableJob& made = api.jobs["workload-" + job.name];
+    made = {.kind = "Workload", .job_namespace = "team", .name = "workload-" + job.name};
+    made.owner = job;
+    return made;
+  }
+  std::unique_ptr<RetryKeeper> Begin(bool kueue = true) {
+    return std::make_unique<RetryKeeper>(
+        api, kueue, events, [this] { return leads; }, clock, log, metrics);
+  }
+  // The job's next attempt begins after a pause, and fails now.
+  FailureRecord& Fail(Category category, const ObjectOwner& job = kBert, Duration ran = 30s) {
+    const Outcome& outcome = EntryOf(category).outcome;
+    clock.Advance(1s + ran);
+    FailureRecord record;
+    record.at = record.attempt = clock.WallNow();
+    record.started = record.at - ran;
+    record.uid = fmt::format("uid-{}", ++pods);
+    record.owner = job;
+    record.category = ToString(category);
+    record.cause = ToString(outcome.cause);
+    record.behaviour = ToString(outcome.behaviour);
+    record.workload = "w-1";
+    record.image_id = "sha256:1";
+    record.iterations = 0;
+    record.leads = true;
+    history.records.push_back(record);
+    keeper->Look(history.of_namespace);
+    return history.records.back();
+  }
+  void FailTwice(const ObjectOwner& job = kBert) {
+    for (int i = 0; i < 2; ++i) Fail(Category::kImport, job);
+  }
+  void ResumeAndFail() {
+    api.jobs["bert"].stopped = false;
+    Fail(Category::kImport);
+    Act();
+  }
+  // Steps as long as something changes, and stores the history each time.
+  void Act() {
+    for (int i = 0; i < 10; ++i) {
+      if (keeper->Due().empty()) return;
+      keeper->Step(history, true, {});
+    }
+    ADD_FAILURE() << "there is always something to do";
+  }
+  void Lead() {
+    keeper = Begin();
+    keeper->StartOver({{history.of_namespace, history}});
+  }
+  void ExpectOutcome(const std::string& outcome, int count) {
+    EXPECT_THAT(metrics.Render(),
+                HasSubstr(fmt::format("synergy_controller_suspensions_total{{outcome=\"{}\"}} {}\n",
+                                      outcome, count)));
+  }
+
+  testing::FakeClock clock;
+  testing::RecordedLog lines;
+  Logger log{lines, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::ControllerMetrics metrics;
+  testing::RecordedEvents events;
+  FakeRetryApi api;
+  bool leads = true;
+  int pods = 0;
+  FailureHistory history{"team", "1", {}};
+  std::unique_ptr<RetryKeeper> keeper = Begin();
+};
+
+TEST_F(RetryKeeperTest, TheSecondLikeFailureSuspendsTheJobWithTheCommandThatResumesIt) {
+  Fail(Category::kImport);
+  Act();
+  EXPECT_EQ(api.reads, 0) << "one failure decides nothing";
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
+  ASSERT_THAT(events.reasons(), ElementsAre("SynergySuspended bert"));
+  EXPECT_EQ(events.all[0].kind, "Job");
+  EXPECT_EQ(events.all[0].pod_uid, "uid-bert");
+  EXPECT_THAT(
+      events.all[0].message,
+      AllOf(HasSubstr("import: a Python module or a name in it is missing"),
+            HasSubstr("kubectl patch job bert -n team --type merge -p '{\"spec\":{\"suspend\":"
+                      "false}}'")));
+  ExpectOutcome("suspended", 1);
+  // It is done.
+  Act();
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+  EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, TheDecisionIsStoredBeforeTheJobIsSuspended) {
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, false, {}));
+  EXPECT_FALSE(keeper->Step(history, false, {}));
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_NE(history.records.back().to_suspend, WallTime{});
+  EXPECT_EQ(history.records.back().suspended, WallTime{});
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  EXPECT_THAT(api.stopped, SizeIs(1));
+  EXPECT_NE(history.records.back().suspended, WallTime{});
+}
+
+TEST_F(RetryKeeperTest, TheNearestAnnotationCounts) {
+  const auto is_suspended = [&](const char* job, const char* queue, const char* of_namespace) {
+    api.annotations.clear();
+    wire::StoppableJob& bert = Create(kBert);
+    bert.retries = job == nullptr ? std::nullopt : std::optional<std::string>(job);
+    if (queue != nullptr) api.annotations["queue research"] = queue;
+    if (of_namespace != nullptr) api.annotations["team"] = of_namespace;
+    history.records.clear();
+    clock.Advance(2h);
+    for (int i = 0; i < 2; ++i) Fail(Category::kImport).queue = "research";
+    Act();
+    return bert.stopped;
+  };
+  EXPECT_FALSE(is_suspended(nullptr, nullptr, nullptr));
+  EXPECT_TRUE(is_suspended("stop-futile", nullptr, nullptr));
+  EXPECT_TRUE(is_suspended(nullptr, "stop-futile", nullptr));
+  EXPECT_TRUE(is_suspended(nullptr, nullptr, "stop-futile"));
+  EXPECT_FALSE(is_suspended("", "stop-futile", "stop-futile"));
+  EXPECT_FALSE(is_suspended(nullptr, "", "stop-futile"));
+  EXPECT_TRUE(is_suspended("stop-futile", "", ""));
+}
+
+TEST_F(RetryKeeperTest, WordsThatMeanNothingAreNamed) {
+  api.jobs["bert"].retries = "stop-futil";
+  FailTwice();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  ASSERT_THAT(events.reasons(), ElementsAre("SynergyRetries bert"));
+  EXPECT_THAT(events.all[0].message,
+              AllOf(HasSubstr("synergy.io/retries of job bert"), HasSubstr("\"stop-futil\"")));
+  api.jobs["bert"].retries = "elsewhere,stop-futile";
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
+  EXPECT_THAT(events.lines()[1], HasSubstr("elsewhere and larger do nothing on a cluster yet"));
+}
+
+TEST_F(RetryKeeperTest, AnArrayIsNeverSuspended) {
+  api.jobs["bert"].independent_completions = true;
+  FailTwice();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("its other completions may succeed")));
+  EXPECT_EQ(history.records.back().to_suspend, WallTime{});
+}
+
+TEST_F(RetryKeeperTest, AJobThatIsGoneOrHasEndedNeedsNothing) {
+  api.jobs["bert"].finished = true;
+  FailTwice();
+  Act();
+  api.jobs.clear();
+  Fail(Category::kImport);
+  Act();
+  Create(kBert).uid = "another";
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_THAT(events.all, IsEmpty());
+  // After the decision.
+  Create(kBert);
+  Fail(Category::kImport);
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  api.jobs.clear();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_EQ(history.records.back().to_suspend, WallTime{});
+  ExpectOutcome("gone", 1);
+}
+
+TEST_F(RetryKeeperTest, AJobThatWasSuspendedMeanwhileIsLeftAsItIs) {
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  api.jobs["bert"].stopped = true;
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_THAT(events.all, IsEmpty());
+  ExpectOutcome("by_others", 1);
+}
+
+TEST_F(RetryKeeperTest, ANewLeaderFinishesWhatTheLastOneDecided) {
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergySuspended bert"));
+}
+
+TEST_F(RetryKeeperTest, ANewLeaderDecidesAboutFailuresThatTheLastOneRecorded) {
+  FailTwice();
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
+}
+
+TEST_F(RetryKeeperTest, ANewLeaderDoesNotSuspendAgainWhatAUserHasResumed) {
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  const FailureHistory stored = history;
+  Act();
+  ASSERT_THAT(api.stopped, SizeIs(1));
+  // The last leader died before it recorded that, and the user resumes the job.
+  history = stored;
+  api.jobs["bert"].stopped = false;
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+  EXPECT_FALSE(api.jobs["bert"].stopped);
+  EXPECT_NE(history.records.back().suspended, WallTime{});
+}
+
+TEST_F(RetryKeeperTest, AfterAUserResumesTheJobTheCountBeginsAnew) {
+  FailTwice();
+  Act();
+  ASSERT_THAT(api.stopped, SizeIs(1));
+  ResumeAndFail();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(2));
+}
+
+TEST_F(RetryKeeperTest, TheRetryThatBeganBeforeTheSuspensionDoesNotCountAfterIt) {
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  Fail(Category::kImport);
+  Act();
+  ASSERT_THAT(api.stopped, SizeIs(1));
+  ResumeAndFail();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, KueuesWorkloadIsDeactivatedWhateverTheJobIs) {
+  Queue(kBert);
+  FailTwice();
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Workload workload-bert"));
+  EXPECT_FALSE(api.jobs["bert"].stopped);
+  EXPECT_EQ(events.all[0].pod_name, "bert");
+  EXPECT_THAT(events.all[0].message,
+              HasSubstr("kubectl patch workloads.kueue.x-k8s.io workload-bert -n team --type merge "
+                        "-p '{\"spec\":{\"active\":true}}'"));
+  api.annotations["team"] = "stop-futile";
+  Queue(kTrain);
+  FailTwice(kTrain);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Workload workload-bert", "Workload workload-train"));
+}
+
+TEST_F(RetryKeeperTest, OtherKindsThanJobsAndJobSetsNeedAWorkload) {
+  api.annotations["team"] = "stop-futile";
+  FailTwice(kTrain);
+  Act();
+  ExpectOutcome("gone", 1);
+  keeper = Begin(false);
+  FailTwice(kTrain);
+  Queue(kTrain);
+  Act();
+  for (const char* kind : {"RayCluster", "Deployment", "CronJob", "Job"}) {
+    const ObjectOwner other{"example.com/v1", kind, "other", "uid-other"};
+    Create(other);
+    FailTwice(other);
+    Act();
+  }
+  FailTwice({});
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, AJobSetIsSuspendedByItself) {
+  const ObjectOwner set{"jobset.x-k8s.io/v1alpha2", "JobSet", "set", "uid-set"};
+  Create(set);
+  FailTwice(set);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("JobSet set"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("kubectl patch jobsets.jobset.x-k8s.io set"));
+}
+
+TEST_F(RetryKeeperTest, AReplicaThatNoLongerLeadsWritesNothing) {
+  FailTwice();
+  leads = false;
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  EXPECT_FALSE(keeper->Step(history, true, {}));
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_THAT(events.all, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, CallsThatFailAreRepeatedAfterAPause) {
+  api.error = Error{ErrorCode::kUnavailable, "down"};
+  FailTwice();
+  Act();
+  EXPECT_EQ(api.reads, 1);
+  clock.Advance(RetryKeeper::kPause);
+  api.error.reset();
+  api.stop_error = Error{ErrorCode::kConflict, "changed"};
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  clock.Advance(RetryKeeper::kPause);
+  api.stop_error.reset();
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+  EXPECT_EQ(lines.Count("cannot stop the retries of a job"), 2U);
+}
+
+TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
+  api.stop_error = Error{ErrorCode::kDenied, "no right"};
+  FailTwice();
+  for (Duration waited{}; waited <= RetryKeeper::kLatest; waited += RetryKeeper::kPause) {
+    Act();
+    clock.Advance(RetryKeeper::kPause);
+  }
+  api.stop_error.reset();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  EXPECT_THAT(keeper->Due(), IsEmpty());
+  EXPECT_EQ(history.records.back().to_suspend, WallTime{});
+  EXPECT_EQ(lines.Count("cannot stop the retries of a job"), 1U);
+  ExpectOutcome("given_up", 1);
+}
+
+TEST_F(RetryKeeperTest, SuspensionsAreLimitedByAllLeadersTogether) {
+  for (int i = 0; i < 12; ++i) {
+    if (i % 5 == 0) Lead();
+    const ObjectOwner job{"batch/v1", "Job", fmt::format("job-{}", i), fmt::format("uid-j{}", i)};
+    Create(job);
+    FailTwice(job);
+    Act();
+  }
+  EXPECT_THAT(api.stopped, SizeIs(SuspensionLimit::Rates().in_namespace));
+  EXPECT_THAT(events.all.back().message, HasSubstr("as many jobs as are allowed"));
+}
+
+TEST_F(RetryKeeperTest, RanksThatFailOneAfterTheOtherAreOneAttempt) {
+  Fail(Category::kImport);
+  Fail(Category::kImport).started -= 2min;  // it ran before the first one failed
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, RanksThatDisagreeAboutTheCauseAreNoRepetition) {
+  Fail(Category::kImport);
+  Fail(Category::kNetwork).started -= 2min;
+  Fail(Category::kImport);
+  FailureRecord& other = Fail(Category::kImport);
+  other.started -= 2min;
+  other.cause = "synergy";
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, OldFailuresAreLeftAlone) {
+  FailTwice();
+  clock.Advance(RetryKeeper::kLatest + 1s);
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+// A job that is retried up to six times, whatever its failures are.
+struct Generated {
+  bool opted_in = false;
+  bool is_array = false;
+  std::vector<FailureRecord> failures;
+  bool suspended = false;
+};
+
+// Returns whether the failure may be one of a row that stops a job, by the table alone.
+bool IsFutile(const FailureRecord& record) {
+  const CategoryEntry& entry = EntryOf(*CategoryNamed(record.category));
+  return entry.stops != StopsAfter::kNever && record.cause == "user" &&
+         record.behaviour == "deterministic" && record.at - record.started <= 10min &&
+         (entry.stops != StopsAfter::kTwoUnstarted || record.iterations == 0);
+}
+
+// Returns how many like failures at the end count.
+int CountLike(const std::vector<FailureRecord>& failures) {
+  const FailureRecord& last = failures.back();
+  const bool apart = EntryOf(*CategoryNamed(last.category)).stops == StopsAfter::kThreeApart;
+  int count = 0;
+  WallTime counted{};
+  for (const FailureRecord& record : failures) {
+    if (!IsFutile(record) || record.category != last.category || record.image_id != last.image_id) {
+      count = 0;
+    } else if (count == 0 || !apart || record.at - counted >= 5min) {
+      ++count;
+      counted = record.at;
+    }
+  }
+  return count;
+}
+
+TEST_F(RetryKeeperTest, NoJobHasMoreFutileRetriesThanTheTableAllowsAndNoneElseIsSuspended) {
+  const uint64_t seed = 39;
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Random random(seed);
+  int suspended = 0;
+  for (int i = 0; i < 2000; ++i) {
+    clock.Advance(2h);
+    const ObjectOwner owner{"batch/v1", "Job", fmt::format("job-{}", i), fmt::format("uid-j{}", i)};
+    wire::StoppableJob& job = Create(owner);
+    Generated run{.opted_in = random.Below(4) > 0, .is_array = random.Below(6) == 0};
+    job.retries = run.opted_in ? "stop-futile" : "larger";
+    job.independent_completions = run.is_array;
+    history.records.clear();
+    const auto usual = static_cast<Category>(random.Below(kCategories));
+    const bool steady = random.Below(3) > 0;
+    for (int attempt = 0; attempt < 7 && !run.suspended; ++attempt) {
+      clock.Advance(std::chrono::seconds(10 << attempt));
+      const Category category =
+          steady || random.Below(2) == 0 ? usual : static_cast<Category>(random.Below(kCategories));
+      const Duration ran = random.Below(8) == 0 ? Duration(11min) : Duration(20s);
+      FailureRecord& record = Fail(category, owner, ran);
+      if (random.Below(10) == 0) record.image_id = "sha256:2";
+      if (random.Below(8) == 0) record.iterations = 100;
+      if (random.Below(12) == 0) record.cause = "synergy";
+      if (random.Below(12) == 0) record.behaviour = "transient";
+      if (random.Below(5) == 0) Lead();
+      Act();
+      run.failures = history.records;
+      run.suspended = job.stopped;
+      const int needed = EntryOf(category).stops == StopsAfter::kThreeApart ? 3 : 2;
+      const bool is_futile = CountLike(run.failures) >= needed;
+      ASSERT_EQ(run.suspended, is_futile && run.opted_in && !run.is_array)
+          << "job " << i << " after attempt " << attempt << ": " << record.category;
+    }
+    suspended += run.suspended ? 1 : 0;
+  }
+  EXPECT_GT(suspended, 100);
+  EXPECT_THAT(api.stopped, SizeIs(suspended));
+}
+
+}  // namespace
+}  // namespace synergy::controller
