@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,19 +41,23 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
 }
 
+// Returns what reads a size into `size`.
+std::function<Result<>(std::string_view)> ReadSize(Bytes& size) {
+  return [&size](std::string_view text) -> Result<> {
+    const auto bytes = ParseSize(text);
+    if (!bytes) return Fail(bytes.error());
+    size = *bytes;
+    return {};
+  };
+}
+
 Result<> ReadCpuPods(std::string_view text, CpuPodLoad& load) {
   constexpr std::string_view kUsage = "per-hour:60,cpu:4,memory:16GB,lasts:30m";
   double cores = 0;
   auto read = ReadSettings(text, ':', kUsage,
                            {{"per-hour", ReadNumber(load.per_hour, 1e-3, 1e6)},
                             {"cpu", ReadNumber(cores, 0.001, 1e6)},
-                            {"memory",
-                             [&load](std::string_view size) -> Result<> {
-                               const auto bytes = ParseSize(size);
-                               if (!bytes) return Fail(bytes.error());
-                               load.requests.memory = *bytes;
-                               return {};
-                             }},
+                            {"memory", ReadSize(load.requests.memory)},
                             {"lasts", ReadDuration(load.lasts)}});
   if (!read) return read;
   load.requests.cpu = MilliCpu(std::llround(cores * 1000));
@@ -177,11 +182,21 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
   return {};
 }
 
+Result<> ReadStorage(std::string_view text, std::optional<StorageOptions>& storage) {
+  StorageOptions& options = storage.emplace();
+  auto read = ReadSettings(
+      text, ':', "bandwidth:500M,known",
+      {{"bandwidth", ReadSize(options.bandwidth)}, {"known", SetFlag(options.known), true}});
+  if (read && options.bandwidth <= Bytes(0))
+    return Fail(ErrorCode::kInvalid, "give the bandwidth per second, such as bandwidth:500M");
+  return read;
+}
+
 // Returns the error of an option that excludes shared GPUs.
 Result<> CheckSharing(const SimulateArguments& arguments, const SimulateOptions& options,
                       bool queues) {
   const bool other_mechanisms = arguments.mechanisms != std::vector<std::string>{"synergy"};
-  const std::array<std::pair<bool, std::string_view>, 9> excluded = {
+  const std::array<std::pair<bool, std::string_view>, 10> excluded = {
       {{other_mechanisms, "another --mechanism than synergy"},
        {queues, "--kueue or a policy other than fifo"},
        {arguments.plan, "--plan"},
@@ -190,6 +205,7 @@ Result<> CheckSharing(const SimulateArguments& arguments, const SimulateOptions&
        {options.starts_from_cluster, "--cluster and --from-cluster"},
        {options.failures.has_value(), "--with failures"},
        {options.reservations.has_value(), "--with reservations"},
+       {options.storage.has_value(), "--with storage"},
        {options.faults.node_lost > 0, "node-lost of --with faults"}}};
   for (const auto& [is_there, what] : excluded) {
     if (is_there)
@@ -206,7 +222,7 @@ struct Feature {
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 9> kFeatures = {
+constexpr std::array<Feature, 10> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -260,6 +276,12 @@ constexpr std::array<Feature, 9> kFeatures = {
       "file",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadSharing(settings, options.sharing);
+      }},
+     {"storage", "bandwidth:SIZE[,known]",
+      "the pods of a node share its storage, which delivers so much per second; known: Synergy "
+      "knows that, and what jobs read, and places jobs and divides memory by it",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadStorage(settings, options.storage);
       }}}};
 
 std::string FeaturesText() {
@@ -403,6 +425,8 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     if (queues)
       return WrongOption("--with", "reservations: not with --kueue, or a policy other than fifo");
   }
+  if (options.storage && arguments.live_profiles)
+    return WrongOption("--with", "storage: not with --live-profiles; leave one of them out");
   if (options.sharing) {
     if (auto possible = CheckSharing(arguments, options, queues); !possible) return possible;
   }

@@ -88,25 +88,31 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
+  // A run beside others that have more features has no figures of these.
+  const auto add = [&columns](bool has, std::vector<Column> figures) {
+    for (Column& figure : figures) {
+      if (!has) figure.value.clear();
+      columns.insert(columns.end() - kMachineColumns, std::move(figure));
+    }
+  };
   if (features.reservations) {
     const StartFigures starts = FiguresOfStarts(run);
-    columns.insert(columns.end() - kMachineColumns,
-                   {{"promises", fmt::format("{}", starts.predicted)},
-                    {"promise_error_p50", Exact(starts.p50)},
-                    {"promise_error_p90", Exact(starts.p90)}});
+    add(run.has_reservations, {{"promises", fmt::format("{}", starts.predicted)},
+                               {"promise_error_p50", Exact(starts.p50)},
+                               {"promise_error_p90", Exact(starts.p90)}});
   }
   if (features.failures) {
-    for (auto& [name, value] : FailureColumns(run))
-      columns.insert(columns.end() - kMachineColumns, {name, std::move(value)});
+    std::vector<Column> figures;
+    for (auto& [name, value] : FailureColumns(run)) figures.push_back({name, std::move(value)});
+    add(run.failures.has_value(), std::move(figures));
   }
   if (features.sharing) {
     const SharingFigures sharing = run.sharing.value_or(SharingFigures{});
-    columns.insert(columns.end() - kMachineColumns,
-                   {{"work_per_gpu_second", Exact(sharing.work_per_gpu_second)},
-                    {"packs_tried", fmt::format("{}", sharing.packs_tried)},
-                    {"packs_kept", fmt::format("{}", sharing.packs_kept)},
-                    {"packs_undone", fmt::format("{}", sharing.packs_undone)},
-                    {"packs_misjudged", fmt::format("{}", sharing.packs_misjudged)}});
+    add(run.sharing.has_value(), {{"work_per_gpu_second", Exact(sharing.work_per_gpu_second)},
+                                  {"packs_tried", fmt::format("{}", sharing.packs_tried)},
+                                  {"packs_kept", fmt::format("{}", sharing.packs_kept)},
+                                  {"packs_undone", fmt::format("{}", sharing.packs_undone)},
+                                  {"packs_misjudged", fmt::format("{}", sharing.packs_misjudged)}});
   }
   return columns;
 }

@@ -102,6 +102,7 @@ struct SimulateOptions {
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;
   std::optional<SharingOptions> sharing;
+  std::optional<StorageOptions> storage;
   // The servers, in place of those of --servers, if the products of their GPUs are known.
   struct ServersOfProduct {
     std::string product;

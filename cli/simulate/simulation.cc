@@ -150,6 +150,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.whole_nodes = options.whole_nodes;
   product.gpu_speeds = options.gpu_speeds;
   product.sharing = options.sharing;
+  product.storage = options.storage;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
   product.tuner.round = ToDuration(options.round);
@@ -201,7 +202,8 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
   result.kept_idle = run.kept_idle;
   result.worst_gap = run.worst_gap;
   result.fell_back = run.fell_back;
-  result.has_reservations = options.reservations.has_value();
+  result.has_reservations =
+      options.reservations.has_value() && !IsOf(BaselineMechanisms(), result.mechanism);
   result.timeline = std::move(run.timeline);
   result.changes = std::move(run.changes);
   result.sharing = run.sharing;

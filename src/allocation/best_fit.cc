@@ -11,6 +11,15 @@ namespace {
 // for jobs with many GPUs, little enough to let demands decide (docs/internals/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
+// Returns the bytes per second that the pod reads with its demand; 0 if that is unknown.
+double StorageNeedOf(const Pod& pod, const StorageCatalog& storage) {
+  if (!pod.fungible) return 0;
+  const std::optional<PodReads> known = storage.ReadsOf(pod);
+  if (!known) return 0;
+  return known->reads.NeedOf(*known->profile,
+                             LargerOf(pod.fungible->demand, pod.fungible->requested));
+}
+
 }  // namespace
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
@@ -29,7 +38,7 @@ BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& res
   });
 }
 
-FitRank BestFitStep::Rank(const ResourceVector& free) const {
+FitRank BestFitStep::Rank(const ResourceVector& free, std::optional<double> storage_room) const {
   const int64_t left = std::max<int64_t>((free.gpus - demand_.gpus).count(), 0);
   double beside = 0;
   double short_of = 0;
@@ -42,15 +51,29 @@ FitRank BestFitStep::Rank(const ResourceVector& free) const {
     const double in_nodes = static_cast<double>(room) * *unit++;
     (room < 0 ? short_of : beside) += in_nodes;
   });
+  if (storage_room) (*storage_room < 0 ? short_of : beside) += *storage_room;
   if (short_of < 0) return {FitTier::kShort, -short_of};
   const auto free_gpus = static_cast<double>(left);
   return {FitTier::kRoom, beside / (free_gpus + 1) + kFreeGpuWeight * free_gpus * gpu_unit_};
 }
 
-BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve)
+BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve,
+                 const StorageCatalog* storage)
     : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()),
       headroom_(reserve.headroom),
-      gpus_(pod.requests.main.gpus.count()) {}
+      gpus_(pod.requests.main.gpus.count()),
+      storage_(storage),
+      storage_need_(storage == nullptr ? 0 : StorageNeedOf(pod, *storage)) {}
+
+std::optional<double> BestFit::StorageRoom(const NodeState& node) const {
+  if (storage_ == nullptr) return std::nullopt;
+  const double bandwidth = storage_->BandwidthOf(node.detail->name);
+  if (bandwidth <= 0) return std::nullopt;
+  double free = bandwidth;
+  for (const auto& pod : node.detail->pods) free -= StorageNeedOf(*pod, *storage_);
+  const double room = storage_need_ > 0 ? free - storage_need_ : std::max(free, 0.0);
+  return room / storage_->MostBandwidth();
+}
 
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) {
   const ResourceVector free = node.Free();

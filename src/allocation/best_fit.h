@@ -16,7 +16,9 @@
 //                                        + 0.25 x left / largest[GPU]
 //   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
-// and a little more if the pod's GPUs would span several NUMA nodes, as far as that is known.
+// and a little more if the pod's GPUs would span several NUMA nodes, as far as that is known. Where
+// the bandwidth of a node's storage is known, it is a further d, without a reserve: needs are those
+// at the demands, so that two pods that wait for storage go to different nodes.
 // largest[d] is the largest allocatable of any node, so that unlike dimensions can be added. The
 // last term of kRoom keeps whole nodes free for jobs with many GPUs. Of two nodes, the one with the
 // lower FitRank is better; equal ranks are ordered by node name. So the order is total, and depends
@@ -31,6 +33,7 @@
 #include <optional>
 #include <string_view>
 
+#include "allocation/storage/storage_catalog.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
@@ -67,8 +70,9 @@ class BestFitStep {
   BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
               const ResourceVector& largest);
 
-  // REQUIRES: the node has enough GPUs.
-  FitRank Rank(const ResourceVector& free) const;
+  // `storage_room`: the storage bandwidth that the node has left beside the demand, as a part of
+  // the largest; none: unknown. REQUIRES: the node has enough GPUs.
+  FitRank Rank(const ResourceVector& free, std::optional<double> storage_room = {}) const;
 
  private:
   ResourceVector demand_;
@@ -79,11 +83,13 @@ class BestFitStep {
 
 class BestFit {
  public:
-  BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
+  // `storage` outlives this; null: nothing is known of it.
+  BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve,
+          const StorageCatalog* storage = nullptr);
 
   // REQUIRES: the pod's requests fit on the node (CheckFit).
   FitRank Rank(const NodeState& node) const {
-    FitRank rank = step_.Rank(node.FreeOfDemand() - headroom_);
+    FitRank rank = step_.Rank(node.FreeOfDemand() - headroom_, StorageRoom(node));
     if (gpus_ > 1 && SpansNumaNodes(*node.detail)) rank.cost += kSpanningCost;
     return rank;
   }
@@ -97,9 +103,13 @@ class BestFit {
     return most > 0 && gpus_ > most;
   }
 
+  std::optional<double> StorageRoom(const NodeState& node) const;
+
   BestFitStep step_;
   ResourceVector headroom_;
   int64_t gpus_;
+  const StorageCatalog* storage_;
+  double storage_need_ = 0;
 };
 
 // The CPU and memory per GPU that every GPU pod may count on, under `rule`.

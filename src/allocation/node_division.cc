@@ -12,6 +12,8 @@ namespace {
 // Number of CPU amounts to try between the least and the most that a pod may have.
 constexpr int64_t kCpuSteps = 12;
 constexpr int64_t kLeastCpuStep = 10;  // thousandths of a core
+// Number of parts of a data set that may be in memory, to try.
+constexpr int64_t kCacheSteps = 8;
 
 template <class Amount>
 void SortAndRestrict(std::vector<Amount>& amounts, Amount least, Amount most) {
@@ -41,12 +43,26 @@ Tried ToTry(const PodShare& share, const Range& range, std::span<const ResourceV
     const auto measured = share.profile->memories();
     tried.memories.insert(tried.memories.end(), measured.begin(), measured.end());
   }
+  if (share.storage) {
+    const DataReads& reads = share.storage->reads;
+    for (int64_t part = 1; part <= kCacheSteps; ++part)
+      tried.memories.push_back(reads.process + Bytes(reads.data_set.count() / kCacheSteps * part));
+    tried.memories.push_back(reads.Enough());
+  }
   SortAndRestrict(tried.cpus, range.least.cpu, range.most.cpu);
   SortAndRestrict(tried.memories, range.least.memory, range.most.memory);
   return tried;
 }
 
-std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range) {
+// Returns the worth of what the share does not read of the bandwidth that is left to it.
+double SavedOf(const PodShare& share, const ResourceVector& amounts, double storage_price) {
+  if (!share.storage || storage_price <= 0) return 0;
+  const double need = share.storage->reads.NeedOf(*share.profile, amounts);
+  return storage_price * std::max(share.storage->left - need, 0.0);
+}
+
+std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range,
+                                    double storage_price) {
   const Throughputs throughputs(share);
   const Tried tried = ToTry(share, range, std::span(&share.current, 1));
 
@@ -57,7 +73,7 @@ std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range) {
     for (const Bytes memory : tried.memories) {
       const ResourceVector amounts{share.current.gpus, cpu, memory};
       const bool stays = amounts == share.current;
-      const double value = throughputs.At(amounts);
+      const double value = throughputs.At(amounts) + SavedOf(share, amounts, storage_price);
       if (!stays && value <= best + kLeastGain) continue;
       best = std::max(best, value);
       choices.push_back({cpu, memory, value + (stays ? kLeastGain : 0)});
@@ -93,7 +109,7 @@ struct PartyChoices {
 };
 
 PartyChoices GangChoices(std::span<const PodShare> shares, std::span<const Range> ranges,
-                         const Party& party) {
+                         const Party& party, double storage_price) {
   std::vector<PodShare> members;
   std::vector<const PodShare*> views;
   std::vector<Range> bounds;
@@ -110,9 +126,10 @@ PartyChoices GangChoices(std::span<const PodShare> shares, std::span<const Range
   PartyChoices made;
   const auto add = [&](std::vector<ResourceVector> amounts, double bonus) {
     DivisionChoice choice{.value = TotalThroughput(members, amounts) + bonus};
-    for (const ResourceVector& one : amounts) {
-      choice.cpu += one.cpu;
-      choice.memory += one.memory;
+    for (size_t i = 0; i < amounts.size(); ++i) {
+      choice.cpu += amounts[i].cpu;
+      choice.memory += amounts[i].memory;
+      choice.value += SavedOf(members[i], amounts[i], storage_price);
     }
     made.choices.push_back(choice);
     made.amounts.push_back(std::move(amounts));
@@ -164,7 +181,8 @@ std::vector<ResourceVector> CommonAmounts(std::span<const PodShare* const> membe
 
 std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare> shares,
                                                        std::span<const Range> ranges,
-                                                       const ResourceVector& spare) {
+                                                       const ResourceVector& spare,
+                                                       double storage_price) {
   const std::vector<Party> parties = PartiesOf(shares);
   std::vector<PartyChoices> all;
   std::vector<std::span<const DivisionChoice>> views;
@@ -174,8 +192,9 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare>
   views.reserve(parties.size());
   for (const Party& party : parties) {
     const size_t first = party.front();
-    all.push_back(shares[first].gang ? GangChoices(shares, ranges, party)
-                                     : PartyChoices{Choices(shares[first], ranges[first]), {}});
+    all.push_back(shares[first].gang
+                      ? GangChoices(shares, ranges, party, storage_price)
+                      : PartyChoices{Choices(shares[first], ranges[first], storage_price), {}});
     views.emplace_back(all.back().choices);
   }
   const Division division = Divide(views, capacity.cpu, capacity.memory);

@@ -32,10 +32,12 @@ std::vector<ResourceVector> CommonAmounts(std::span<const PodShare* const> membe
                                           std::span<const Range> ranges);
 
 // Returns the best division of the shares' amounts and `spare` (negative: less than they have);
-// none if not even the least fits. Shares of one gang get the same, per GPU.
+// none if not even the least fits. Shares of one gang get the same, per GPU. `storage_price`: the
+// worth, in throughput per byte and second, of what a share does not read of what is left to it.
 std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare> shares,
                                                        std::span<const Range> ranges,
-                                                       const ResourceVector& spare);
+                                                       const ResourceVector& spare,
+                                                       double storage_price = 0);
 
 // Steps may cut more than requested: returns the rest to the shares that were cut.
 void GiveBack(std::span<const PodShare> shares, const ResourceVector& lacking,

@@ -16,8 +16,12 @@ double UnitOf(const PodShare& share) {
 
 // The credible throughput of all the share's GPUs.
 double InUnits(const PodShare& share, const ResourceVector& amounts, double unit) {
-  const double claimed = share.profile->ThroughputAt(amounts.cpu, amounts.memory) / unit;
-  return GpusOf(share) * std::min(claimed, share.max_speed_up);
+  double throughput = share.profile->ThroughputAt(amounts.cpu, amounts.memory);
+  if (share.storage) {
+    throughput =
+        std::min(throughput, share.storage->reads.RateWith(share.storage->left, amounts.memory));
+  }
+  return GpusOf(share) * std::min(throughput / unit, share.max_speed_up);
 }
 
 double WithoutProfile(const PodShare& share, const ResourceVector& amounts) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/resources.h"
+#include "profile/data_reads.h"
 #include "profile/job_profile.h"
 
 namespace synergy {
@@ -28,6 +29,15 @@ struct InGang {
   double elsewhere = std::numeric_limits<double>::infinity();
 };
 
+// A share's use of the storage of its node, where both are known (storage/storage_left.h). Bytes
+// per second.
+struct OnStorage {
+  size_t number = 0;  // the same for all shares on one storage
+  DataReads reads;
+  double bandwidth = 0;  // of the storage, less what pods take of it that are not among the shares
+  double left = 0;       // the part of it that the other shares leave
+};
+
 // If least = current = most, it keeps its amounts.
 struct PodShare {
   const JobProfile* profile = nullptr;  // not owned; null: its speed is taken to follow its amounts
@@ -38,7 +48,8 @@ struct PodShare {
   bool whole_cpus = false;  // its CPU changes by whole cores
   // A profile's claim beyond this multiple of the unit is cut to it.
   double max_speed_up = std::numeric_limits<double>::infinity();
-  std::optional<InGang> gang;  // none: it trains alone
+  std::optional<InGang> gang;        // none: it trains alone
+  std::optional<OnStorage> storage;  // none: storage does not limit it. REQUIRES: a profile
 
   // `cpu`, rounded down to the step by which it may change.
   MilliCpu Step(MilliCpu cpu) const {

@@ -7,27 +7,35 @@
 
 namespace synergy {
 
-std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
+std::vector<double> MaxMinShares(std::span<const ShareUser> users, double whole) {
   std::vector<size_t> order(users.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto weight = [&](size_t user) { return std::max(users[user].weight, 1e-6); };
   // The user that needs the least per weight is served first; the rest share what is left.
-  const auto satisfied_at = [&](size_t user) {
-    return static_cast<double>(users[user].most.count()) / weight(user);
-  };
+  const auto satisfied_at = [&](size_t user) { return users[user].most / weight(user); };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return satisfied_at(a) < satisfied_at(b); });
   double weights = 0;
   for (size_t user = 0; user < users.size(); ++user) weights += weight(user);
-  auto left = static_cast<double>(std::max<int64_t>(cpu.count(), 0));
-  std::vector<MilliCpu> shares(users.size());
+  double left = std::max(whole, 0.0);
+  std::vector<double> shares(users.size());
   for (const size_t user : order) {
-    const double part =
-        std::min(static_cast<double>(users[user].most.count()), left * weight(user) / weights);
-    shares[user] = MilliCpu(ToWhole(part));
-    left -= part;
+    shares[user] = std::min(users[user].most, left * weight(user) / weights);
+    left -= shares[user];
     weights = std::max(weights - weight(user), 1e-6);
   }
+  return shares;
+}
+
+std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
+  std::vector<ShareUser> all;
+  all.reserve(users.size());
+  for (const CpuUser& user : users)
+    all.push_back({user.weight, static_cast<double>(user.most.count())});
+  std::vector<MilliCpu> shares;
+  shares.reserve(users.size());
+  for (const double share : MaxMinShares(all, static_cast<double>(cpu.count())))
+    shares.emplace_back(ToWhole(share));
   return shares;
 }
 

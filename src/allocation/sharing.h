@@ -1,7 +1,8 @@
 #pragma once
 
-// How jobs share CPU at run time: the kernel's weighted max-min fairness (cgroup v2 cpu.weight,
-// from the pods' CPU requests), each job up to what it can use.
+// How jobs share at run time what a node has, each job up to what it can use: by weighted max-min
+// fairness. The kernel divides CPU so (cgroup v2 cpu.weight, from the pods' CPU requests), and
+// storage, with equal weights (storage/storage_left.h).
 //
 // Threading: pure functions.
 
@@ -13,14 +14,23 @@
 
 namespace synergy {
 
+// A user of what is divided.
+struct ShareUser {
+  double weight = 0;
+  double most = 0;  // what it can use
+};
+
+// Returns how much of `whole` each user gets, at most its `most`. What one leaves goes to the
+// others by their weights.
+std::vector<double> MaxMinShares(std::span<const ShareUser> users, double whole);
+
 // One user of the CPU.
 struct CpuUser {
   double weight = 0;  // its CPU request; 0 gets only what the others leave
   MilliCpu most;      // what it can use
 };
 
-// How much of `cpu` each user gets, at most its `most`. What one leaves goes to the others by their
-// weights.
+// Returns how much of `cpu` each user gets.
 std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu);
 
 // The least CPU with which a job reaches its full speed with `memory`.

@@ -8,6 +8,8 @@
 
 #include "allocation/bind_allocation.h"
 #include "allocation/node_division.h"
+#include "allocation/storage/storage_division.h"
+#include "allocation/storage/storage_left.h"
 #include "cluster/device_safety.h"
 #include "cluster/managed_container.h"
 
@@ -109,8 +111,13 @@ std::vector<ResourceVector> Regrow(std::span<const PodShare> shares, const Resou
   }
   ResourceVector room = LargerOf(spare, {});
   room.gpus = Gpus(0);
-  auto amounts = DivideAgain(shares, ranges, room).value_or(std::move(unchanged));
-  GiveRest(shares, ranges, room, amounts);
+  if (!UseStorage(shares)) {
+    auto amounts = DivideAgain(shares, ranges, room).value_or(std::move(unchanged));
+    GiveRest(shares, ranges, room, amounts);
+    return amounts;
+  }
+  auto amounts = DivideWithStorage(shares, ranges, room).value_or(std::move(unchanged));
+  GiveRest(WithStorageLeft(shares, amounts), ranges, room, amounts);
   return amounts;
 }
 

@@ -1,7 +1,6 @@
 #include "profile/cache_model.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
+#include "profile/data_reads.h"
 
 namespace synergy {
 namespace {
@@ -58,10 +58,9 @@ std::string Fault(std::span<const Bytes> memories, Bytes process_memory) {
 }  // namespace
 
 double StorageLimit(const CacheModel& model, Bytes memory) {
-  if (memory >= model.data_set) return std::numeric_limits<double>::infinity();
-  const double missed = static_cast<double>((model.data_set - std::max(memory, Bytes(0))).count()) /
-                        static_cast<double>(model.data_set.count());
-  return SamplesFromStorage(model) / missed;
+  const DataReads reads{.data_set = model.data_set,
+                        .per_iteration = static_cast<double>(model.bytes_per_sample.count())};
+  return reads.RateWith(static_cast<double>(model.storage_bandwidth.count()), memory);
 }
 
 Bytes EnoughMemory(const CacheModel& model, double throughput) {

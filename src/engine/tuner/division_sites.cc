@@ -32,6 +32,9 @@ class SitesBuilder {
     for (const NodeState* const site : order_) {
       NodeShares& of_site = node_shares_.at(site->detail->name);
       Join(of_site);
+      for (PodShare& share : of_site.shares) {
+        if (share.storage) share.storage->number = sites_.sites.size();
+      }
       sites_.sites.push_back({site, std::move(of_site)});
     }
     return std::move(sites_);

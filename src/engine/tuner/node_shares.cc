@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "allocation/storage/storage_left.h"
 #include "cluster/annotations.h"
 #include "cluster/device_safety.h"
 #include "core/quantity_text.h"
@@ -65,7 +67,7 @@ ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& m
 }
 
 PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
-                 const ShareRules& rules) {
+                 const DataReads* reads, const ShareRules& rules) {
   const ManagedContainer& fungible = *pod.fungible;
   PodShare share;
   share.profile = profile;
@@ -80,9 +82,68 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
       profile->Demand(0, CredibleThroughput(*profile, share.fair, rules.max_speed_up));
   share.most.cpu = demand.cpu;
   // Without that it is not known which part of the memory is cache.
-  if (profile->process_memory() && !fungible.memory_let_be) share.most.memory = demand.memory;
+  if (profile->process_memory() && !fungible.memory_let_be) {
+    share.most.memory = demand.memory;
+    // The demand is that of a pod whose neighbors leave the storage to it.
+    if (reads != nullptr) share.most.memory = std::max(share.most.memory, reads->Enough());
+  }
   share.most = fungible.WithinBounds(share.most);
   return share;
+}
+
+// The storage of a node, and what its pods read, as far as that is known.
+struct NodeReads {
+  double bandwidth = 0;                     // 0: unknown
+  std::map<std::string, PodReads> of_pods;  // by uid
+
+  const DataReads* Find(const std::string& uid) const {
+    const auto found = of_pods.find(uid);
+    return found == of_pods.end() ? nullptr : &found->second.reads;
+  }
+};
+
+NodeReads ReadsOn(const NodeState& node, const ShareRules& rules) {
+  NodeReads reads;
+  if (rules.storage == nullptr) return reads;
+  reads.bandwidth = rules.storage->BandwidthOf(node.detail->name);
+  if (reads.bandwidth <= 0) return reads;
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->fungible) continue;
+    if (auto of_pod = rules.storage->ReadsOf(*pod)) reads.of_pods.emplace(pod->uid, *of_pod);
+  }
+  return reads;
+}
+
+// Divides the storage among the shares, beside the needs of the node's other pods.
+void JoinStorage(const NodeState& node, const NodeReads& reads, NodeShares& node_shares) {
+  if (reads.of_pods.empty()) return;
+  std::vector<double> needs;
+  std::vector<bool> is_shared;
+  for (const auto& pod : node.detail->pods) {
+    const auto of_pod = reads.of_pods.find(pod->uid);
+    if (of_pod == reads.of_pods.end()) continue;
+    needs.push_back(of_pod->second.reads.NeedOf(*of_pod->second.profile, pod->fungible->requested));
+    is_shared.push_back(std::find(node_shares.pods.begin(), node_shares.pods.end(), pod) !=
+                        node_shares.pods.end());
+  }
+  const std::vector<double> parts = StorageParts(needs, reads.bandwidth);
+  double bandwidth = reads.bandwidth;
+  double equal_parts = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (is_shared[i]) {
+      equal_parts += reads.bandwidth / static_cast<double>(parts.size());
+    } else {
+      bandwidth -= parts[i];
+    }
+  }
+  bandwidth = std::max(bandwidth, equal_parts);
+  for (size_t i = 0; i < node_shares.shares.size(); ++i) {
+    const DataReads* const of_pod = reads.Find(node_shares.pods[i]->uid);
+    PodShare& share = node_shares.shares[i];
+    if (of_pod != nullptr && share.profile != nullptr)
+      share.storage = OnStorage{.reads = *of_pod, .bandwidth = bandwidth};
+  }
+  node_shares.shares = WithStorageLeft(node_shares.shares, CurrentOf(node_shares.shares));
 }
 
 // Returns the amounts that Kueue has counted of the pod's quota, by admission; it counts no resize.
@@ -132,11 +193,12 @@ NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& r
     return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <
            std::tie((*b)->pod_namespace, (*b)->name, (*b)->uid);
   });
+  const NodeReads reads = ReadsOn(node, rules);
   for (const auto* entry : pods) {
     const Pod& pod = **entry;
     TunedProfile known =
         rules.profiles.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus);
-    PodShare share = ShareOf(pod, node, known.profile.get(), rules);
+    PodShare share = ShareOf(pod, node, known.profile.get(), reads.Find(pod.uid), rules);
     const bool keeps = use == SharePurpose::kDivide &&
                        (known.profile == nullptr || Rest(pod, rules) || RestOfRound(pod, rules));
     if (keeps) {
@@ -155,6 +217,7 @@ NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& r
     node_shares.profiles.push_back(std::move(known.profile));
     node_shares.pods.push_back(*entry);
   }
+  JoinStorage(node, reads, node_shares);
   if (use == SharePurpose::kReclaim) JoinGangs(rules, node_shares);
   return node_shares;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/storage/storage_catalog.h"
 #include "allocation/surplus.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
@@ -44,6 +45,7 @@ struct ShareRules {
   const NamespaceLimits* limits = nullptr;   // null: no limits
   const ClusterSnapshot* cluster = nullptr;  // for other members of gangs; null: leave gangs out
   bool within_counted = false;               // pods in Kueue's queues keep to their floors
+  const StorageCatalog* storage = nullptr;   // null: nothing is known of it
 };
 
 // Returns the most that the namespace and the pod's queue allow for the pod now, given what other

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "allocation/storage/storage_left.h"
 #include "allocation/surplus.h"
 #include "engine/tuner/division_sites.h"
 #include "engine/tuner/resizes.h"
@@ -33,8 +34,8 @@ struct Gain {
 
 Gain GainOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts,
             double least_gain) {
-  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
-  const std::vector<double> has = ThroughputsOf(shares, amounts);
+  const std::vector<double> had = ThroughputsTogether(shares, CurrentOf(shares));
+  const std::vector<double> has = ThroughputsTogether(shares, amounts);
   double before = 0;
   double after = 0;
   bool one_gains = false;
@@ -49,14 +50,15 @@ Gain GainOf(const std::vector<PodShare>& shares, const std::vector<ResourceVecto
   return gain;
 }
 
-// Whether no change is worth it even if every share got all that it has a use for. Spares most
+// Whether no change is worth it even if every share got all that it has a use for, and the storage
+// alone. Spares most
 // nodes of a settled cluster the search.
 bool NothingToGain(const std::vector<PodShare>& shares, double least_gain) {
   std::vector<ResourceVector> amounts;
   amounts.reserve(shares.size());
   for (const PodShare& share : shares) amounts.push_back(LargerOf(share.current, share.most));
-  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
-  const std::vector<double> best = ThroughputsOf(shares, amounts);
+  const std::vector<double> had = ThroughputsTogether(shares, CurrentOf(shares));
+  const std::vector<double> best = ThroughputsOf(AloneOnStorage(shares), amounts);
   double before = 0;
   double most = 0;
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -157,8 +159,8 @@ std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSett
 void Divide(TunerPass& pass, const DivisionSites& sites, const NewAmounts& planned,
             Division& division) {
   const std::vector<PodShare> shares = sites.Shares();
-  const std::vector<double> had = ThroughputsOf(shares, CurrentOf(shares));
-  const std::vector<double> has = ThroughputsOf(shares, planned.amounts);
+  const std::vector<double> had = ThroughputsTogether(shares, CurrentOf(shares));
+  const std::vector<double> has = ThroughputsTogether(shares, planned.amounts);
   size_t at = 0;
   for (const auto& [node, node_shares] : sites.sites) {
     const std::string& name = node->detail->name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "allocation/storage/storage_left.h"
 #include "allocation/surplus.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
@@ -34,8 +35,8 @@ bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
 }  // namespace
 
 double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts) {
-  const std::vector<double> before = ThroughputsOf(shares, CurrentOf(shares));
-  const std::vector<double> after = ThroughputsOf(shares, amounts);
+  const std::vector<double> before = ThroughputsTogether(shares, CurrentOf(shares));
+  const std::vector<double> after = ThroughputsTogether(shares, amounts);
   double cost = 0;
   for (size_t i = 0; i < amounts.size(); ++i) cost += before[i] - after[i];
   return cost;

@@ -114,8 +114,8 @@ void StopWaiting(TunerMemory& memory, const std::string& uid) {
 
 }  // namespace
 
-Tuner::Tuner(TunerSettings settings, const ProfileCatalog& profiles)
-    : settings_(std::move(settings)), profiles_(profiles) {}
+Tuner::Tuner(TunerSettings settings, const ProfileCatalog& profiles, const StorageCatalog* storage)
+    : settings_(std::move(settings)), profiles_(profiles), storage_(storage) {}
 
 TunerMemory Tuner::StartOver(Moment at) {
   TunerMemory memory;
@@ -197,7 +197,7 @@ TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Momen
   TunerPlan plan;
   plan.actions = std::exchange(memory.next, {});
   plan.wake = Instant::max();
-  TunerPass pass{settings_, profiles_, cluster, at, memory, plan};
+  TunerPass pass{settings_, profiles_, storage_, cluster, at, memory, plan};
   AdvanceChanges(pass);
   AdvancePlaces(pass);
   ReturnLoans(pass);

@@ -35,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/storage/storage_catalog.h"
 #include "cluster/claims.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
@@ -95,8 +96,9 @@ struct TunerPlan {
 
 class Tuner {
  public:
-  // `profiles` outlives this.
-  Tuner(TunerSettings settings, const ProfileCatalog& profiles);
+  // Both catalogs outlive this. `storage`: null: nothing is known of it.
+  Tuner(TunerSettings settings, const ProfileCatalog& profiles,
+        const StorageCatalog* storage = nullptr);
 
   // Returns the memory of a new process, which begins with a round. Its first news must be all
   // pods.
@@ -115,6 +117,7 @@ class Tuner {
  private:
   TunerSettings settings_;
   const ProfileCatalog& profiles_;
+  const StorageCatalog* storage_;
 };
 
 }  // namespace synergy

@@ -18,6 +18,7 @@ namespace synergy {
 struct TunerPass {
   const TunerSettings& settings;
   const ProfileCatalog& profiles;
+  const StorageCatalog* storage;
   const ClusterSnapshot& cluster;
   const Moment at;
   TunerMemory& memory;
@@ -31,7 +32,8 @@ struct TunerPass {
             .max_speed_up = settings.max_speed_up,
             .limits = &cluster.limits(),
             .cluster = &cluster,
-            .within_counted = settings.within_counted};
+            .within_counted = settings.within_counted,
+            .storage = storage};
   }
   void Do(TunerAction action) { plan.actions.push_back(std::move(action)); }
   void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "allocation/sharing.h"
+#include "allocation/storage/storage_left.h"
 
 namespace synergy {
 namespace {
@@ -13,17 +15,21 @@ MilliCpu UsefulTo(const JobProgress::RunningPod& pod) {
   return pod.profile ? UsefulCpu(*pod.profile, pod.in_force.memory) : pod.in_force.cpu;
 }
 
-// Returns the useful CPU of a pod whose speed its first epoch limits.
-MilliCpu UsefulWhenCold(const JobProgress::RunningPod& pod, MilliCpu useful) {
-  if (!pod.cold_epoch) return useful;
+// Returns the least CPU, up to `most`, with which the profile has this throughput.
+MilliCpu CpuFor(double throughput, const JobProgress::RunningPod& pod, MilliCpu most) {
   MilliCpu less;
-  MilliCpu enough = useful;
+  MilliCpu enough = most;
   while (enough - less > MilliCpu(1)) {
     const MilliCpu middle((less + enough).count() / 2);
     const double speed = pod.profile->ThroughputAt(middle, pod.in_force.memory);
-    (speed >= pod.cold_epoch->most ? enough : less) = middle;
+    (speed >= throughput ? enough : less) = middle;
   }
   return enough;
+}
+
+// Returns the useful CPU of a pod whose speed its first epoch limits.
+MilliCpu UsefulWhenCold(const JobProgress::RunningPod& pod, MilliCpu useful) {
+  return pod.cold_epoch ? CpuFor(pod.cold_epoch->most, pod, useful) : useful;
 }
 
 }  // namespace
@@ -80,7 +86,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   const MilliCpu cold_useful = UsefulWhenCold(pod, useful);
   at.tenants.push_back({std::move(pod), useful, cold_useful});
   if (job == kNoJob) {
-    ShareCpuOf(at, now);
+    DivideAmongTenants(at, now);
     return;
   }
   JobState& state = jobs_.at(job);
@@ -91,7 +97,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   state.spread = SpreadOf(state);
   // Iterates over a copy. Sharing does not change the list, but a reader need not verify that.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
-    ShareCpuOf(nodes_.at(name), now);
+    DivideAmongTenants(nodes_.at(name), now);
   }
 }
 
@@ -106,7 +112,7 @@ void JobProgress::SetInForce(const std::string& node, const std::string& uid,
       tenant.useful = UsefulTo(tenant.pod);
       tenant.cold_useful = UsefulWhenCold(tenant.pod, tenant.useful);
     }
-    ShareCpuOf(at, now);
+    DivideAmongTenants(at, now);
     return;
   }
 }
@@ -117,7 +123,7 @@ void JobProgress::SetQuota(const std::string& node, const std::string& uid,
   for (Tenant& tenant : at.tenants) {
     if (tenant.pod.uid == uid) tenant.quota = quota;
   }
-  ShareCpuOf(at, now);
+  DivideAmongTenants(at, now);
 }
 
 std::optional<JobProgress::Pace> JobProgress::PaceOf(const std::string& node,
@@ -140,10 +146,40 @@ void JobProgress::Stop(const std::string& node, const std::string& uid, Instant 
   NodeTenants& at = nodes_[node];
   const size_t gone =
       std::erase_if(at.tenants, [&uid](const Tenant& tenant) { return tenant.pod.uid == uid; });
-  if (gone > 0) ShareCpuOf(at, now);
+  if (gone > 0) DivideAmongTenants(at, now);
 }
 
-void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
+double JobProgress::ThroughputOf(const Tenant& tenant, MilliCpu cpu) const {
+  const RunningPod& pod = tenant.pod;
+  double throughput = pod.profile ? pod.profile->ThroughputAt(cpu, pod.in_force.memory)
+                                  : jobs_.at(pod.job).work.fair_throughput;
+  throughput *= pod.speed;
+  return IsCold(pod) ? std::min(throughput, pod.cold_epoch->most) : throughput;
+}
+
+std::vector<double> JobProgress::StorageLimits(const NodeTenants& node,
+                                               const std::vector<Tenant*>& tenants,
+                                               const std::vector<MilliCpu>& cpu) const {
+  const auto memory_of = [this](const RunningPod& pod) {
+    return IsCold(pod) ? pod.reads.process : pod.in_force.memory;
+  };
+  std::vector<double> needs;
+  for (size_t i = 0; i < tenants.size(); ++i) {
+    const RunningPod& pod = tenants[i]->pod;
+    const bool trains = pod.job != kNoJob;
+    needs.push_back(trains ? pod.reads.NeedAt(ThroughputOf(*tenants[i], cpu[i]), memory_of(pod))
+                           : 0);
+  }
+  const std::vector<double> parts = StorageParts(needs, node.storage);
+  std::vector<double> limits(tenants.size(), std::numeric_limits<double>::infinity());
+  for (size_t i = 0; i < tenants.size(); ++i) {
+    const RunningPod& pod = tenants[i]->pod;
+    if (parts[i] < needs[i]) limits[i] = pod.reads.RateWith(parts[i], memory_of(pod));
+  }
+  return limits;
+}
+
+void JobProgress::DivideAmongTenants(NodeTenants& node, Instant now) {
   std::vector<CpuUser> users;
   std::vector<Tenant*> running;
   for (Tenant& tenant : node.tenants) {
@@ -160,15 +196,23 @@ void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
     users.push_back({static_cast<double>(own.count()), strict ? std::min(most, own) : most});
     running.push_back(&tenant);
   }
-  const std::vector<MilliCpu> cpu = ShareCpu(users, node.cpu);
+  std::vector<MilliCpu> cpu = ShareCpu(users, node.cpu);
+  std::vector<double> limits(running.size(), std::numeric_limits<double>::infinity());
+  if (node.storage > 0) {
+    limits = StorageLimits(node, running, cpu);
+    for (size_t i = 0; i < running.size(); ++i) {
+      const RunningPod& pod = running[i]->pod;
+      if (std::isinf(limits[i])) continue;
+      users[i].most = std::min(users[i].most, CpuFor(limits[i] / pod.speed, pod, users[i].most));
+    }
+    cpu = ShareCpu(users, node.cpu);
+    limits = StorageLimits(node, running, cpu);
+  }
   for (size_t i = 0; i < running.size(); ++i) {
     const RunningPod& pod = running[i]->pod;
     running[i]->cpu = cpu[i];
     if (pod.job == kNoJob) continue;
-    double throughput = pod.profile ? pod.profile->ThroughputAt(cpu[i], pod.in_force.memory)
-                                    : jobs_.at(pod.job).work.fair_throughput;
-    throughput *= pod.speed;
-    if (IsCold(pod)) throughput = std::min(throughput, pod.cold_epoch->most);
+    const double throughput = std::min(ThroughputOf(*running[i], cpu[i]), limits[i]);
     SetSpeed(pod.job, pod.ordinal, throughput / jobs_.at(pod.job).work.fair_throughput, now);
   }
 }
@@ -191,7 +235,7 @@ void JobProgress::SetGpuFactor(size_t job, double factor, Instant now) {
   if (!state.Runs()) return;
   // Iterates over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
-    ShareCpuOf(nodes_.at(name), now);
+    DivideAmongTenants(nodes_.at(name), now);
   }
 }
 
@@ -254,7 +298,7 @@ void JobProgress::EndFirstEpoch(size_t job, Instant now) {
   changed_.push_back(job);
   // Iterates over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
-    ShareCpuOf(nodes_.at(name), now);
+    DivideAmongTenants(nodes_.at(name), now);
   }
 }
 

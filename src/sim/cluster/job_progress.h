@@ -8,6 +8,10 @@
 // starts when the restart cost has passed after the start of its last pod. Until a job has read its
 // data set once, the storage may limit its speed.
 //
+// Where a node's storage has a bandwidth, its pods share it by their needs
+// (allocation/storage/storage_left.h), and the CPU that a pod has no use for while it waits goes to
+// others. A pod of a gang needs as much as if it did not wait for the other members.
+//
 // Threading: one owner.
 
 #include <cstdint>
@@ -21,6 +25,7 @@
 #include "cluster/managed_container.h"
 #include "core/clock.h"
 #include "core/resources.h"
+#include "profile/data_reads.h"
 #include "profile/job_profile.h"
 #include "profile/spread_cost.h"
 
@@ -53,10 +58,12 @@ class JobProgress {
   // Gives the job another number of pods. REQUIRES: none of its pods is there.
   void SetWorkers(size_t job, uint32_t pods, double workers_factor);
 
-  // `rack` is empty if unknown.
-  void SetNode(const std::string& node, MilliCpu cpu, const std::string& rack = {}) {
+  // `rack` is empty if unknown. `storage`: its bandwidth per second; 0: each pod has its own.
+  void SetNode(const std::string& node, MilliCpu cpu, const std::string& rack = {},
+               Bytes storage = Bytes(0)) {
     nodes_[node].cpu = cpu;
     nodes_[node].rack = rack;
+    nodes_[node].storage = static_cast<double>(storage.count());
   }
 
   struct RunningPod {
@@ -74,6 +81,7 @@ class JobProgress {
       double most = 0;
     };
     std::optional<ColdEpoch> cold_epoch = std::nullopt;
+    DataReads reads = {};  // from the node's storage
   };
   void Start(const std::string& node, RunningPod pod, Instant now);
   void SetInForce(const std::string& node, const std::string& uid, const ResourceVector& in_force,
@@ -150,6 +158,7 @@ class JobProgress {
   struct NodeTenants {
     MilliCpu cpu;
     std::string rack;
+    double storage = 0;  // bytes per second; 0: each has its own
     std::vector<Tenant> tenants;
   };
 
@@ -157,7 +166,13 @@ class JobProgress {
   bool IsCold(const RunningPod& pod) const;
   double SpreadOf(const JobState& job) const;
   static void Advance(JobState& state, Instant now);
-  void ShareCpuOf(NodeTenants& node, Instant now);
+  // Returns the throughput of a tenant with that CPU, as far as its storage is its own.
+  double ThroughputOf(const Tenant& tenant, MilliCpu cpu) const;
+  // Returns the throughputs that the node's storage allows these tenants, which have that CPU;
+  // infinity for those that do not wait for it.
+  std::vector<double> StorageLimits(const NodeTenants& node, const std::vector<Tenant*>& tenants,
+                                    const std::vector<MilliCpu>& cpu) const;
+  void DivideAmongTenants(NodeTenants& node, Instant now);
   void SetSpeed(size_t job, uint32_t ordinal, double speed, Instant now);
 
   Rules rules_;

@@ -25,7 +25,6 @@
 #include "sim/cluster/drivers/tuner_driver.h"
 #include "sim/cluster/job_pods.h"
 #include "sim/cluster/job_progress.h"
-#include "sim/cluster/simulated_data.h"
 #include "sim/cluster/simulated_kubelet.h"
 #include "sim/cluster/simulated_pods.h"
 #include "sim/cluster/simulated_scheduler.h"
@@ -144,6 +143,10 @@ class ProductSimulation {
     if (options_.failures && (options_.elastic || options_.reservations))
       return Fail(ErrorCode::kInvalid, "failures: not with elastic jobs or GPU reservations");
     if (auto possible = CheckSharing(); !possible) return Fail(possible.error());
+    if (options_.storage && (options_.live_profiles || options_.sharing)) {
+      return Fail(ErrorCode::kInvalid,
+                  "storage: only for jobs with profiles that do not share GPUs");
+    }
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
@@ -245,7 +248,8 @@ class ProductSimulation {
       if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, node.name);
       running_.SetNode(
           node.name, node.allocatable.main.cpu,
-          std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")));
+          std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")),
+          options_.storage ? options_.storage->bandwidth : Bytes(0));
       state_.UpsertNode(node);
     }
     if (options_.reservations && !options_.baseline) {
@@ -257,6 +261,10 @@ class ProductSimulation {
       scheduler_.SetReservations(&*reservations_);
     }
     scheduler_.SetWholeNodes(options_.whole_nodes);
+    if (options_.storage && options_.storage->known) {
+      storage_.emplace(options_.storage->bandwidth, product_profiles_);
+      scheduler_.SetStorage(&*storage_);
+    }
     starting_pods_ = cluster.pods.size();
     for (const Pod& pod : cluster.pods) {
       pods_.Create(GoingOn(pod, cluster.at));
@@ -289,7 +297,7 @@ class ProductSimulation {
     }
     if (!options_.baseline) {
       tuner_.emplace(
-          options_.tuner, product_profiles_, state_, pods_,
+          options_.tuner, product_profiles_, storage_ ? &*storage_ : nullptr, state_, pods_,
           [this](const std::string& uid) {
             Plan(options_.latencies.resize, EventKind::kResize, uid);
           },
@@ -976,9 +984,10 @@ class ProductSimulation {
             options_.gpu_speeds.Of(trace_[running.job].model, ProductOf(nodes_.at(pod.node)));
       }
       running.ordinal = owner->second.ordinal;
+      if (options_.storage && running.profile) running.reads = DataOf(*running.profile);
       if (options_.cold_epochs && InTrace(running.job) && running.profile) {
         const SimulatedData data = DataOf(*running.profile);
-        if (data.size > Bytes(0))
+        if (data.data_set > Bytes(0))
           running.cold_epoch = {.work = data.Epoch(), .most = data.uncached};
       }
       JobState& job = jobs_[running.job];
@@ -1207,6 +1216,7 @@ class ProductSimulation {
   SimulatedPods pods_;
   SimulatedKubelet kubelet_;
   JobProgress running_;
+  std::optional<SimulatedStorage> storage_;
   std::optional<TunerDriver> tuner_;
   std::optional<ProfilingDriver> profiling_;
   std::optional<ReservationDriver> reservations_;

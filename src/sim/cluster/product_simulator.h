@@ -22,6 +22,7 @@
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/model_profiles.h"
+#include "sim/cluster/simulated_data.h"
 #include "sim/cluster/simulated_scheduler.h"
 #include "sim/cpu_pods.h"
 #include "sim/failures/failing_jobs.h"
@@ -123,6 +124,9 @@ struct ProductOptions {
   // places. For jobs of one pod, in a cluster that begins without pods. Excludes `queue`,
   // `live_profiles`, `profiles_after`, `baseline`, `failures`, `reservations` and lost nodes.
   std::optional<SharingOptions> sharing;
+  // The pods of a node share its storage. None: each has a storage of its own, as in its profile.
+  // Excludes `live_profiles` and `sharing`.
+  std::optional<StorageOptions> storage;
   // In place of Synergy: every pod has its fair share permanently, and no tuner runs. Under
   // Enforcement::kStrict it uses no more CPU than that; under kShared it has no limit.
   std::optional<NodeOrder> baseline;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace synergy {
 namespace {
@@ -29,10 +30,21 @@ SimulatedData DataOf(const JobProfile& truth) {
       (from - 1 / truth.Best()) / (static_cast<double>(memories[enough].count()) - at);
   const double none_missed = at + from / slope;
   const double size = none_missed - static_cast<double>(data.process.count());
-  data.size = Bytes(std::llround(size));
+  data.data_set = Bytes(std::llround(size));
   data.per_iteration = kStorage * slope * size;
   data.uncached = kStorage / data.per_iteration;
   return data;
+}
+
+std::optional<PodReads> SimulatedStorage::ReadsOf(const Pod& pod) const {
+  if (!pod.fungible || pod.fungible->profile.empty()) return std::nullopt;
+  auto profile =
+      profiles_.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus)
+          .profile;
+  if (!profile) return std::nullopt;
+  const auto [reads, is_new] = reads_.try_emplace(profile);
+  if (is_new) reads->second = DataOf(*profile);
+  return PodReads{std::move(profile), reads->second};
 }
 
 }  // namespace synergy

@@ -1,28 +1,59 @@
 #pragma once
 
-// The process memory and the data set of a simulated training. A trace's profiles only state how
-// fast the training is with how much memory. The values are chosen so that a cache that keeps a
-// fixed part of the data (profile/cache_model.h), with storage of 500 MB/s, gives the profile's
-// speeds where memory is the limit: at two of the profile's amounts, the least with the best speed
-// and one below.
+// The process memory and the data set of a simulated training, and the storage that simulated pods
+// share. A trace's profiles only state how fast the training is with how much memory. The values
+// are chosen so that a cache that keeps a fixed part of the data (profile/cache_model.h), with
+// storage of 500 MB/s, gives the profile's speeds where memory is the limit: at two of the
+// profile's amounts, the least with the best speed and one below.
 //
-// Threading: pure.
+// Threading: pure; a SimulatedStorage has one owner.
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "allocation/storage/storage_catalog.h"
+#include "cluster/pod.h"
 #include "core/units.h"
+#include "engine/profile_catalog.h"
+#include "profile/data_reads.h"
 #include "profile/job_profile.h"
 
 namespace synergy {
 
-struct SimulatedData {
-  Bytes process;             // with admission's margin it is the profile's least memory
-  Bytes size;                // of the data set; 0: the training needs no cache
-  double per_iteration = 0;  // bytes read
+// With admission's margin, its process memory is the profile's least memory. A training that needs
+// no cache has no data set.
+struct SimulatedData : DataReads {
   // Iterations per second that storage allows while all data come from it, as in a first epoch.
   double uncached = 0;
 
   // Returns the number of iterations that read the data set once.
-  double Epoch() const { return static_cast<double>(size.count()) / per_iteration; }
+  double Epoch() const { return static_cast<double>(data_set.count()) / per_iteration; }
 };
 SimulatedData DataOf(const JobProfile& truth);
+
+// Every node has a storage of this bandwidth, which its pods share.
+struct StorageOptions {
+  Bytes bandwidth;     // per second
+  bool known = false;  // the product knows it, and what pods read
+};
+
+// The simulated storage, as the product knows it.
+class SimulatedStorage final : public StorageCatalog {
+ public:
+  // `profiles` are those that the product knows; they outlive this.
+  SimulatedStorage(Bytes bandwidth, const ProfileCatalog& profiles)
+      : bandwidth_(static_cast<double>(bandwidth.count())), profiles_(profiles) {}
+
+  double BandwidthOf(const std::string& /*node*/) const override { return bandwidth_; }
+  double MostBandwidth() const override { return bandwidth_; }
+  std::optional<PodReads> ReadsOf(const Pod& pod) const override;
+
+ private:
+  const double bandwidth_;
+  const ProfileCatalog& profiles_;
+  mutable std::map<std::shared_ptr<const JobProfile>, DataReads> reads_;  // once calculated
+};
 
 }  // namespace synergy

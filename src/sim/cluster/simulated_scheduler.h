@@ -23,6 +23,7 @@
 
 #include "allocation/best_fit.h"
 #include "allocation/gangs/gang_locality.h"
+#include "allocation/storage/storage_catalog.h"
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
@@ -54,6 +55,8 @@ class SimulatedScheduler final : public PodWatcher {
 
   // `reservations` outlives this, or is null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
+  // `storage` outlives this, or is null: nothing is known of it.
+  void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
   void SetWholeNodes(WholeNodes whole) { whole_nodes_ = whole; }
   // Pods that were refused may pass now.
   void ReservationsChanged() { queue_.LookAgain(); }
@@ -145,6 +148,7 @@ class SimulatedScheduler final : public PodWatcher {
   ClusterState& state_;
   const std::optional<NodeOrder> order_;
   const ReservationDriver* reservations_ = nullptr;
+  const StorageCatalog* storage_ = nullptr;
   WholeNodes whole_nodes_ = WholeNodes::kByCost;
   RankNode rank_node_;
   SimulatedClock clock_;

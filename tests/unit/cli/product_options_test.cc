@@ -270,8 +270,42 @@ TEST(ProductOptionsTest, SharingExcludesWhatIsNotSimulatedWithIt) {
   arguments.with.emplace_back("failures=acme");
   expect_refused(arguments, "--with failures");
   arguments = sharing;
+  arguments.with.emplace_back("storage=bandwidth:1GB");
+  expect_refused(arguments, "--with storage");
+  arguments = sharing;
   arguments.with.emplace_back("faults=node-lost:1");
   expect_refused(arguments, "node-lost of --with faults");
+}
+
+TEST(ProductOptionsTest, StorageHasABandwidthAndIsKnownOrNot) {
+  EXPECT_FALSE(Checked({}).storage);
+  SimulateArguments arguments;
+  arguments.with = {"storage=bandwidth:500M"};
+  auto storage = Checked(arguments).storage;
+  ASSERT_TRUE(storage);
+  EXPECT_EQ(storage->bandwidth, Bytes(500'000'000));
+  EXPECT_FALSE(storage->known);
+  arguments.with = {"storage=known,bandwidth:1GB"};
+  storage = Checked(arguments).storage;
+  ASSERT_TRUE(storage);
+  EXPECT_EQ(storage->bandwidth, GB(1));
+  EXPECT_TRUE(storage->known);
+  arguments.live_profiles = true;
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: storage: not with --live-profiles; leave one of them out");
+}
+
+TEST(ProductOptionsTest, AWrongSettingOfStorageIsNamedWithItsCure) {
+  for (const auto& [wrong, error] : std::vector<std::array<const char*, 2>>{
+           {"known", "give the bandwidth per second, such as bandwidth:500M"},
+           {"bandwidth:0GB", "give the bandwidth per second, such as bandwidth:500M"},
+           {"bandwidth:500", "bandwidth: "},
+           {"known:1", "known: "},
+           {"fast", "\"fast\": write bandwidth:500M,known"}}) {
+    SimulateArguments arguments;
+    arguments.with = {std::string("storage=") + wrong};
+    EXPECT_THAT(ProductErrorOf(arguments), StartsWith(std::string("--with: storage: ") + error));
+  }
 }
 
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
@@ -279,7 +313,7 @@ TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   arguments.with = {"luck=1"};
   EXPECT_EQ(ProductErrorOf(arguments),
             "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, failures, elastic, reservations, whole-nodes, sharing");
+            "faults, cpu-pods, failures, elastic, reservations, whole-nodes, sharing, storage");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};

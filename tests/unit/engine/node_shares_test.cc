@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "cluster/annotations.h"
+#include "support/known_storage.h"
 #include "unit/engine/engine_fixture.h"
 
 namespace synergy::testing {
@@ -24,11 +25,13 @@ class NodeSharesTest : public EngineTest {
             .memory = memory,
             .at = at,
             .round = std::chrono::minutes(5),
-            .within_counted = within_counted};
+            .within_counted = within_counted,
+            .storage = storage};
   }
 
   TunerMemory memory;
   bool within_counted = false;
+  const StorageCatalog* storage = nullptr;
 
  private:
   std::shared_ptr<const ClusterSnapshot> snapshot_;
@@ -189,6 +192,52 @@ TEST_F(NodeSharesTest, NoticesUnsafeDevicesOnceTheAgentHadTimeToLook) {
   };
   EXPECT_FALSE(unheard(std::chrono::seconds(5)));
   EXPECT_TRUE(unheard(std::chrono::minutes(5)));
+}
+
+class NodeStorageTest : public NodeSharesTest {
+ protected:
+  // At its present 4 GiB, a pod misses half of its data: with `cores`, so many iterations per
+  // second, of 100 bytes each.
+  NodeStorageTest() {
+    const auto profile = std::make_shared<const JobProfile>(
+        JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(4), 9}})
+            ->WithProcessMemory(GiB(1)));
+    profiles.profiles["sensitive"] = profile;
+    known.reads["sensitive"] = {profile,
+                                {.process = GiB(1), .data_set = GiB(6), .per_iteration = 100}};
+    storage = &known;
+  }
+
+  KnownStorage known;
+};
+
+TEST_F(NodeStorageTest, ASharesStorageIsWhatTheNeedsOfItsNeighborsLeave) {
+  state.UpsertPod(ManagedPod("a", "n1", 4));
+  state.UpsertPod(ManagedPod("b", "n1", 2));
+  EXPECT_FALSE(Of(SharePurpose::kDivide).shares[0].storage) << "its bandwidth is unknown";
+  known.bandwidths["n1"] = 240;
+  const NodeShares node_shares = Of(SharePurpose::kDivide);
+  ASSERT_TRUE(node_shares.shares[0].storage);
+  EXPECT_DOUBLE_EQ(node_shares.shares[0].storage->bandwidth, 240);
+  EXPECT_DOUBLE_EQ(node_shares.shares[0].storage->left, 240 - 2 * 50);
+  EXPECT_DOUBLE_EQ(node_shares.shares[1].storage->left, 120) << "an equal part";
+}
+
+TEST_F(NodeStorageTest, APodThatMayNotBeChangedReadsToo) {
+  state.UpsertPod(ManagedPod("a", "n1", 4));
+  state.UpsertPod(
+      With(ManagedPod("b", "n1", 2), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
+  known.bandwidths["n1"] = 240;
+  const NodeShares node_shares = Of(SharePurpose::kDivide);
+  ASSERT_EQ(node_shares.shares.size(), 1U);
+  EXPECT_DOUBLE_EQ(node_shares.shares[0].storage->bandwidth, 240 - 2 * 50);
+}
+
+TEST_F(NodeStorageTest, MemoryMayGrowUntilThePodReadsNothing) {
+  state.UpsertPod(ManagedPod("a", "n1", 4));
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares[0].most.memory, GiB(4));
+  known.bandwidths["n1"] = 240;
+  EXPECT_EQ(Of(SharePurpose::kDivide).shares[0].most.memory, GiB(7));
 }
 
 }  // namespace

@@ -112,21 +112,21 @@ void ProfilingDriver::ReportMemory(const SimulatedPod& pod, const JobProgress::P
   const Bytes left = std::max(fungible.in_force.memory - data.process, Bytes(0));
   memory.process = data.process;
   // In the first epoch the cache fills, and all data come from storage.
-  const Bytes cached = pace.cold_most ? Bytes(std::llround(memory.fetched)) : data.size;
-  memory.cache = std::min({left, data.size, cached});
+  const Bytes cached = pace.cold_most ? Bytes(std::llround(memory.fetched)) : data.data_set;
+  memory.cache = std::min({left, data.data_set, cached});
   memory.at = *progress.last;
-  if (data.size <= Bytes(0)) return;
+  if (data.data_set <= Bytes(0)) return;
   const double read = data.per_iteration * pace.throughput * Seconds(time).count();
   const double missed = pace.cold_most ? 1
                                        : 1 - static_cast<double>(memory.cache.count()) /
-                                                 static_cast<double>(data.size.count());
+                                                 static_cast<double>(data.data_set.count());
   memory.read += read;
   memory.fetched += missed * read;
   const double with_all = truth->ThroughputAt(truth->cpus().back(), fungible.in_force.memory);
   const double allowed = std::min(with_all, pace.cold_most.value_or(with_all));
   if (allowed < truth->Best())
     *memory.starved += PartOf(time, kStarved * std::min(pace.throughput / allowed, 1.0));
-  progress.epoch = memory.read / static_cast<double>(data.size.count());
+  progress.epoch = memory.read / static_cast<double>(data.data_set.count());
 }
 
 bool ProfilingDriver::Do(const ProfilerAction& action, Moment at) {

@@ -6,9 +6,9 @@
 namespace synergy {
 
 TunerDriver::TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles,
-                         ClusterState& state, SimulatedPods& pods, Resized resized, Faults& faults,
-                         Moment at)
-    : tuner_(settings, profiles),
+                         const StorageCatalog* storage, ClusterState& state, SimulatedPods& pods,
+                         Resized resized, Faults& faults, Moment at)
+    : tuner_(settings, profiles, storage),
       memory_(Tuner::StartOver(at)),
       state_(state),
       pods_(pods),

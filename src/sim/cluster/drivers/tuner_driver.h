@@ -23,9 +23,10 @@ class TunerDriver {
   using Resized = std::function<void(const std::string& uid)>;
 
   // All outlive this. From now on the driver takes the news of `state`. `faults` decides which
-  // writes fail or are late.
-  TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles, ClusterState& state,
-              SimulatedPods& pods, Resized resized, Faults& faults, Moment at);
+  // writes fail or are late. `storage`: null: nothing is known of it.
+  TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles,
+              const StorageCatalog* storage, ClusterState& state, SimulatedPods& pods,
+              Resized resized, Faults& faults, Moment at);
 
   // Decides on news or when it is time to, until there is nothing more to do, or writes are late.
   // Late writes are made, and the next decisions follow, when Run() is due again.

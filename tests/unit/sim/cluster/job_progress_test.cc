@@ -92,7 +92,7 @@ TEST(ColdEpochsTest, TheProductsJobsTakeAnEpochFromStorageLonger) {
   ModelProfiles profiles;
   profiles.Set("image", truth);
   const SimulatedData data = DataOf(*truth);
-  ASSERT_GT(data.size, Bytes(0));
+  ASSERT_GT(data.data_set, Bytes(0));
   const auto run_of = [&](bool cold) {
     ProductOptions options;
     options.restart_cost = Duration::zero();

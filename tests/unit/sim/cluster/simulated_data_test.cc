@@ -18,7 +18,7 @@ TEST(SimulatedDataTest, StorageAllowsTheThroughputOfTheProfile) {
                                     {Cores(12), GB(250), 2.94}});
   const SimulatedData data = DataOf(truth);
   EXPECT_EQ(data.process, GB(20));
-  const CacheModel model{data.size, Bytes(500'000'000),
+  const CacheModel model{data.data_set, Bytes(500'000'000),
                          Bytes(static_cast<int64_t>(data.per_iteration))};
   EXPECT_NEAR(StorageLimit(model, GB(62 - 20)), 2, 0.001);
   EXPECT_NEAR(StorageLimit(model, GB(125 - 20)), 2.94, 0.001);
@@ -27,7 +27,7 @@ TEST(SimulatedDataTest, StorageAllowsTheThroughputOfTheProfile) {
 TEST(SimulatedDataTest, JobInsensitiveToMemoryHasNoData) {
   const SimulatedData data = DataOf(Profile({{Cores(1), GB(22), 1}, {Cores(1), GB(250), 1}}));
   EXPECT_EQ(data.process, GB(20));
-  EXPECT_EQ(data.size, Bytes(0));
+  EXPECT_EQ(data.data_set, Bytes(0));
 }
 
 }  // namespace

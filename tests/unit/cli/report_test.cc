@@ -1,0 +1,42 @@
+#include "cli/simulate/report.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ReportTest, ARunWithoutAFeatureOfAnotherHasNoFiguresOfIt) {
+  RunResult run{.workload = "w", .policy = "fifo", .mechanism = "synergy"};
+  run.has_reservations = true;
+  run.failures.emplace();
+  run.sharing.emplace();
+  const RunResult baseline{.workload = "w", .policy = "fifo", .mechanism = "burstable-spread"};
+  const std::string both = ToJson(std::vector{run, baseline});
+  const std::string of_run = both.substr(0, both.find('\n'));
+  const std::string of_baseline = both.substr(both.find('\n'));
+  for (const std::string figure : {"promises", "promise_error_p50", "promise_error_p90", "trials",
+                                   "lost_gpu_hours", "work_per_gpu_second", "packs_tried"}) {
+    EXPECT_THAT(of_run, HasSubstr('"' + figure + "\":0")) << figure;
+    EXPECT_THAT(of_baseline, HasSubstr('"' + figure + "\":null")) << figure;
+  }
+  EXPECT_THAT(ToJson(std::vector{baseline}), Not(HasSubstr("promises")));
+}
+
+TEST(ReportTest, CsvHasAnEmptyFieldWhereARunHasNoFigure) {
+  RunResult run;
+  run.has_reservations = true;
+  const std::string csv = ToCsv(std::vector{run, RunResult{}});
+  EXPECT_THAT(csv, HasSubstr("promises,promise_error_p50,promise_error_p90,wall_seconds"));
+  EXPECT_THAT(csv, HasSubstr(",0,0,0,0,0\n"));
+  EXPECT_THAT(csv, HasSubstr(",,,,0,0\n"));
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing
