@@ -36,7 +36,7 @@ enum class Dimension : uint8_t { kCpu, kMemory };
 // The pods that are managed.
 enum class Scope : uint8_t {
   kOptIn,  // pods that opt in: by scheduler, by a label, or by their namespace's label
-  kAll,    // all GPU pods
+  kAll,    // all GPU pods, except inference pods that do not opt in
 };
 
 std::string_view ToString(Scope scope);
