@@ -77,7 +77,7 @@ struct RoundService {
   QueuePlace place;   // of policies with queues
   // How long it still needs to run, by its own progress; nullopt: not known.
   std::optional<Seconds> remaining;
-  bool refuted = false;  // its report of that has proved wrong (remaining_belief.h)
+  bool refuted = false;  // its report of that has proved wrong (planner/workload_ledger.h)
   RoundDelays delays;
   uint32_t lost_turns = 0;
   // The iteration at which it was last suspended; nullopt: not known, or it has resumed since then.

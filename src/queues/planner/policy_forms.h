@@ -2,7 +2,7 @@
 
 // The policies of a RoundPolicy: every valid combination of its fields policy, gpuTypes and
 // workers, with what it means. The CRD's enum, its validation and the table of docs/queues.md are
-// made of this (tests/property/policy_forms_test.cc).
+// made of this (tests/integration/queues/policy_forms_test.cc).
 //
 // Threading: pure.
 
