@@ -100,7 +100,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .reason = Evidence(facts.reason),
                        .attempt = at,
                        .workload = pod.workload};
-  if (log != nullptr) record.iterations = log->iterations;
+  if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
   record.started = end->started;
   record.image_id = end->image_id;

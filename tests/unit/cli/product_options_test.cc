@@ -300,7 +300,7 @@ TEST(ProductOptionsTest, AWrongSettingOfStorageIsNamedWithItsCure) {
            {"known", "give the bandwidth per second, such as bandwidth:500M"},
            {"bandwidth:0GB", "give the bandwidth per second, such as bandwidth:500M"},
            {"bandwidth:500", "bandwidth: "},
-           {"known:1", "known: "},
+           {"known:1", "\"known:1\": write bandwidth:500M,known"},
            {"fast", "\"fast\": write bandwidth:500M,known"}}) {
     SimulateArguments arguments;
     arguments.with = {std::string("storage=") + wrong};
