@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -40,7 +42,7 @@ FailedAttempt AnyAttempt(WallTime after) {
   attempt.failed = attempt.started + std::chrono::seconds(*rc::gen::element(5, 200, 599, 900));
   attempt.template_hash = *rc::gen::element<std::string>("t", "t", "t", "u", "");
   attempt.image_id = *rc::gen::element<std::string>("i", "i", "i", "j", "");
-  attempt.nodes = {*rc::gen::element<std::string>("n1", "n2")};
+  attempt.nodes = {fmt::format("n{}", *rc::gen::inRange(0, 8))};
   if (*rc::gen::inRange(0, 5) != 0) attempt.iterations = *rc::gen::element(0, 0, 50);
   attempt.shared_gpu = *rc::gen::inRange(0, 5) == 0;
   if (*rc::gen::inRange(0, 2) == 0) attempt.chosen_memory = GiB(*rc::gen::inRange(1, 100));
@@ -98,6 +100,17 @@ RC_GTEST_PROP(RetriesProperty, OnlyRepeatedDeterministicUserFailuresSuspend, ())
     RC_ASSERT(actions.elsewhere);
     RC_ASSERT(job.attempts.back().outcome.cause == Cause::kInfrastructure);
     RC_ASSERT(decision.until > now);
+    // Few nodes, each of a failure that has not lapsed, and among them that of the last one.
+    const std::set<std::string> nodes(decision.nodes.begin(), decision.nodes.end());
+    RC_ASSERT(nodes.size() == decision.nodes.size());
+    RC_ASSERT(nodes.size() <= 4U);
+    RC_ASSERT(nodes.contains(job.attempts.back().nodes.front()));
+    for (const std::string& node : nodes) {
+      RC_ASSERT(std::any_of(job.attempts.begin(), job.attempts.end(), [&](const auto& attempt) {
+        return attempt.nodes.front() == node && now - attempt.failed < 1h &&
+               attempt.outcome.cause == Cause::kInfrastructure;
+      }));
+    }
   }
   if (decision.kind == Kind::kEnlargeMemory) {
     RC_ASSERT(actions.larger);

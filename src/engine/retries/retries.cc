@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -107,16 +108,20 @@ RetryDecision StopIfFutile(const FailingJob& job, const SuspensionLimit& limit, 
 // REQUIRES: the last attempt is an infrastructure failure.
 RetryDecision GoElsewhere(const FailingJob& job, WallTime now) {
   RetryDecision decision;
-  for (const FailedAttempt& attempt : job.attempts) {
+  std::vector<std::string>& nodes = decision.nodes;
+  size_t failures = 0;
+  // The last one first.
+  for (const FailedAttempt& attempt : std::views::reverse(job.attempts)) {
     const WallTime until = attempt.failed + kElsewhereLasts;
-    if (attempt.outcome.cause != Cause::kInfrastructure || until <= now) continue;
-    decision.nodes.insert(decision.nodes.end(), attempt.nodes.begin(), attempt.nodes.end());
-    if (!attempt.nodes.empty()) decision.until = std::max(decision.until, until);
+    if (attempt.outcome.cause != Cause::kInfrastructure || until <= now || attempt.nodes.empty())
+      continue;
+    if (++failures > kMostAvoidedFailures) break;
+    nodes.insert(nodes.end(), attempt.nodes.begin(), attempt.nodes.end());
+    decision.until = std::max(decision.until, until);
   }
-  if (decision.nodes.empty()) return {};
-  std::sort(decision.nodes.begin(), decision.nodes.end());
-  decision.nodes.erase(std::unique(decision.nodes.begin(), decision.nodes.end()),
-                       decision.nodes.end());
+  if (nodes.empty()) return {};
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   const CategoryEntry& entry = EntryOf(job.attempts.back().category);
   decision.kind = Kind::kPreferOtherNodes;
   decision.reason =

@@ -35,6 +35,8 @@ inline constexpr Duration kSoonAfterStart = std::chrono::minutes(10);
 inline constexpr Duration kFailuresApart = std::chrono::minutes(5);
 // A preference for other nodes lapses after this time.
 inline constexpr Duration kElsewhereLasts = std::chrono::hours(1);
+// A job prefers other nodes than those of at most this many failures, the last ones.
+inline constexpr size_t kMostAvoidedFailures = 4;
 // How often the memory of a job is raised by half.
 inline constexpr int32_t kMostEnlargements = 2;
 

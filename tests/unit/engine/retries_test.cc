@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -170,6 +171,17 @@ TEST(Retries, InfrastructureFailuresMakeTheNextAttemptPreferOtherNodes) {
   EXPECT_EQ(DecideRetry(job, kAll, SuspensionLimit(), decision.until).kind, Kind::kNothing);
   job.attempts.push_back(Attempt(Category::kCudaLibrary, 20min));
   EXPECT_EQ(Decide(job).kind, Kind::kNothing);
+}
+
+TEST(Retries, AJobAvoidsTheNodesOfItsLastFourInfrastructureFailures) {
+  FailingJob job;
+  for (int i = 0; i < 6; ++i) {
+    FailedAttempt attempt = Attempt(i == 4 ? Category::kImport : Category::kGpuLost, i * 5min);
+    attempt.nodes = {fmt::format("n{}", i), fmt::format("of-{}", i)};
+    job.attempts.push_back(attempt);
+  }
+  EXPECT_THAT(Decide(job).nodes,
+              ElementsAre("n1", "n2", "n3", "n5", "of-1", "of-2", "of-3", "of-5"));
 }
 
 TEST(Retries, OnlyMemoryThatSynergyChoseIsRaisedTwiceAndWithinQuota) {
