@@ -59,6 +59,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                                           const LogEvidence* log, WallTime now) {
   const WallTime at = TimeOf(pod, end, now);
   FailureFacts facts;
+  facts.shared_gpu = pod.shared_gpu;
   if (end != nullptr) facts.exit_code = end->exit_code;
   if (pod.failed) facts.conditions = pod.conditions;
   // The pod's own reason says more than that its container was ended.
@@ -99,7 +100,8 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .exit_code = facts.exit_code,
                        .reason = Evidence(facts.reason),
                        .attempt = at,
-                       .workload = pod.workload};
+                       .workload = pod.workload,
+                       .shared_gpu = pod.shared_gpu};
   if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
   record.started = end->started;

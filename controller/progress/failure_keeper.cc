@@ -1,8 +1,10 @@
 #include "controller/progress/failure_keeper.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,13 @@ constexpr int kMostOwners = 4;
 constexpr char kJobSetVersion[] = "jobset.x-k8s.io/v1alpha2";
 // The most events on the pods of one attempt; the owner's event says how many pods failed.
 constexpr size_t kMostPodEvents = 64;
+
+// Returns whether several pods may have the same GPU: NVIDIA's label then ends with "-SHARED".
+bool HasSharedGpus(const NodeDetail& node) {
+  const std::vector<std::string>& products = node.gpu_kinds.products;
+  return std::any_of(products.begin(), products.end(),
+                     [](const std::string& product) { return product.ends_with("-SHARED"); });
+}
 
 }  // namespace
 
@@ -59,6 +68,9 @@ void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end) {
   const WallTime now = clock_.WallNow();
   const WallTime at = TimeOf(pod, end ? &*end : nullptr, now);
   if (at < now - kOldest) return;
+  const auto cluster = state_.Snapshot();
+  if (const auto node = cluster->Find(pod.node))
+    pod.shared_gpu = HasSharedGpus(*cluster->node(*node).detail);
   const std::string of_namespace = pod.pod_namespace;
   Waiting one{std::move(pod), std::move(end), at, clock_.Now()};
   RunKey key = KeyOf(one);

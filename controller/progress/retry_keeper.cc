@@ -39,7 +39,8 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .template_hash = record.workload,
           .image_id = record.image_id,
           .nodes = {record.node},
-          .iterations = record.iterations};
+          .iterations = record.iterations,
+          .shared_gpu = record.shared_gpu};
 }
 
 // Whether the one ran after the other had failed.

@@ -63,6 +63,7 @@ struct EndedPod {
   std::string container;  // the one with its GPUs, by the webhook's annotation; may be empty
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
+  bool shared_gpu = false;  // other pods may have the same one
   bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
   bool failed = false;   // the whole pod; else containers of it were restarted
   bool deleting = false;
@@ -107,6 +108,7 @@ struct FailureRecord {
   std::string workload;               // of the pod
   std::string image_id;               // of the container
   std::optional<int64_t> iterations;  // that its log shows; none: the log is unknown
+  bool shared_gpu = false;            // other pods may have had the same one
   // When it was decided to suspend its job because of this failure, and when that was done.
   WallTime to_suspend{};
   WallTime suspended{};

@@ -26,7 +26,7 @@ void Members(auto& each, Like<ObjectOwner> auto& owner) {
 void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
          advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started, workload,
-         image_id, iterations, to_suspend, suspended] = record;
+         image_id, iterations, shared_gpu, to_suspend, suspended] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -52,6 +52,7 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("workload", workload);
   each("imageID", image_id);
   each("iterations", iterations);
+  each("sharedGpu", shared_gpu);
   each("toSuspend", to_suspend);
   each("suspended", suspended);
 }

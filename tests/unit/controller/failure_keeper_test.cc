@@ -204,6 +204,27 @@ TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
   EXPECT_NE(api.histories["team"].records.back().suspended, WallTime{});
 }
 
+TEST_F(FailureKeeperTest, MemoryOfAGpuThatOthersMayHaveTooIsNoMistakeOfTheUser) {
+  Node node = testing::NodeOfFour("n1");
+  node.gpu_kinds.products = {"NVIDIA-A100-SXM4-80GB-SHARED"};
+  state.UpsertNode(node);
+  keeper->Upsert(Failed("a", 1));
+  Observe("a", "cuda-out-of-memory");
+  EndedPod other = Failed("b", 1);
+  other.node = "n2";
+  other.owner.uid = "uid-other";
+  keeper->Upsert(other);
+  Observe("b", "cuda-out-of-memory", "n2");
+  Steps(seconds(5));
+  const std::vector<FailureRecord>& records = api.histories["team"].records;
+  ASSERT_THAT(records, SizeIs(2));
+  for (const FailureRecord& record : records) {
+    EXPECT_EQ(record.category, "gpu-oom");
+    EXPECT_EQ(record.shared_gpu, record.node == "n1");
+    EXPECT_EQ(record.cause, record.node == "n1" ? "synergy" : "user");
+  }
+}
+
 TEST_F(FailureKeeperTest, WithoutAnAgentsReportTheStatusCountsAfterAWhile) {
   keeper->Upsert(Failed("a"));
   Steps(seconds(20));

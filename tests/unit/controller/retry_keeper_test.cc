@@ -189,6 +189,14 @@ TEST_F(RetryKeeperTest, AnArrayIsNeverSuspended) {
   EXPECT_EQ(history.records.back().to_suspend, WallTime{});
 }
 
+TEST_F(RetryKeeperTest, AFailureThatAnotherPodOnTheGpuMayHaveCausedIsNotFutile) {
+  for (const bool shared : {true, false}) {
+    for (int i = 0; i < 2; ++i) Fail(Category::kDeviceAssert).shared_gpu = shared;
+    Act();
+    EXPECT_THAT(api.stopped, SizeIs(shared ? 0 : 1));
+  }
+}
+
 TEST_F(RetryKeeperTest, AJobThatIsGoneOrHasEndedNeedsNothing) {
   api.jobs["bert"].finished = true;
   FailTwice();

@@ -171,6 +171,7 @@ FailureRecord Record() {
   record.workload = "w-1";
   record.image_id = "sha256:12";
   record.iterations = 0;
+  record.shared_gpu = true;
   record.to_suspend = record.at + std::chrono::seconds(5);
   record.suspended = record.at + std::chrono::seconds(6);
   return record;
