@@ -64,8 +64,8 @@ struct EndedPod {
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
   bool shared_gpu = false;  // other pods may have the same one
-  bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
-  bool failed = false;   // the whole pod; else containers of it were restarted
+  bool managed = false;     // Synergy's scheduler placed it, and it has GPUs
+  bool failed = false;      // the whole pod; else containers of it were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
   std::string message;
