@@ -31,7 +31,7 @@ Options of up:
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --agents                   run FOLDER/synergy-node-agent on every real node, which tells that controller of progress
-  --shipped-settings         the controller's scope and headroom as shipped, instead of every GPU pod and none
+  --shipped-settings         the controller's scope and headroom as shipped, instead of every training pod and none
   --kueue                    run Kueue, for Jobs, JobSets, TrainJobs and single Pods, with the kinds, rights and webhooks of its
                              chart
   --training-operators       run JobSet and Kubeflow Trainer, with those of their charts and the runtimes torch-distributed and

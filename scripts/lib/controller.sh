@@ -77,7 +77,7 @@ apply_additions() {
 }
 
 # The shipped configurations, but the controller runs outside of the cluster, so its address
-# replaces its Service. Without --shipped-settings it reviews every GPU pod, as with the chart's
+# replaces its Service. Without --shipped-settings it reviews every training pod, as with the chart's
 # `scope: all`, and the API server waits longer for it: on a busy machine some pods would be created
 # as written.
 webhook_configurations() {
