@@ -48,8 +48,8 @@ class GangRace:
     def delete(self, *pods):
         self.cluster.delete("pod", *pods)
 
-    def delete_gang(self, name, size=SIZE):
-        self.delete(*[f"{name}-{number}" for number in range(size)])
+    def delete_gang(self, name):
+        self.delete(*[pod_name for pod_name in self.cluster.pods() if pod_name.startswith(name + "-")])
 
     def one_alone(self, names, seconds=120):
         """Waits for one of the gangs to run whole. At no moment may two run in parts."""
@@ -62,12 +62,14 @@ class GangRace:
         return wait_for(f"one of {names} to run whole", whole, seconds)
 
     def lose_one(self, gangs):
-        """Deletes a member of one of the gangs in whatever state it is, and creates it again."""
+        """Deletes a member of one of the gangs in whatever state it is, and creates another."""
         time.sleep(self.chance.uniform(0, 1))
         member = self.chance.choice(self.chance.choice(gangs))
-        self.delete(member["metadata"]["name"])
+        name = member["metadata"]["name"]
+        self.delete(name)
         time.sleep(self.chance.uniform(0, 0.5))
-        self.cluster.create(member)
+        # kwok deletes a pod once more that is gone, and names no UID.
+        self.cluster.create({**member, "metadata": {**member["metadata"], "name": f"{name}-again"}})
         self.lost += 1
 
     def run(self, number, loses):

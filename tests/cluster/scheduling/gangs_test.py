@@ -4,6 +4,7 @@ SYNERGY_GANG_ROUNDS (2, in the long tier 6) says how often the race of two gangs
 SYNERGY_SEED (5) what comes between.
 """
 
+import itertools
 import os
 import pathlib
 import random
@@ -204,13 +205,19 @@ class GangsTest(OneNodeTest):
         self.cluster.patch("podgroups.scheduling.k8s.io", "plain",
                            {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
 
-        def is_alone():
-            self.delete("plain-0")
-            made, = self.cluster.create(members[0])
-            return "synergy.io/gang-size" not in made["metadata"].get("labels", {})
+        later = (f"plain-{number}" for number in itertools.count(SIZE))
+
+        def alone():
+            # Always another name: kwok deletes a pod once more that is gone, and names no UID.
+            name = next(later)
+            made, = self.cluster.create({**members[0], "metadata": {**members[0]["metadata"], "name": name}})
+            if "synergy.io/gang-size" not in made["metadata"].get("labels", {}):
+                return name
+            self.delete(name)
+            return None
         # The controller's answer is used for two seconds.
-        wait_for("a pod to be of no gang", is_alone, 30)
-        self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain("plain-0"))
+        name = wait_for("a pod to be of no gang", alone, 30)
+        self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain(name))
 
     def end_badly(self, name):
         """Writes the status that a kubelet writes for a pod whose process has failed."""
