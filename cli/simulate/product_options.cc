@@ -182,13 +182,18 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
   return {};
 }
 
+// With less, nothing is ever done.
+constexpr Bytes kLeastBandwidth{1'000'000};
+
 Result<> ReadStorage(std::string_view text, std::optional<StorageOptions>& storage) {
   StorageOptions& options = storage.emplace();
   auto read = ReadSettings(
       text, ':', "bandwidth:500M,known",
       {{"bandwidth", ReadSize(options.bandwidth)}, {"known", SetFlag(options.known), true}});
-  if (read && options.bandwidth <= Bytes(0))
-    return Fail(ErrorCode::kInvalid, "give the bandwidth per second, such as bandwidth:500M");
+  if (read && options.bandwidth < kLeastBandwidth) {
+    return Fail(ErrorCode::kInvalid,
+                "give the bandwidth per second, at least 1M, such as bandwidth:500M");
+  }
   return read;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,17 @@ auto KeyOf(const FailureRecord& record) {
   return std::tie(record.uid, record.container, record.run);
 }
 
+// Gives the leading record the iterations of its attempt. Often rank 0 alone prints them, so
+// without it a silent rank's are unknown.
+void JoinIterations(const std::vector<FailureRecord>& records, FailureRecord& leads) {
+  const bool has_first = std::any_of(records.begin(), records.end(),
+                                     [](const FailureRecord& each) { return each.rank == "0"; });
+  if (leads.iterations == 0 && !leads.rank.empty() && !has_first) leads.iterations.reset();
+  for (const FailureRecord& each : records) {
+    if (each.iterations > 0) leads.iterations = std::max(leads.iterations, each.iterations);
+  }
+}
+
 }  // namespace
 
 const ContainerEnd* EndOf(const EndedPod& pod) {
@@ -59,7 +71,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                                           const LogEvidence* log, WallTime now) {
   const WallTime at = TimeOf(pod, end, now);
   FailureFacts facts;
-  facts.shared_gpu = pod.shared_gpu;
+  facts.shared_gpu = pod.shared_gpu.value_or(false);
   if (end != nullptr) facts.exit_code = end->exit_code;
   if (pod.failed) facts.conditions = pod.conditions;
   // The pod's own reason says more than that its container was ended.
@@ -101,7 +113,13 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .reason = Evidence(facts.reason),
                        .attempt = at,
                        .workload = pod.workload,
-                       .shared_gpu = pod.shared_gpu};
+                       .shared_gpu = pod.shared_gpu.value_or(true),
+                       .created = pod.created};
+  // What a process says while it is made to end may be due to that.
+  if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end) {
+    record.cause = ToString(Cause::kUnknown);
+    record.behaviour = ToString(Behaviour::kUnknown);
+  }
   if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
   record.started = end->started;
@@ -123,10 +141,15 @@ void JoinAttempt(std::vector<FailureRecord>& records) {
   const auto first = std::min_element(records.begin(), records.end(),
                                       [](const auto& a, const auto& b) { return a.at < b.at; });
   const WallTime attempt = first->at;
+  JoinIterations(records, *leads);
   for (FailureRecord& record : records) {
     record.attempt = attempt;
     record.leads = &record == &*leads;
   }
+}
+
+bool WasCreatedAfter(WallTime created, WallTime other_created, WallTime started, WallTime failed) {
+  return created > other_created + (failed - started);
 }
 
 std::string DescribeFailure(const FailureRecord& record) {
@@ -140,11 +163,20 @@ std::string DescribeFailure(const FailureRecord& record) {
 
 std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
                                         const std::vector<FailureRecord>& others) {
-  std::set<std::tuple<std::string, std::string, int32_t>> known;
+  std::map<std::tuple<std::string, std::string, int32_t>, size_t> known;
   std::vector<FailureRecord> merged;
   for (const auto* const records : {&some, &others}) {
-    std::copy_if(records->begin(), records->end(), std::back_inserter(merged),
-                 [&](const FailureRecord& record) { return known.insert(KeyOf(record)).second; });
+    for (const FailureRecord& record : *records) {
+      const auto [place, is_new] = known.emplace(KeyOf(record), merged.size());
+      if (is_new) {
+        merged.push_back(record);
+        continue;
+      }
+      // What either of them has decided and done stays.
+      FailureRecord& same = merged[place->second];
+      same.to_suspend = std::max(same.to_suspend, record.to_suspend);
+      same.suspended = std::max(same.suspended, record.suspended);
+    }
   }
   std::stable_sort(merged.begin(), merged.end(), [](const auto& a, const auto& b) {
     return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);

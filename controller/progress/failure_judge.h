@@ -32,6 +32,10 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
 void JoinAttempt(std::vector<FailureRecord>& records);
 
 // "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"
+// Returns whether a pod was created after another one, which ran from `started` to `failed`, had
+// failed. Compares the API server's times, and a time that one node measured: their clocks differ.
+bool WasCreatedAfter(WallTime created, WallTime other_created, WallTime started, WallTime failed);
+
 std::string DescribeFailure(const FailureRecord& record);
 
 // Returns the records of both, each once, by time: the newest kMostFailureRecords.

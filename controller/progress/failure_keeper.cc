@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cluster/dns_name.h"
+#include "cluster/labels.h"
 #include "controller/progress/failure_judge.h"
 
 namespace synergy::controller {
@@ -22,10 +23,13 @@ constexpr char kJobSetVersion[] = "jobset.x-k8s.io/v1alpha2";
 // The most events on the pods of one attempt; the owner's event says how many pods failed.
 constexpr size_t kMostPodEvents = 64;
 
-// Returns whether several pods may have the same GPU: NVIDIA's label then ends with "-SHARED".
+// Returns whether several pods may have the same GPU. NVIDIA's product label then ends with
+// "-SHARED", unless the shared GPUs are another resource.
 bool HasSharedGpus(const NodeDetail& node) {
+  const auto replicas = FindLabel(node.labels, "nvidia.com/gpu.replicas");
   const std::vector<std::string>& products = node.gpu_kinds.products;
-  return std::any_of(products.begin(), products.end(),
+  return (replicas && *replicas != "0" && *replicas != "1") ||
+         std::any_of(products.begin(), products.end(),
                      [](const std::string& product) { return product.ends_with("-SHARED"); });
 }
 
@@ -68,9 +72,6 @@ void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end) {
   const WallTime now = clock_.WallNow();
   const WallTime at = TimeOf(pod, end ? &*end : nullptr, now);
   if (at < now - kOldest) return;
-  const auto cluster = state_.Snapshot();
-  if (const auto node = cluster->Find(pod.node))
-    pod.shared_gpu = HasSharedGpus(*cluster->node(*node).detail);
   const std::string of_namespace = pod.pod_namespace;
   Waiting one{std::move(pod), std::move(end), at, clock_.Now()};
   RunKey key = KeyOf(one);
@@ -270,7 +271,8 @@ bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant 
 bool FailureKeeper::IsRetry(const Waiting& later, const Waiting& earlier) {
   if (!later.end || !earlier.end) return false;
   if (later.pod.uid == earlier.pod.uid) return later.end->run > earlier.end->run;
-  return later.end->started > earlier.at;
+  return later.end->started > earlier.at &&
+         WasCreatedAfter(later.pod.created, earlier.pod.created, earlier.end->started, earlier.at);
 }
 
 std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
@@ -336,7 +338,8 @@ ObjectOwner FailureKeeper::OutermostOwner(const EndedPod& pod, std::string& queu
       // A JobSet that restarts deletes its Jobs.
       ObjectOwner set{kJobSetVersion, "JobSet", pod.job_set, ""};
       facts = api_.ReadOwner(pod.pod_namespace, set, stop);
-      if (!facts) break;
+      // A JobSet of the same name that was made later is another one.
+      if (!facts || facts->created > pod.created) break;
       set.uid = facts->uid;
       owner = std::move(set);
     }
@@ -352,13 +355,17 @@ ObjectOwner FailureKeeper::OutermostOwner(const EndedPod& pod, std::string& queu
 bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) {
   const WallTime now = clock_.WallNow();
   const EndedPod& any = attempt.front().pod;
+  const auto cluster = state_.Snapshot();
   std::vector<FailureRecord> records;
   for (const Waiting& one : attempt) {
     if (IsRecorded(any.pod_namespace, KeyOf(one))) continue;
     const ContainerEnd* const end = one.end ? &*one.end : nullptr;
     std::optional<LogEvidence> log;
     if (end != nullptr) log = reports_.Of(one.pod.node, one.pod.uid, end->container, end->run);
-    auto record = JudgeFailure(one.pod, end, log ? &*log : nullptr, now);
+    EndedPod pod = one.pod;
+    if (const auto node = cluster->Find(pod.node))
+      pod.shared_gpu = HasSharedGpus(*cluster->node(*node).detail);
+    auto record = JudgeFailure(pod, end, log ? &*log : nullptr, now);
     if (record) records.push_back(*std::move(record));
   }
   if (records.empty()) return true;
@@ -403,7 +410,8 @@ void FailureKeeper::StopRetries(const std::stop_token& stop) {
     if (stop.stop_requested() || !may_act_()) return;
     FailureHistory& history = histories_[name];
     // A retry begins while this waits.
-    if (retries_->Step(history, !unwritten_.contains(name), stop)) unwritten_[name] = clock_.Now();
+    if (retries_->Step(history, !unwritten_.contains(name), stop))
+      unwritten_.emplace(name, clock_.Now());
   }
 }
 

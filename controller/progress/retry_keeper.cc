@@ -8,15 +8,19 @@
 #include <fmt/format.h>
 
 #include "cluster/dns_name.h"
+#include "controller/progress/failure_judge.h"
 #include "core/wall_time.h"
 #include "failure/category.h"
 
 namespace synergy::controller {
 namespace {
 
-// Jobs that Kueue suspends by their Workloads, besides Jobs and JobSets.
-constexpr std::array<std::string_view, 4> kQueuedKinds = {"TrainJob", "RayJob", "MPIJob",
-                                                          "PyTorchJob"};
+// Jobs that Kueue suspends by their Workloads, besides Jobs and JobSets. Pods of the others may
+// fail alone: RayClusters replace workers, and PyTorchJobs may be elastic.
+constexpr std::array<std::string_view, 2> kQueuedKinds = {"TrainJob", "MPIJob"};
+
+// Failures that are further apart are no row: what ran between them may have left no record.
+constexpr Duration kLongestPause = std::chrono::hours(1);
 
 // Whether the object itself can be suspended.
 bool IsJobOrJobSet(const ObjectOwner& job) {
@@ -45,7 +49,9 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
 
 // Whether the one ran after the other had failed.
 bool IsRetry(const FailureRecord& later, const FailureRecord& earlier) {
-  return later.uid == earlier.uid ? later.run > earlier.run : later.started > earlier.at;
+  if (later.uid == earlier.uid) return later.run > earlier.run;
+  return later.started > earlier.at &&
+         WasCreatedAfter(later.created, earlier.created, earlier.started, earlier.at);
 }
 
 bool IsToBeSuspended(const FailureRecord& record) {
@@ -61,6 +67,8 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
     if (record.owner.uid != last.owner.uid) continue;
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
+      if (attempted != nullptr && record.started > attempted->at + kLongestPause)
+        job.attempts.clear();
       if (attempted == nullptr || IsRetry(record, *attempted)) {
         job.attempts.push_back(std::move(attempt));
         attempted = &record;
@@ -129,6 +137,9 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
     }
     changed |= outcome == Outcome::kChanged;
     pending |= outcome == Outcome::kPending;
+    // The next call may fail as slowly.
+    const auto looked = looks_.find(history.of_namespace);
+    if (looked != looks_.end() && looked->second.due > clock_.Now()) break;
   }
   if (!changed && !pending) looks_.erase(history.of_namespace);
   return changed;
@@ -166,6 +177,13 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
       const RetryDecision decision =
           actions && actions->stop_futile ? DecideRetry(job, kStop, limit_, now) : RetryDecision{};
       if (decision.kind == RetryDecision::Kind::kSuspend) {
+        const auto found = FindStoppable(name, last, stop);
+        if (!found) return TryLater(name, last.owner, found.error());
+        if (!*found) {
+          metrics_.CountSuspension("gone");
+          examined_.emplace(std::move(key), last.at);
+          return Outcome::kSettled;
+        }
         last.to_suspend = now;
         limit_.Note(name, now);
         return Outcome::kChanged;
@@ -185,6 +203,8 @@ Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string
   if (IsJobOrJobSet(last.owner)) {
     auto job = api_.ReadJob(of_namespace, last.owner, stop);
     if (!job && job.error().code != ErrorCode::kNotFound) return Fail(job.error());
+    // Only the outermost owner counts, and it could not be read.
+    if (job && !job->owner.kind.empty()) return std::nullopt;
     if (!job || job->uid != last.owner.uid || job->finished) return std::nullopt;
     wish = {std::move(job->retries), fmt::format("{} {}", ResourceOf(job->kind), last.owner.name),
             job->independent_completions};
@@ -216,7 +236,7 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const std::string& of_namespace, Failu
               {{"namespace", of_namespace}, {"job", marked.owner.name}});
     return Settle(marked, false, "given_up");
   }
-  const auto found = FindStoppable(of_namespace, marked.owner, stop);
+  const auto found = FindStoppable(of_namespace, marked, stop);
   if (!found) return TryLater(of_namespace, marked.owner, found.error());
   if (!*found) return Settle(marked, false, "gone");
   const wire::StoppableJob& job = **found;
@@ -236,7 +256,8 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const std::string& of_namespace, Failu
 }
 
 Result<std::optional<wire::StoppableJob>> RetryKeeper::FindStoppable(
-    const std::string& of_namespace, const ObjectOwner& job, const std::stop_token& stop) {
+    const std::string& of_namespace, const FailureRecord& failure, const std::stop_token& stop) {
+  const ObjectOwner& job = failure.owner;
   if (kueue_) {
     auto workloads = api_.ReadWorkloads(of_namespace, job.uid, stop);
     if (!workloads && workloads.error().code != ErrorCode::kNotFound)
@@ -247,7 +268,8 @@ Result<std::optional<wire::StoppableJob>> RetryKeeper::FindStoppable(
       }
     }
   }
-  if (!IsJobOrJobSet(job)) return std::nullopt;
+  // Kueue starts a job again that is suspended by itself.
+  if (!IsJobOrJobSet(job) || !failure.queue.empty()) return std::nullopt;
   auto read = api_.ReadJob(of_namespace, job, stop);
   if (!read && read.error().code != ErrorCode::kNotFound) return Fail(read.error());
   if (!read || read->uid != job.uid || read->finished) return std::nullopt;

@@ -87,7 +87,7 @@ class RetryKeeper {
                   const std::stop_token& stop);
   // Returns what to stop. None: the job is gone or has ended.
   Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,
-                                                          const ObjectOwner& job,
+                                                          const FailureRecord& failure,
                                                           const std::stop_token& stop);
   Outcome Settle(FailureRecord& marked, bool is_suspended, const char* outcome);
   Outcome TryLater(const std::string& of_namespace, const ObjectOwner& job, const Error& error);

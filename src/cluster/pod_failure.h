@@ -63,9 +63,9 @@ struct EndedPod {
   std::string container;  // the one with its GPUs, by the webhook's annotation; may be empty
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
-  bool shared_gpu = false;  // other pods may have the same one
-  bool managed = false;     // Synergy's scheduler placed it, and it has GPUs
-  bool failed = false;      // the whole pod; else containers of it were restarted
+  std::optional<bool> shared_gpu;  // other pods may have the same one; none: unknown
+  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs
+  bool failed = false;             // the whole pod; else containers of it were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
   std::string message;
@@ -73,6 +73,7 @@ struct EndedPod {
   std::string condition_message;        // of DisruptionTarget
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
   WallTime created{};
+  WallTime asked_to_end{};    // when it was deleted; none: it was not
   WallTime last_condition{};  // the last transition of a condition
   // When Synergy changed its CPU, and its memory, last.
   std::optional<WallTime> cpu_changed;
@@ -108,7 +109,8 @@ struct FailureRecord {
   std::string workload;               // of the pod
   std::string image_id;               // of the container
   std::optional<int64_t> iterations;  // that its log shows; none: the log is unknown
-  bool shared_gpu = false;            // other pods may have had the same one
+  bool shared_gpu = false;            // other pods may have had the same one, or it is unknown
+  WallTime created{};                 // the pod
   // When it was decided to suspend its job because of this failure, and when that was done.
   WallTime to_suspend{};
   WallTime suspended{};

@@ -8,6 +8,7 @@ namespace synergy {
 namespace {
 
 constexpr double kStorage = 500e6;   // bytes per second
+constexpr double kMostData = 1e18;   // bytes
 constexpr int64_t kWithMargin = 11;  // process memory with admission's margin, in tenths
 
 }  // namespace
@@ -24,12 +25,15 @@ SimulatedData DataOf(const JobProfile& truth) {
   // The time per iteration is linear in the memory between two points.
   size_t less = 0;
   while (less + 1 < enough && speed(less) < truth.Best() / 2) ++less;
+  if (speed(less) <= 0) return data;
   const double from = 1 / speed(less);
   const auto at = static_cast<double>(memories[less].count());
   const double slope =
       (from - 1 / truth.Best()) / (static_cast<double>(memories[enough].count()) - at);
   const double none_missed = at + from / slope;
   const double size = none_missed - static_cast<double>(data.process.count());
+  // A profile that is nearly flat says nothing about a data set.
+  if (!(size > 0) || size > kMostData) return data;
   data.data_set = Bytes(std::llround(size));
   data.per_iteration = kStorage * slope * size;
   data.uncached = kStorage / data.per_iteration;

@@ -26,7 +26,7 @@ void Members(auto& each, Like<ObjectOwner> auto& owner) {
 void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
          advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started, workload,
-         image_id, iterations, shared_gpu, to_suspend, suspended] = record;
+         image_id, iterations, shared_gpu, created, to_suspend, suspended] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -53,6 +53,7 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("imageID", image_id);
   each("iterations", iterations);
   each("sharedGpu", shared_gpu);
+  each("created", created);
   each("toSuspend", to_suspend);
   each("suspended", suspended);
 }
@@ -61,6 +62,7 @@ namespace {
 
 constexpr size_t kMostEnds = 16;  // containers of a pod that are looked at
 constexpr size_t kMostConditions = 32;
+constexpr int64_t kMostGrace = int64_t{366} * 86400;  // seconds
 constexpr std::string_view kData = "failures.json";
 
 struct Records {
@@ -188,6 +190,10 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   pod.workload = ReadName(fields, annotations[annotations::kWorkload], kLongestLabel);
   pod.failed = fields.Text(status["phase"]) == "Failed";
   pod.deleting = ReadDeleting(fields, metadata);
+  if (const WallTime gone = ReadTimeOf(fields, metadata["deletionTimestamp"]); gone != WallTime{}) {
+    const int64_t grace = fields.Integer(metadata["deletionGracePeriodSeconds"], 0, kMostGrace);
+    pod.asked_to_end = gone - std::chrono::seconds(grace);
+  }
   pod.reason = ReadShort(fields, status["reason"], kLongestFailureReason);
   pod.message = ReadShort(fields, status["message"], kLongestFailureMessage);
   pod.created = ReadTimeOf(fields, metadata["creationTimestamp"]);
@@ -269,7 +275,7 @@ Result<OwnerFacts> ReadOwnerFacts(std::string_view text) {
   return OwnerFacts{
       ReadText(fields, metadata["uid"]),
       FirstLabel(fields, fields.Object(metadata["labels"]), {"kueue.x-k8s.io/queue-name"}),
-      ReadController(fields, metadata)};
+      ReadController(fields, metadata), ReadTimeOf(fields, metadata["creationTimestamp"])};
 }
 
 std::string FailureHistoryName(std::string_view of_namespace) {

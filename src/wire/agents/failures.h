@@ -27,6 +27,7 @@ struct OwnerFacts {
   std::string uid;
   std::string queue;  // Kueue's label
   ObjectOwner owner;  // its own controller
+  WallTime created{};
 };
 Result<OwnerFacts> ReadOwnerFacts(std::string_view text);
 

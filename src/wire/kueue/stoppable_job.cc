@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,6 +45,23 @@ bool HasEnded(FieldReader& fields, Value conditions) {
   return ended;
 }
 
+// Returns whether pods of the Job, or of a Job of the JobSet, train apart from each other.
+bool HasIndependentParts(FieldReader& fields, Value object, std::string_view kind) {
+  if (kind == "Job") return HasIndependentCompletions(object);
+  bool independent = false;
+  fields.Array(object["spec"]["replicatedJobs"]).ForEachElement([&](Value replicated) {
+    const Value job = fields.Object(fields.Object(replicated)["template"]);
+    const Value spec = fields.Object(job["spec"]);
+    constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+    const bool is_array =
+        !spec["completions"].absent() &&
+        fields.Integer(spec["completions"], 0, kAny) !=
+            (spec["parallelism"].absent() ? 1 : fields.Integer(spec["parallelism"], 0, kAny));
+    independent |= is_array || !spec["backoffLimitPerIndex"].absent();
+  });
+  return independent;
+}
+
 StoppableJob Read(FieldReader& fields, Value object, std::string_view kind) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value annotations = fields.Object(metadata["annotations"]);
@@ -60,7 +79,7 @@ StoppableJob Read(FieldReader& fields, Value object, std::string_view kind) {
           .stopped_for = ReadText(fields, annotations[kStoppedAnnotation]),
           .stopped = !field.absent() && fields.Truth(field) == by.stopped,
           .finished = HasEnded(fields, fields.Object(object["status"])["conditions"]),
-          .independent_completions = kind == "Job" && HasIndependentCompletions(object)};
+          .independent_completions = HasIndependentParts(fields, object, kind)};
 }
 
 }  // namespace

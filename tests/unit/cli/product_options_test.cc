@@ -297,8 +297,9 @@ TEST(ProductOptionsTest, StorageHasABandwidthAndIsKnownOrNot) {
 
 TEST(ProductOptionsTest, AWrongSettingOfStorageIsNamedWithItsCure) {
   for (const auto& [wrong, error] : std::vector<std::array<const char*, 2>>{
-           {"known", "give the bandwidth per second, such as bandwidth:500M"},
-           {"bandwidth:0GB", "give the bandwidth per second, such as bandwidth:500M"},
+           {"known", "give the bandwidth per second, at least 1M, such as bandwidth:500M"},
+           {"bandwidth:0GB", "give the bandwidth per second, at least 1M, such as bandwidth:500M"},
+           {"bandwidth:1K", "give the bandwidth per second, at least 1M, such as bandwidth:500M"},
            {"bandwidth:500", "bandwidth: "},
            {"known:1", "\"known:1\": write bandwidth:500M,known"},
            {"fast", "\"fast\": write bandwidth:500M,known"}}) {

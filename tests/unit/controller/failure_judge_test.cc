@@ -100,6 +100,53 @@ TEST(FailureJudge, SynergysChangesCountWithinTheirTime) {
   EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
 }
 
+TEST(FailureJudge, WhatAPodSaysWhileItIsMadeToEndIsNoMistakeOfTheUser) {
+  const LogEvidence missing{.rule = "module-not-found", .evidence = "ModuleNotFoundError"};
+  EndedPod pod = EndedWith(1);
+  pod.deleting = true;
+  for (const int seconds_before : {0, 1, 60}) {
+    pod.asked_to_end = kJudgedAt - seconds(5) - seconds(seconds_before);
+    const auto record = JudgeFailure(pod, EndOf(pod), &missing, kJudgedAt);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->category, "import");
+    // A JobSet deletes its pods as soon as one has failed.
+    EXPECT_EQ(record->cause, seconds_before == 0 ? "user" : "unknown");
+    EXPECT_EQ(record->behaviour, seconds_before == 0 ? "deterministic" : "unknown");
+  }
+}
+
+TEST(FailureJudge, ASilentRankHasTheIterationsOfItsAttempt) {
+  const auto iterations_of = [](std::optional<int64_t> others, const std::string& other) {
+    FailureRecord leading;
+    leading.pod = "leading";
+    leading.category = "programming";
+    leading.rank = "3";
+    leading.iterations = 0;
+    FailureRecord another;
+    another.pod = "another";
+    another.category = "peer-lost";
+    another.rank = other;
+    another.iterations = others;
+    std::vector<FailureRecord> records = {leading, another};
+    JoinAttempt(records);
+    EXPECT_TRUE(records[0].leads);
+    return records[0].iterations;
+  };
+  EXPECT_EQ(iterations_of(1000, "0"), 1000);
+  EXPECT_EQ(iterations_of(0, "0"), 0);
+  EXPECT_EQ(iterations_of(0, "1"), std::nullopt) << "rank 0 may have trained";
+}
+
+TEST(FailureJudge, MergedRecordsKeepWhatWasDecidedAndDone) {
+  FailureRecord ours;
+  ours.uid = "u";
+  FailureRecord theirs = ours;
+  theirs.to_suspend = kJudgedAt;
+  theirs.suspended = kJudgedAt + seconds(1);
+  EXPECT_EQ(MergeRecords({ours}, {theirs}), std::vector{theirs});
+  EXPECT_EQ(MergeRecords({theirs}, {ours}), std::vector{theirs});
+}
+
 TEST(FailureJudge, AMemberWithACauseOfItsOwnLeadsTheAttempt) {
   const auto record = [](const std::string& pod, const std::string& category, Duration before) {
     FailureRecord made;

@@ -105,6 +105,7 @@ class FailureKeeperTest : public ::testing::Test {
     pod.owner = {"batch/v1", "Job", "bert", "uid-bert"};
     pod.ends.push_back({"train", 0, exit_code, "Error", "", clock.WallNow() - minutes(10),
                         clock.WallNow() - seconds(1)});
+    pod.created = pod.ends[0].started;
     return pod;
   }
   void Observe(const std::string& name, const std::string& rule, const std::string& node = "n1",
@@ -195,7 +196,7 @@ TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
     EndedPod pod = Failed(name, 1);
     pod.workload = "w-1";
     pod.ends[0].image_id = "sha256:1";
-    pod.ends[0].started = clock.WallNow() - seconds(5);
+    pod.ends[0].started = pod.created = clock.WallNow() - seconds(5);
     keeper->Upsert(pod);
     Observe(name, "module-not-found");
     Steps(seconds(20));
@@ -208,6 +209,7 @@ TEST_F(FailureKeeperTest, MemoryOfAGpuThatOthersMayHaveTooIsNoMistakeOfTheUser) 
   Node node = testing::NodeOfFour("n1");
   node.gpu_kinds.products = {"NVIDIA-A100-SXM4-80GB-SHARED"};
   state.UpsertNode(node);
+  state.UpsertNode(testing::NodeOfFour("n2"));
   keeper->Upsert(Failed("a", 1));
   Observe("a", "cuda-out-of-memory");
   EndedPod other = Failed("b", 1);
@@ -273,7 +275,7 @@ TEST_F(FailureKeeperTest, PodsThatStartedAfterOthersHadFailedAreTheNextAttempt) 
     for (const char* const rank : {"0", "1"}) {
       EndedPod pod = Failed(fmt::format("a-{}-{}", attempt, rank));
       pod.job_set = "set";
-      pod.ends[0].started = clock.WallNow() - seconds(1);
+      pod.ends[0].started = pod.created = clock.WallNow() - seconds(1);
       pod.ends[0].finished = clock.WallNow();
       keeper->Upsert(pod);
       Observe(pod.name, "module-not-found");
@@ -285,6 +287,30 @@ TEST_F(FailureKeeperTest, PodsThatStartedAfterOthersHadFailedAreTheNextAttempt) 
   for (const FailureRecord& record : api.histories["team"].records) attempts.insert(record.attempt);
   EXPECT_THAT(attempts, SizeIs(3));
   EXPECT_THAT(Recorded(), SizeIs(6));
+}
+
+TEST_F(FailureKeeperTest, ARankThatStartsLateIsOfTheSameAttempt) {
+  EndedPod first = Failed("a");
+  EndedPod late = Failed("b");
+  first.job_set = late.job_set = "set";
+  first.ends[0].finished = first.ends[0].started + minutes(8);
+  late.ends[0].started = first.ends[0].finished + seconds(20);
+  keeper->Upsert(first);
+  keeper->Upsert(late);
+  Steps(seconds(30));
+  std::set<WallTime> attempts;
+  for (const FailureRecord& record : api.histories["team"].records) attempts.insert(record.attempt);
+  EXPECT_THAT(attempts, SizeIs(1));
+}
+
+TEST_F(FailureKeeperTest, AJobSetOfTheSameNameThatWasMadeLaterIsNotTheOwner) {
+  api.owners["JobSet set"] = {"u4", "", {}, clock.WallNow()};
+  EndedPod pod = Failed("a");
+  pod.job_set = "set";
+  keeper->Upsert(pod);
+  Steps(seconds(30));
+  EXPECT_NE(events.all.back().kind, "JobSet");
+  EXPECT_EQ(api.histories["team"].records[0].owner.kind, "Job");
 }
 
 TEST_F(FailureKeeperTest, TheOutermostOwnerGetsTheEvent) {

@@ -55,7 +55,7 @@ class RetryKeeperTest : public ::testing::Test {
     clock.Advance(1s + ran);
     FailureRecord record;
     record.at = record.attempt = clock.WallNow();
-    record.started = record.at - ran;
+    record.started = record.created = record.at - ran;
     record.uid = fmt::format("uid-{}", ++pods);
     record.owner = job;
     record.category = ToString(category);
@@ -320,6 +320,47 @@ TEST_F(RetryKeeperTest, OtherKindsThanJobsAndJobSetsNeedAWorkload) {
   EXPECT_THAT(api.stopped, IsEmpty());
 }
 
+TEST_F(RetryKeeperTest, OfAQueueOnlyTheWorkloadIsStopped) {
+  const auto fail_in_queue = [this] {
+    for (int i = 0; i < 2; ++i) Fail(Category::kImport).queue = "research";
+    Act();
+  };
+  fail_in_queue();  // Kueue would start the Job again
+  EXPECT_THAT(api.stopped, IsEmpty());
+  Queue(kBert);
+  fail_in_queue();
+  EXPECT_THAT(api.stopped, ElementsAre("Workload workload-bert"));
+}
+
+TEST_F(RetryKeeperTest, AJobOfAnotherObjectIsNotSuspendedByItself) {
+  api.jobs["bert"].owner = {"jobset.x-k8s.io/v1alpha2", "JobSet", "set", "uid-set"};
+  FailTwice();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, FailuresThatAreFarApartAreNoRow) {
+  Fail(Category::kImport);
+  clock.Advance(24h);
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, JobsThatCannotBeStoppedDoNotCountForTheLimit) {
+  api.annotations["team"] = "stop-futile";
+  for (int i = 0; i < 20; ++i) {
+    FailTwice(kTrain);
+    Act();
+  }
+  FailTwice();
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
+}
+
 TEST_F(RetryKeeperTest, AJobSetIsSuspendedByItself) {
   const ObjectOwner set{"jobset.x-k8s.io/v1alpha2", "JobSet", "set", "uid-set"};
   Create(set);
@@ -386,6 +427,9 @@ TEST_F(RetryKeeperTest, SuspensionsAreLimitedByAllLeadersTogether) {
 TEST_F(RetryKeeperTest, RanksThatFailOneAfterTheOtherAreOneAttempt) {
   Fail(Category::kImport);
   Fail(Category::kImport).started -= 2min;  // it ran before the first one failed
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  Fail(Category::kImport).created -= 2min;  // it was created before that, and started late
   Act();
   EXPECT_THAT(api.stopped, IsEmpty());
   Fail(Category::kImport);

@@ -87,7 +87,17 @@ TEST(StoppableJobs, AnArrayHasSeveralPodsThatAreNoGang) {
   const std::string named = R"("template": {"metadata": {"labels": {"synergy.io/gang": "g"}}})";
   EXPECT_FALSE(IsArray("{\"completions\": 2, \"parallelism\": 2," + named + "}"));
   EXPECT_TRUE(IsArray("{\"completions\": 3, \"parallelism\": 2," + named + "}"));
-  EXPECT_FALSE(ReadAs("JobSet", R"({"spec": {"parallelism": 2}})").independent_completions);
+  const auto is_set_of = [](const std::string& job) {
+    return ReadAs("JobSet", R"({"spec": {"replicatedJobs": [{"template": {"spec": {}}},)"
+                            R"({"template": {"spec": )" +
+                                job + "}}]}}")
+        .independent_completions;
+  };
+  EXPECT_FALSE(is_set_of("{}"));
+  EXPECT_FALSE(is_set_of(R"({"completions": 4, "parallelism": 4})"));
+  EXPECT_TRUE(is_set_of(R"({"completions": 4, "parallelism": 2})"));
+  EXPECT_TRUE(is_set_of(R"({"completions": 4})"));
+  EXPECT_TRUE(is_set_of(R"({"completions": 4, "parallelism": 4, "backoffLimitPerIndex": 1})"));
 }
 
 TEST(StoppableJobs, AreStoppedAndResumedByOneField) {
