@@ -115,7 +115,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .workload = pod.workload,
                        .shared_gpu = pod.shared_gpu.value_or(true),
                        .created = pod.created};
-  // What a process says while it is made to end may be due to that.
+  // The deletion may be the cause of all that a process reports after it.
   if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end) {
     record.cause = ToString(Cause::kUnknown);
     record.behaviour = ToString(Behaviour::kUnknown);
@@ -172,7 +172,7 @@ std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
         merged.push_back(record);
         continue;
       }
-      // What either of them has decided and done stays.
+      // Decisions and suspensions of either of them stay.
       FailureRecord& same = merged[place->second];
       same.to_suspend = std::max(same.to_suspend, record.to_suspend);
       same.suspended = std::max(same.suspended, record.suspended);
