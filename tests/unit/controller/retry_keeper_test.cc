@@ -148,13 +148,14 @@ TEST_F(RetryKeeperTest, TheNearestAnnotationCounts) {
     api.annotations.clear();
     wire::StoppableJob& bert = Create(kBert);
     bert.retries = job == nullptr ? std::nullopt : std::optional<std::string>(job);
+    const wire::StoppableJob& workload = Queue(kBert);
     if (queue != nullptr) api.annotations["queue research"] = queue;
     if (of_namespace != nullptr) api.annotations["team"] = of_namespace;
     history.records.clear();
     clock.Advance(2h);
     for (int i = 0; i < 2; ++i) Fail(Category::kImport).queue = "research";
     Act();
-    return bert.stopped;
+    return workload.stopped;
   };
   EXPECT_FALSE(is_suspended(nullptr, nullptr, nullptr));
   EXPECT_TRUE(is_suspended("stop-futile", nullptr, nullptr));
