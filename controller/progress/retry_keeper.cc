@@ -269,7 +269,7 @@ Result<std::optional<wire::StoppableJob>> RetryKeeper::FindStoppable(
     }
   }
   // Kueue starts a job again that is suspended by itself.
-  if (!IsJobOrJobSet(job) || !failure.queue.empty()) return std::nullopt;
+  if (!IsJobOrJobSet(job) || (kueue_ && !failure.queue.empty())) return std::nullopt;
   auto read = api_.ReadJob(of_namespace, job, stop);
   if (!read && read.error().code != ErrorCode::kNotFound) return Fail(read.error());
   if (!read || read->uid != job.uid || read->finished) return std::nullopt;
