@@ -67,9 +67,9 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
     if (record.owner.uid != last.owner.uid) continue;
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
-      if (attempted != nullptr && record.started > attempted->at + kLongestPause)
-        job.attempts.clear();
       if (attempted == nullptr || IsRetry(record, *attempted)) {
+        if (attempted != nullptr && record.started > attempted->at + kLongestPause)
+          job.attempts.clear();
         job.attempts.push_back(std::move(attempt));
         attempted = &record;
       } else if (FailedAttempt& same = job.attempts.back();

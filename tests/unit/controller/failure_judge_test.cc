@@ -100,7 +100,7 @@ TEST(FailureJudge, SynergysChangesCountWithinTheirTime) {
   EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
 }
 
-TEST(FailureJudge, WhatAPodSaysWhileItIsMadeToEndIsNoMistakeOfTheUser) {
+TEST(FailureJudge, ErrorsOfADeletedPodAreNoMistakeOfTheUser) {
   const LogEvidence missing{.rule = "module-not-found", .evidence = "ModuleNotFoundError"};
   EndedPod pod = EndedWith(1);
   pod.deleting = true;

@@ -321,7 +321,7 @@ TEST_F(RetryKeeperTest, OtherKindsThanJobsAndJobSetsNeedAWorkload) {
   EXPECT_THAT(api.stopped, IsEmpty());
 }
 
-TEST_F(RetryKeeperTest, OfAQueueOnlyTheWorkloadIsStopped) {
+TEST_F(RetryKeeperTest, AJobInAQueueIsStoppedByItsWorkload) {
   const auto fail_in_queue = [this] {
     for (int i = 0; i < 2; ++i) Fail(Category::kImport).queue = "research";
     Act();
@@ -346,7 +346,11 @@ TEST_F(RetryKeeperTest, FailuresThatAreFarApartAreNoRow) {
   Fail(Category::kImport);
   Act();
   EXPECT_THAT(api.stopped, IsEmpty());
-  Fail(Category::kImport);
+  clock.Advance(2h);
+  Fail(Category::kImport).created -= 24h;  // of the same attempt, and started late
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  for (int i = 0; i < 2; ++i) Fail(Category::kImport);
   Act();
   EXPECT_THAT(api.stopped, SizeIs(1));
 }
