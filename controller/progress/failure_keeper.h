@@ -9,7 +9,7 @@
 //   containers, and GET pod
 //
 // Pods of one owner that fail together are one attempt: one event on the owner, with its cause. A
-// pod that started after another one had failed is of the next attempt.
+// pod that was created and started after another one had failed is of the next attempt.
 //
 // Replicas: all watch; the leader reports. A run is reported once, however often its pod is seen:
 // by the pod's UID, container and run. A new leader takes from the histories which runs were
