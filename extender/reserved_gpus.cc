@@ -55,6 +55,9 @@ std::optional<PassingTerms> ReservedGpus::TermsFor(
     terms.reservations.push_back(ToReservation(*reservation, at));
   if (terms.reservations.empty()) return std::nullopt;
   terms.longest = longest_run();
+  // What is learnt of it is in the watch alone: kube-scheduler does not pass on who wrote what.
+  if (const auto own = longest_.find(pod.uid); own != longest_.end())
+    terms.longest = std::min(terms.longest.value_or(own->second), own->second);
   if (!pod.IsOfGang()) return terms;
   for (const GangMember& member : state_.GangMembers(pod.gang->name)) {
     if (member.placed || !member.pod->UsesGpus() || member.pod->uid == pod.uid) continue;

@@ -35,7 +35,8 @@ class ReservedGpus final : public kube::ObjectStore<wire::PodTimes> {
   void Remove(const wire::PodTimes& pod) override;
 
   // Returns what decides whether the pod may go to reserved GPUs; nullopt if none are reserved, or
-  // that does not matter for the pod. `longest_run` returns how long it runs at most.
+  // that does not matter for the pod. `longest_run` returns how long it runs at most by its own
+  // deadline.
   std::optional<PassingTerms> TermsFor(
       const Pod& pod, const std::function<std::optional<Duration>()>& longest_run) const;
   size_t count() const;

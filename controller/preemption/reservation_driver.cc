@@ -61,6 +61,13 @@ bool IsWritten(const std::optional<PublishedReservation>& written,
          written->until - now >= PublishedReservation::kLifetime / 2;
 }
 
+// Whether a learnt duration need not be written again.
+bool IsNearly(const std::optional<Duration>& written, const std::optional<Duration>& wanted) {
+  if (!written || !wanted) return written.has_value() == wanted.has_value();
+  return std::chrono::abs(*written - *wanted) <
+         std::max<Duration>(std::chrono::seconds(10), *wanted / 20);
+}
+
 const JobInLine* Find(const std::vector<JobInLine>& jobs, const std::string& name) {
   const auto job = std::find_if(jobs.begin(), jobs.end(),
                                 [&](const JobInLine& each) { return each.name == name; });
@@ -135,6 +142,7 @@ void ReservationDriver::Step(const std::stop_token& stop) {
   NoteFreeGpus(at.now);
   Write(in_line, at, stop);
   RemoveOthers(stop);
+  WriteLongestRuns(at.wall, stop);
   AnnounceStarts(in_line, at);
   ExplainMissing(in_line, plan.outcomes);
   Remind(stop);
@@ -186,6 +194,29 @@ void ReservationDriver::RemoveOthers(const std::stop_token& stop) {
                                                        return each.job == JobOf(*pod);
                                                      });
     if (!is_held && !Annotate(*pod, annotations::kGpuReservation, std::nullopt, stop)) return;
+  }
+}
+
+void ReservationDriver::WriteLongestRuns(WallTime now, const std::stop_token& stop) {
+  if (reservations_.empty()) return;
+  std::map<std::string, std::vector<std::shared_ptr<const Pod>>> jobs;
+  for (auto& pod : state_.WaitingPods()) {
+    if (pod->UsesGpus() && IsSubjectToReservations(*pod)) jobs[JobOf(*pod)].push_back(pod);
+  }
+  size_t written = 0;
+  for (const auto& [name, pods] : jobs) {
+    std::optional<std::optional<Duration>> learnt;  // once it is asked for
+    for (const auto& pod : pods) {
+      const auto times = times_.Find(pod->uid);
+      if (!times || (!times->learnt && !IsRefused(*pod, settings_.scheduler_name))) continue;
+      if (!learnt) learnt = ends_.LongestRunOf(pods, now);
+      if (IsNearly(times->learnt, *learnt)) continue;
+      if (written++ == settings_.reminders_per_step) return;
+      std::optional<std::string> value;
+      if (*learnt) value = wire::WriteLongestRun(**learnt);
+      // It is news for kube-scheduler, too, which tries the pod again.
+      if (!Annotate(*pod, annotations::kLongestRun, std::move(value), stop)) return;
+    }
   }
 }
 

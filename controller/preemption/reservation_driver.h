@@ -36,7 +36,7 @@ namespace synergy::controller {
 struct ReservationDriverSettings {
   std::string scheduler_name = kDefaultSchedulerName;
   ReservationSettings reservations;
-  size_t reminders_per_step = 20;
+  size_t reminders_per_step = 20;  // also the most pods whose longest runs are written
 };
 
 class ReservationDriver {
@@ -61,6 +61,8 @@ class ReservationDriver {
   void Write(const std::vector<JobInLine>& in_line, Moment at, const std::stop_token& stop);
   // Removes what is written of reservations that no longer hold.
   void RemoveOthers(const std::stop_token& stop);
+  // Writes on refused pods how long they will run, as far as that is learnt, and keeps it right.
+  void WriteLongestRuns(WallTime now, const std::stop_token& stop);
   void AnnounceStarts(const std::vector<JobInLine>& in_line, Moment at);
   void ExplainMissing(const std::vector<JobInLine>& in_line,
                       const std::vector<ReservationOutcome>& outcomes);

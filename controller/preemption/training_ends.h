@@ -1,12 +1,15 @@
 #pragma once
 
 // When running jobs end: by the progress of their pods, as an interval that trainings which have
-// ended calibrate (engine/reservations/remaining_time.h), and by the pods' own deadlines.
+// ended calibrate (engine/reservations/remaining_time.h), and by the pods' own deadlines. And how
+// long waiting jobs will run: as long as others of their workload in their namespace, with as many
+// GPUs, have run (engine/reservations/learnt_durations.h).
 //
 // Threading: one owner.
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "controller/cluster/keyed_store.h"
 #include "core/clock.h"
 #include "engine/reservations/gpu_reservations.h"
+#include "engine/reservations/learnt_durations.h"
 #include "engine/reservations/remaining_time.h"
 #include "engine/reservations/waiting_jobs.h"
 #include "profile/pod_progress.h"
@@ -36,8 +40,18 @@ class TrainingEnds {
   void Observe(const std::vector<RunningJob>& running, Moment at);
   // Returns nullopt if neither progress nor deadlines say it.
   std::optional<TimeRange> EndOf(const RunningJob& job, Moment at) const;
+  // Returns how long a waiting job will run; nullopt: unknown. `pods`: all of the job.
+  std::optional<Duration> LongestRunOf(const std::vector<std::shared_ptr<const Pod>>& pods,
+                                       WallTime now) const;
 
  private:
+  struct Run {
+    std::string uid;       // the least of its pods'
+    std::string workload;  // with its namespace and number of GPUs; empty: unknown
+    WallTime started{};    // when the first of its pods did; none: unknown
+  };
+
+  Run RunOf(const RunningJob& job) const;
   std::optional<Duration> RemainingOf(const RunningJob& job, Instant now) const;
   // Returns by when the last of the pods reaches its deadline; nullopt if one has none.
   std::optional<Instant> DeadlineOf(const RunningJob& job, Moment at) const;
@@ -45,7 +59,8 @@ class TrainingEnds {
   const ProgressOf progress_;
   const KeyedStore<wire::PodTimes>& times_;
   RemainingTimes remaining_{RemainingTimes::kConfidence};
-  std::map<std::string, std::string> running_;  // the least uid of its pods, by job
+  LearntDurations durations_{RemainingTimes::kConfidence};
+  std::map<std::string, Run> running_;  // by job
 };
 
 }  // namespace synergy::controller

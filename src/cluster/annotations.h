@@ -73,6 +73,8 @@ inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 // On the waiting pods of a job: PublishedReservation, the GPUs that it gets next.
 inline constexpr std::string_view kGpuReservation = "synergy.io/gpu-reservation";
+// On a waiting pod: the seconds in which its training ends, as measured of its workload.
+inline constexpr std::string_view kLongestRun = "synergy.io/longest-run";
 // On a running pod: CpuProbe, which the agent of its node carries out
 // (docs/internals/profiling.md).
 inline constexpr std::string_view kProbe = "synergy.io/probe";
@@ -102,6 +104,7 @@ inline constexpr std::array kWrittenByPrograms = {kContainer,
                                                   kKeptPlace,
                                                   kRoomSeen,
                                                   kGpuReservation,
+                                                  kLongestRun,
                                                   kUnshrinkableUntil,
                                                   kMemoryLetBe,
                                                   kMemoryInUse,

@@ -1,10 +1,14 @@
 #include "wire/pods/gpu_reservation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "cluster/annotations.h"
 #include "cluster/gang.h"
@@ -36,7 +40,23 @@ std::optional<PublishedReservation> TrustedReservation(Value metadata, Value spe
   return reservation;
 }
 
+std::optional<Duration> TrustedLongestRun(Value metadata, Value spec, const ClaimRules& rules) {
+  if (!WrittenBySynergy(metadata, annotations::kLongestRun) || !IsManaged(spec, rules))
+    return std::nullopt;
+  const std::string_view text = metadata["annotations"][annotations::kLongestRun].text();
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (seconds <= 0 || seconds > kMostSeconds) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
 }  // namespace
+
+std::string WriteLongestRun(Duration learnt) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(learnt).count();
+  return fmt::to_string(std::clamp<int64_t>(seconds, 1, kMostSeconds));
+}
 
 std::optional<Duration> ReadLongestRun(FieldReader& fields, Value spec) {
   const Value deadline = spec["activeDeadlineSeconds"];
@@ -151,6 +171,9 @@ struct Kind<PodTimes> {
     PodTimes times;
     times.uid = ReadText(fields, metadata["uid"]);
     times.longest = ReadLongestRun(lenient, spec);
+    times.learnt = TrustedLongestRun(metadata, spec, rules.claims);
+    if (times.learnt)
+      times.longest = std::min(times.longest.value_or(*times.learnt), *times.learnt);
     times.started = ParseTime(lenient.Text(status["startTime"]));
     times.succeeded = lenient.Text(status["phase"]) == "Succeeded";
     times.reservation = TrustedReservation(metadata, spec, rules.claims);

@@ -23,8 +23,10 @@ std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
 // Times of a pod, by which its GPUs become free; and its reservation.
 struct PodTimes {
   std::string uid;
-  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period.
+  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period; or less, as learnt.
   std::optional<Duration> longest;
+  // As Synergy wrote it on a pod that it manages.
+  std::optional<Duration> learnt;
   std::optional<WallTime> started;  // when the kubelet began to count that
   bool succeeded = false;
   // As Synergy wrote it on a pod that it manages, whether or not it has expired.
@@ -33,7 +35,10 @@ struct PodTimes {
   const std::string& Key() const { return uid; }
 };
 
-// Returns PodTimes::longest of a Pod object; nullopt if it has no deadline, or is none.
+// Returns the value of the annotation synergy.io/longest-run.
+std::string WriteLongestRun(Duration learnt);
+
+// Returns the deadline of a Pod object, and its grace period; nullopt if it has none, or is none.
 std::optional<Duration> ReadLongestRun(std::string_view pod);
 // Returns the reservation of a Pod object, as in PodTimes.
 std::optional<PublishedReservation> ReadReservationOf(std::string_view pod,

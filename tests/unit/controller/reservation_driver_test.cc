@@ -90,6 +90,9 @@ class ReservationDriverTest : public ::testing::Test {
       wire::PodTimes pod{.uid = uid};
       pod.reservation = Written(name);
       pod.longest = longest[name];
+      if (const auto value = api.annotation(name, annotations::kLongestRun))
+        pod.learnt = std::chrono::seconds(std::stoi(*value));
+      if (starts.contains(name)) pod.started = starts[name];
       times.Upsert(std::move(pod));
     }
   }
@@ -118,6 +121,7 @@ class ReservationDriverTest : public ::testing::Test {
   synergy::testing::RecordedEvents events;
   std::map<std::string, std::string> uids;
   std::map<std::string, std::optional<Duration>> longest;
+  std::map<std::string, WallTime> starts;
   bool acts = true;
   const TrainingEnds::ProgressOf progress_of = [this](const std::string& uid, Instant now) {
     return progress.Of(uid, now);
@@ -309,6 +313,53 @@ TEST_F(ReservationDriverTest, LearnsFromTrainingsThatHaveEnded) {
   ReportProgress(40min);
   driver.Step({});
   EXPECT_EQ(ToTimeText(Written("big")->likely), ToTimeText(clock.WallNow() + 1h));
+}
+
+// Pods of a workload run for half an hour, one after the other; then another one of them waits.
+TEST_F(ReservationDriverTest, WritesOnRefusedPodsHowLongOthersOfTheirWorkloadHaveRun) {
+  const auto add = [this](const std::string& name, const std::string& node, int64_t gpus = 1) {
+    AddPod(name, node, gpus);
+    api.Change(name, [&](Pod& pod) {
+      auto managed = std::make_shared<ManagedContainer>();
+      managed->workload = "w-1";
+      pod.fungible = std::move(managed);
+      if (node.empty()) {
+        auto waiting = std::make_shared<Waiting>(*pod.waiting);
+        waiting->message = "1 GPUs of n1" + std::string(kReservedFor) + "team/big until 14:20";
+        pod.waiting = std::move(waiting);
+      }
+    });
+    state.UpsertPod(api.pod(name));
+  };
+  const auto learnt = [this](const std::string& name) {
+    return api.annotation(name, annotations::kLongestRun);
+  };
+  After(10min, 10h);
+  ASSERT_TRUE(Written("big"));
+  add("next", "");
+  add("larger", "", 2);
+  for (const char* const name : {"r0", "r1", "r2", "r3"}) {
+    EXPECT_FALSE(learnt("next"));
+    add(name, "n2");
+    starts[name] = clock.WallNow();
+    WatchCatchesUp();
+    After(30min, 10h);
+    times.Upsert({.uid = uids[name], .succeeded = true});
+    state.RemovePod(uids[name]);
+    uids.erase(name);
+    After(1s, 10h);
+  }
+  EXPECT_EQ(learnt("next"), "1800");
+  EXPECT_FALSE(learnt("larger")) << "with more GPUs";
+  EXPECT_FALSE(learnt("big")) << "of another workload";
+  // One takes longer: nothing is known any more.
+  add("r4", "n2");
+  starts["r4"] = clock.WallNow();
+  WatchCatchesUp();
+  After(30min, 10h);
+  EXPECT_EQ(learnt("next"), "1800");
+  After(1min, 10h);
+  EXPECT_FALSE(learnt("next"));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class ReservedGpusTest : public ExtenderTest {
     const WallTime now = clock.WallNow();
     return {.uid = uid,
             .longest = std::nullopt,
+            .learnt = std::nullopt,
             .started = std::nullopt,
             .succeeded = false,
             .reservation = PublishedReservation{.job = "default/big",
@@ -60,6 +61,7 @@ class ReservedGpusTest : public ExtenderTest {
     state.UpsertPod(pod);
     reserved.Upsert({.uid = pod.uid,
                      .longest = longest,
+                     .learnt = std::nullopt,
                      .started = std::nullopt,
                      .succeeded = false,
                      .reservation = std::nullopt});
@@ -88,6 +90,19 @@ TEST_F(ReservedGpusTest, LetAPodPassThatEndsInTime) {
               HasSubstr(kBoth));
   EXPECT_THAT(Ask("q", R"(,"activeDeadlineSeconds":3000,"terminationGracePeriodSeconds":1)"),
               AllOf(HasSubstr(kOther), HasSubstr("this pod may not have ended by")));
+}
+
+TEST_F(ReservedGpusTest, LetAPodPassThatIsKnownToEndInTime) {
+  for (const auto& [learnt, asked] : {std::pair(minutes(50), kBoth), {minutes(51), kOther}}) {
+    reserved.Upsert({.uid = "uid-p",
+                     .longest = learnt,
+                     .learnt = learnt,
+                     .started = std::nullopt,
+                     .succeeded = false,
+                     .reservation = std::nullopt});
+    EXPECT_THAT(Ask("p"), HasSubstr(asked));
+    EXPECT_THAT(Ask("p", R"(,"activeDeadlineSeconds":9000)"), HasSubstr(asked));
+  }
 }
 
 TEST_F(ReservedGpusTest, LetTheirJobHigherPrioritiesAndPodsOfKueuePass) {

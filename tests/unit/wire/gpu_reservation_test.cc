@@ -102,6 +102,34 @@ TEST(GpuReservationTest, CountsOnlyBySynergyOnPodsThatItManages) {
   EXPECT_FALSE(TimesOf(ReservedPodText("synergy", "nonsense")).reservation);
 }
 
+TEST(GpuReservationTest, ALearntDurationCountsOnlyBySynergyAndLowersTheDeadline) {
+  const auto times_of = [](std::string_view manager, std::string_view value,
+                           std::string_view spec) {
+    return TimesOf(
+        fmt::format(R"({{"metadata":{{"uid":"u","annotations":{{"synergy.io/longest-run":"{1}"}},)"
+                    R"("managedFields":[{{"manager":"{0}","operation":"Update",)"
+                    R"("time":"2026-11-21T13:05:00Z","fieldsV1":{{"f:metadata":{{"f:annotations":)"
+                    R"({{"f:synergy.io/longest-run":{{}}}}}}}}}}]}},"spec":{{{2}}}}})",
+                    manager, value, spec));
+  };
+  constexpr std::string_view kOurs = R"("schedulerName":"synergy-scheduler")";
+  constexpr std::string_view kLate =
+      R"("schedulerName":"synergy-scheduler","activeDeadlineSeconds":9000)";
+  constexpr std::string_view kSoon =
+      R"("schedulerName":"synergy-scheduler","activeDeadlineSeconds":9)";
+  const std::string value = WriteLongestRun(std::chrono::milliseconds(3'599'001));
+  EXPECT_EQ(value, "3600");
+  EXPECT_EQ(times_of("synergy", value, kOurs).learnt, std::chrono::hours(1));
+  EXPECT_EQ(times_of("synergy", value, kOurs).longest, std::chrono::hours(1));
+  EXPECT_EQ(times_of("synergy", value, kLate).longest, std::chrono::hours(1));
+  EXPECT_EQ(times_of("synergy", value, kSoon).longest, std::chrono::seconds(9));
+  EXPECT_FALSE(times_of("kubectl", value, kOurs).learnt);
+  EXPECT_EQ(times_of("kubectl", value, kLate).longest, std::chrono::seconds(9000));
+  EXPECT_FALSE(times_of("synergy", value, R"("schedulerName":"other")").learnt);
+  for (const char* const wrong : {"", "0", "-5", "1h", "60 ", "1e3", "99999999999999999999"})
+    EXPECT_FALSE(times_of("synergy", wrong, kOurs).learnt) << wrong;
+}
+
 TEST(GpuReservationTest, LastsNoLongerThanItsLifetimeAfterItWasWritten) {
   PublishedReservation for_ever = Reserved();
   for_ever.until = At("23:00:00");

@@ -1,0 +1,47 @@
+#pragma once
+
+// Says how long trainings take, by the last ones of the same workload that have ended.
+//
+// If n trainings have ended, the next one is within the k-th shortest of them with probability
+// k / (n + 1), whatever the distribution, if none of them is special. Running trainings that
+// already take longer than this count as longer than all that have ended, so that a workload that
+// changes for the worse is noticed at its first long run, not at the end of it.
+//
+// Source: order statistics as prediction bounds (Wilks, 1941).
+//
+// Threading: one owner. Memory: kMostEnded durations for each workload, kMostWorkloads workloads.
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/clock.h"
+
+namespace synergy {
+
+class LearntDurations {
+ public:
+  static constexpr size_t kMostEnded = 40;
+  static constexpr size_t kMostWorkloads = 1000;
+
+  // `confidence`: the part of trainings that end in the time that LongestOf() says. REQUIRES: 0 <
+  // it < 1.
+  explicit LearntDurations(double confidence) : confidence_(confidence) {}
+
+  // A training of that workload has ended by itself after `ran`.
+  void Ended(const std::string& workload, Duration ran);
+  // Returns the time in which the next training of that workload ends with the confidence; nullopt:
+  // too few have ended. `running`: how long its running trainings have run.
+  std::optional<Duration> LongestOf(const std::string& workload,
+                                    std::span<const Duration> running) const;
+
+ private:
+  const double confidence_;
+  std::map<std::string, std::deque<Duration>> ended_;  // by workload, oldest first
+  std::deque<std::string> order_;                      // of the workloads' first ends
+};
+
+}  // namespace synergy
