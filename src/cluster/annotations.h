@@ -44,6 +44,10 @@ inline constexpr std::string_view kProgressFile = "synergy.io/progress-file";  /
 inline constexpr std::string_view kProgressVolume = "synergy-progress";
 inline constexpr std::string_view kProgressFileName = "progress";
 
+// An annotation that users set on pods: how long the training takes, in their estimate, such as
+// "90m" (docs/start-time.md).
+inline constexpr std::string_view kExpectedDuration = "synergy.io/expected-duration";
+
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
 // container that has the GPUs.
 inline constexpr std::string_view kContainer = "synergy.io/container";
