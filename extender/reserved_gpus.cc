@@ -9,7 +9,7 @@ void ReservedGpus::Replace(std::vector<wire::PodTimes> all) {
   std::map<std::string, PublishedReservation> reservations;
   std::map<std::string, Duration> longest;
   for (wire::PodTimes& pod : all) {
-    if (pod.longest) longest.emplace(pod.uid, *pod.longest);
+    if (const auto bound = pod.Bound()) longest.emplace(pod.uid, *bound);
     if (pod.reservation) reservations.emplace(pod.uid, *std::move(pod.reservation));
   }
   const std::lock_guard lock(mutex_);
@@ -20,7 +20,7 @@ void ReservedGpus::Replace(std::vector<wire::PodTimes> all) {
 void ReservedGpus::Upsert(wire::PodTimes pod) {
   Remove(pod);
   const std::lock_guard lock(mutex_);
-  if (pod.longest) longest_.emplace(pod.uid, *pod.longest);
+  if (const auto bound = pod.Bound()) longest_.emplace(pod.uid, *bound);
   if (pod.reservation) reservations_.emplace(pod.uid, *std::move(pod.reservation));
 }
 
@@ -55,7 +55,7 @@ std::optional<PassingTerms> ReservedGpus::TermsFor(
     terms.reservations.push_back(ToReservation(*reservation, at));
   if (terms.reservations.empty()) return std::nullopt;
   terms.longest = longest_run();
-  // What is learnt of it is in the watch alone: kube-scheduler does not pass on who wrote what.
+  // Only the watch has the writer of the annotation: kube-scheduler does not pass that on.
   if (const auto own = longest_.find(pod.uid); own != longest_.end())
     terms.longest = std::min(terms.longest.value_or(own->second), own->second);
   if (!pod.IsOfGang()) return terms;

@@ -64,7 +64,7 @@ std::string ProxyOf(const config::ClusterAccess& access) {
 Result<kube::ApiClientOptions> OptionsOf(const ClusterArguments& arguments) {
   kube::ApiClientOptions options{.user_agent = fmt::format("kubectl-synergy/{}", Version())};
   if (arguments.request_timeout.empty()) return options;
-  const Result<Duration> timeout = ParseGoDuration(arguments.request_timeout);
+  const Result<Duration> timeout = ParseTimeout(arguments.request_timeout);
   if (!timeout) return Fail(ErrorCode::kInvalid, "--request-timeout: " + timeout.error().message);
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
   options.request_timeout = limit > limit.zero() ? std::min(limit, kUnlimited) : kUnlimited;

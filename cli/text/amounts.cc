@@ -11,12 +11,15 @@
 
 #include "core/quantity_text.h"
 #include "core/rounding.h"
+#include "core/text/duration_text.h"
 
 namespace synergy::cli {
 namespace {
 
 // About thirty thousand years, in seconds.
 constexpr double kLongest = 1e12;
+// In seconds: a Duration has no more.
+constexpr int64_t kMostTimeout = 9'000'000'000;
 
 struct Amount {
   double number;
@@ -61,36 +64,11 @@ Result<Seconds> ParseDuration(std::string_view text) {
   return Seconds(amount->number * *factor);
 }
 
-Result<Duration> ParseGoDuration(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1e-9},
-                                                                          {"us", 1e-6},
-                                                                          {"\u00b5s", 1e-6},
-                                                                          {"ms", 1e-3},
-                                                                          {"s", 1},
-                                                                          {"m", 60},
-                                                                          {"h", 3600}}};
-  const auto malformed = [text] {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is not a duration: write it as 5s, 1m30s or 500ms", text));
-  };
-  double seconds = 0;
-  if (const std::optional<int64_t> whole = ParseWholeNumber(text)) {
-    seconds = static_cast<double>(*whole);
-  } else {
-    std::string_view rest = text;
-    do {
-      const auto amount = Read(rest);
-      if (!amount) return malformed();
-      const size_t end = std::min(amount->unit.find_first_of("0123456789."), amount->unit.size());
-      const auto factor = Factor(kUnits, amount->unit.substr(0, end));
-      if (!factor) return malformed();
-      seconds += amount->number * *factor;
-      rest = amount->unit.substr(end);
-    } while (!rest.empty());
+Result<Duration> ParseTimeout(std::string_view text) {
+  if (const std::optional<int64_t> seconds = ParseWholeNumber(text)) {
+    if (*seconds < kMostTimeout) return std::chrono::seconds(*seconds);
   }
-  // An int64 of nanoseconds has no more.
-  if (seconds >= 9e9) return malformed();
-  return std::chrono::round<Duration>(Seconds(seconds));
+  return ParseGoDuration(text);
 }
 
 Result<Bytes> ParseSize(std::string_view text) {

@@ -22,7 +22,7 @@ std::optional<int64_t> ParseWholeNumber(std::string_view text);
 Result<Seconds> ParseDuration(std::string_view text);
 // Parses a duration as kubectl's --request-timeout: "90" is in seconds, "1m30s" and "500ms" are
 // Go's durations.
-Result<Duration> ParseGoDuration(std::string_view text);
+Result<Duration> ParseTimeout(std::string_view text);
 // Parses "500GB", "500G", "500Gi", "500000000000B". A number without a unit is an error: 500 could
 // be meant as 500 GB.
 Result<Bytes> ParseSize(std::string_view text);

@@ -29,19 +29,16 @@ std::string SizedWorkloadOf(const Pods& pods) {
 }  // namespace
 
 void TrainingEnds::Observe(const std::vector<RunningJob>& running, Moment at) {
+  NoteEstimates();
   std::map<std::string, Run> now;
   for (const RunningJob& job : running) now.emplace(job.name, RunOf(job));
   for (const auto& [job, run] : running_) {
     const auto still = now.find(job);
     if (still != now.end() && still->second.uid == run.uid) continue;
     const auto times = times_.Find(run.uid);
-    if (times && times->succeeded) {
-      remaining_.Ended(job, at.now);
-      if (!run.workload.empty() && run.started != WallTime{} && run.started < at.wall)
-        durations_.Ended(run.workload, at.wall - run.started);
-    } else {
-      remaining_.Forget(job);
-    }
+    const bool completed = times && times->succeeded;
+    completed ? remaining_.Ended(job, at.now) : remaining_.Forget(job);
+    NoteEnd(run, completed, at.wall);
   }
   running_ = std::move(now);
   for (const RunningJob& job : running) {
@@ -62,7 +59,11 @@ std::optional<TimeRange> TrainingEnds::EndOf(const RunningJob& job, Moment at) c
 }
 
 TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job) const {
-  Run run{.uid = job.pods.front()->uid, .workload = SizedWorkloadOf(job.pods)};
+  Run run{.uid = job.pods.front()->uid,
+          .its_namespace = job.pods.front()->pod_namespace,
+          .workload = SizedWorkloadOf(job.pods),
+          .started = {},
+          .expected = EstimateOf(job.pods)};
   for (const auto& pod : job.pods) {
     run.uid = std::min(run.uid, pod->uid);
     const auto times = times_.Find(pod->uid);
@@ -72,16 +73,53 @@ TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job) const {
   return run;
 }
 
-std::optional<Duration> TrainingEnds::LongestRunOf(
-    const std::vector<std::shared_ptr<const Pod>>& pods, WallTime now) const {
-  const std::string workload = SizedWorkloadOf(pods);
-  if (workload.empty()) return std::nullopt;
-  std::vector<Duration> running;
-  for (const auto& [job, run] : running_) {
-    if (run.workload == workload && run.started != WallTime{} && run.started < now)
-      running.push_back(now - run.started);
+void TrainingEnds::NoteEnd(const Run& run, bool completed, WallTime now) {
+  if (run.started == WallTime{} || run.started >= now) return;
+  const Duration ran = now - run.started;
+  if (completed && !run.workload.empty()) durations_.Ended(run.workload, ran);
+  if (run.expected) expected_.Ended(run.its_namespace, {*run.expected, ran}, completed);
+}
+
+void TrainingEnds::NoteEstimates() {
+  std::map<std::string, Duration> estimates;
+  for (const auto& [uid, times] : times_.Snapshot()) {
+    const auto before = estimates_.find(uid);
+    if (before != estimates_.end()) {
+      estimates.insert(*before);
+    } else if (times->expected) {
+      estimates.emplace(uid, *times->expected);
+    }
   }
-  return durations_.LongestOf(workload, running);
+  estimates_ = std::move(estimates);
+}
+
+std::optional<Duration> TrainingEnds::EstimateOf(const Pods& pods) const {
+  std::optional<Duration> longest;
+  for (const auto& pod : pods) {
+    const auto estimate = estimates_.find(pod->uid);
+    if (estimate == estimates_.end()) return std::nullopt;
+    longest = std::max(longest.value_or(estimate->second), estimate->second);
+  }
+  return longest;
+}
+
+std::optional<Duration> TrainingEnds::LongestRunOf(const Pods& pods, WallTime now) const {
+  const std::string workload = SizedWorkloadOf(pods);
+  const std::string& its_namespace = pods.front()->pod_namespace;
+  std::vector<Duration> alike;
+  std::vector<ExpectedDurations::Run> estimated;
+  for (const auto& [job, run] : running_) {
+    if (run.started == WallTime{} || run.started >= now) continue;
+    const Duration ran = now - run.started;
+    if (run.workload == workload) alike.push_back(ran);
+    if (run.its_namespace == its_namespace && run.expected)
+      estimated.push_back({*run.expected, ran});
+  }
+  if (!workload.empty()) {
+    if (const auto learnt = durations_.LongestOf(workload, alike)) return learnt;
+  }
+  const std::optional<Duration> expected = EstimateOf(pods);
+  return expected ? expected_.LongestOf(its_namespace, *expected, estimated) : std::nullopt;
 }
 
 std::optional<Duration> TrainingEnds::RemainingOf(const RunningJob& job, Instant now) const {

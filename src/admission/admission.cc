@@ -9,6 +9,7 @@
 #include "admission/sizing.h"
 #include "admission/workload.h"
 #include "cluster/annotations.h"
+#include "core/text/duration_text.h"
 
 namespace synergy {
 namespace {
@@ -167,6 +168,7 @@ class Admission {
     figures.progress_file = pod_.progress_file == "true";
     if (!pod_.progress_file.empty() && !figures.progress_file)
       Warn(fmt::format("annotation {}: must be \"true\"", annotations::kProgressFile));
+    CheckExpectedDuration();
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 
@@ -227,6 +229,15 @@ class Admission {
     return limits_->Bounds(
         pod_.pod_namespace, strict ? LargerOf(pod_.beside, pod_.beside_limits) : pod_.beside,
         {gpus_, asks.cpu_request.value_or(MilliCpu(0)), asks.memory_request.value_or(Bytes(0))});
+  }
+
+  // Only the controller reads it.
+  void CheckExpectedDuration() {
+    if (pod_.expected_duration.empty()) return;
+    const Result<Duration> expected = ParseGoDuration(pod_.expected_duration);
+    if (expected && *expected > Duration::zero()) return;
+    Warn(fmt::format("annotation {}: must be a duration, such as 90m or 1h30m",
+                     annotations::kExpectedDuration));
   }
 
   // The most that no quota refuses if it accepts the pod as written. The room left in a quota is

@@ -78,7 +78,9 @@ struct PodToAdmit {
   bool has_node = false;             // spec.nodeName is already set
   bool mirror = false;               // stands for a static pod
   bool pod_level_resources = false;  // spec.resources
-  std::string progress_file = {};    // the annotation's value; empty: none
+  // Values of annotations; empty: none.
+  std::string progress_file = {};
+  std::string expected_duration = {};
 };
 
 // Returns the GPUs of a claim that is made from the template of this namespace and name; none if

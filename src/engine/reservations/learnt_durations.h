@@ -1,13 +1,8 @@
 #pragma once
 
-// Says how long trainings take, by the last ones of the same workload that have ended.
-//
-// If n trainings have ended, the next one is within the k-th shortest of them with probability
-// k / (n + 1), whatever the distribution, if none of them is special. Running trainings that
-// already take longer than this count as longer than all that have ended, so that a workload that
-// changes for the worse is noticed at its first long run, not at the end of it.
-//
-// Source: order statistics as prediction bounds (Wilks, 1941).
+// Says how long trainings take, by the last ones of the same workload that have ended
+// (prediction_bound.h). Running trainings that already take longer count at once, so that a
+// workload that changes for the worse is noticed at its first long run, not at the end of it.
 //
 // Threading: one owner. Memory: kMostEnded durations for each workload, kMostWorkloads workloads.
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/annotations.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
@@ -136,6 +137,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     to_admit.annotation_bytes += key.size() + fields.Text(value).size();
     if (key == "kubernetes.io/config.mirror") to_admit.mirror = true;
     if (key == annotations::kProgressFile) to_admit.progress_file = ReadText(fields, value);
+    if (key == annotations::kExpectedDuration) to_admit.expected_duration = ReadText(fields, value);
   });
   const std::map<std::string_view, std::string_view> templates = ReadTemplates(fields, spec);
   size_t index = 0;

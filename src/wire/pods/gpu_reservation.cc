@@ -12,6 +12,7 @@
 
 #include "cluster/annotations.h"
 #include "cluster/gang.h"
+#include "core/text/duration_text.h"
 #include "core/wall_time.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
@@ -51,7 +52,18 @@ std::optional<Duration> TrustedLongestRun(Value metadata, Value spec, const Clai
   return std::chrono::seconds(seconds);
 }
 
+std::optional<Duration> ReadExpected(std::string_view text) {
+  const Result<Duration> expected = ParseGoDuration(text);
+  if (!expected || *expected <= Duration::zero()) return std::nullopt;
+  return std::min<Duration>(*expected, std::chrono::seconds(kMostSeconds));
+}
+
 }  // namespace
+
+std::optional<Duration> PodTimes::Bound() const {
+  if (!learnt || !longest) return learnt ? learnt : longest;
+  return std::min(*learnt, *longest);
+}
 
 std::string WriteLongestRun(Duration learnt) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(learnt).count();
@@ -172,8 +184,8 @@ struct Kind<PodTimes> {
     times.uid = ReadText(fields, metadata["uid"]);
     times.longest = ReadLongestRun(lenient, spec);
     times.learnt = TrustedLongestRun(metadata, spec, rules.claims);
-    if (times.learnt)
-      times.longest = std::min(times.longest.value_or(*times.learnt), *times.learnt);
+    times.expected =
+        ReadExpected(ReadText(lenient, metadata["annotations"][annotations::kExpectedDuration]));
     times.started = ParseTime(lenient.Text(status["startTime"]));
     times.succeeded = lenient.Text(status["phase"]) == "Succeeded";
     times.reservation = TrustedReservation(metadata, spec, rules.claims);

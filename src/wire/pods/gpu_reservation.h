@@ -23,16 +23,20 @@ std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
 // Times of a pod, by which its GPUs become free; and its reservation.
 struct PodTimes {
   std::string uid;
-  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period; or less, as learnt.
+  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period.
   std::optional<Duration> longest;
-  // As Synergy wrote it on a pod that it manages.
+  // How long it probably runs at most, as Synergy wrote it on a pod that it manages.
   std::optional<Duration> learnt;
+  // How long it runs by its user's estimate; more than zero.
+  std::optional<Duration> expected;
   std::optional<WallTime> started;  // when the kubelet began to count that
   bool succeeded = false;
   // As Synergy wrote it on a pod that it manages, whether or not it has expired.
   std::optional<PublishedReservation> reservation;
 
   const std::string& Key() const { return uid; }
+  // Returns the lesser of `longest` and `learnt`.
+  std::optional<Duration> Bound() const;
 };
 
 // Returns the value of the annotation synergy.io/longest-run.

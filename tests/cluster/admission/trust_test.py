@@ -17,8 +17,8 @@ CHANGE = "synergy.io/change"
 CONTROLLER = "synergy-controller"
 FOR_EVER = {"until": "2100-01-01T00:00:00Z"}
 ALL = ["container", "demand", "fair-share", "floor", "original", "profile", "profile-generation", "enforcement",
-       "gpu-product", "change", "hold", "room-seen", "gpu-reservation", "longest-run", "unshrinkable-until", "warnings", "workload",
-       "probe"]
+       "gpu-product", "change", "hold", "room-seen", "gpu-reservation", "longest-run", "unshrinkable-until", "warnings",
+       "workload", "probe"]
 
 
 def annotating(annotations):

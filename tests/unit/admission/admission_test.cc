@@ -184,6 +184,19 @@ TEST_F(AdmissionTest, AVolumeForProgressIsTheAuthorsToAskFor) {
   EXPECT_THAT(warnings.back(), HasSubstr("synergy.io/progress-file: must be \"true\""));
 }
 
+TEST_F(AdmissionTest, WarnsOfAnExpectedDurationThatIsNone) {
+  for (const char* const good : {"", "90m", "1h30m"}) {
+    pod.expected_duration = good;
+    EXPECT_TRUE(Decide(pod).warnings.empty()) << good;
+  }
+  for (const char* const wrong : {"90", "0m", "soon"}) {
+    pod.expected_duration = wrong;
+    EXPECT_THAT(Decide(pod).warnings,
+                Contains(HasSubstr("synergy.io/expected-duration: must be a duration, such as")))
+        << wrong;
+  }
+}
+
 TEST_F(AdmissionTest, TheFloorIsTheFairShareWhereTheDemandIsHigher) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");

@@ -90,6 +90,7 @@ class ReservationDriverTest : public ::testing::Test {
       wire::PodTimes pod{.uid = uid};
       pod.reservation = Written(name);
       pod.longest = longest[name];
+      if (expected.contains(name)) pod.expected = expected[name];
       if (const auto value = api.annotation(name, annotations::kLongestRun))
         pod.learnt = std::chrono::seconds(std::stoi(*value));
       if (starts.contains(name)) pod.started = starts[name];
@@ -102,6 +103,33 @@ class ReservationDriverTest : public ::testing::Test {
     ReportProgress(left);
     driver.Step({});
     WatchCatchesUp();
+  }
+  // Adds a pod of the workload that is refused, or runs since now.
+  void AddTraining(const std::string& name, const std::string& node, int64_t gpus,
+                   const std::string& workload) {
+    AddPod(name, node, gpus);
+    api.Change(name, [&](Pod& pod) {
+      auto managed = std::make_shared<ManagedContainer>();
+      managed->workload = workload;
+      pod.fungible = std::move(managed);
+      if (node.empty()) {
+        auto waiting = std::make_shared<Waiting>(*pod.waiting);
+        waiting->message = "1 GPUs of n1" + std::string(kReservedFor) + "team/big until 14:20";
+        pod.waiting = std::move(waiting);
+      }
+    });
+    state.UpsertPod(api.pod(name));
+    if (!node.empty()) starts[name] = clock.WallNow();
+    WatchCatchesUp();
+  }
+  void Complete(const std::string& name) {
+    times.Upsert({.uid = uids[name], .succeeded = true});
+    state.RemovePod(uids[name]);
+    uids.erase(name);
+    After(1s, 10h);
+  }
+  std::optional<std::string> LongestRun(const std::string& name) {
+    return api.annotation(name, annotations::kLongestRun);
   }
   std::optional<PublishedReservation> Written(const std::string& name) {
     const auto value = api.annotation(name, annotations::kGpuReservation);
@@ -121,6 +149,7 @@ class ReservationDriverTest : public ::testing::Test {
   synergy::testing::RecordedEvents events;
   std::map<std::string, std::string> uids;
   std::map<std::string, std::optional<Duration>> longest;
+  std::map<std::string, Duration> expected;
   std::map<std::string, WallTime> starts;
   bool acts = true;
   const TrainingEnds::ProgressOf progress_of = [this](const std::string& uid, Instant now) {
@@ -317,49 +346,58 @@ TEST_F(ReservationDriverTest, LearnsFromTrainingsThatHaveEnded) {
 
 // Pods of a workload run for half an hour, one after the other; then another one of them waits.
 TEST_F(ReservationDriverTest, WritesOnRefusedPodsHowLongOthersOfTheirWorkloadHaveRun) {
-  const auto add = [this](const std::string& name, const std::string& node, int64_t gpus = 1) {
-    AddPod(name, node, gpus);
-    api.Change(name, [&](Pod& pod) {
-      auto managed = std::make_shared<ManagedContainer>();
-      managed->workload = "w-1";
-      pod.fungible = std::move(managed);
-      if (node.empty()) {
-        auto waiting = std::make_shared<Waiting>(*pod.waiting);
-        waiting->message = "1 GPUs of n1" + std::string(kReservedFor) + "team/big until 14:20";
-        pod.waiting = std::move(waiting);
-      }
-    });
-    state.UpsertPod(api.pod(name));
-  };
-  const auto learnt = [this](const std::string& name) {
-    return api.annotation(name, annotations::kLongestRun);
-  };
   After(10min, 10h);
   ASSERT_TRUE(Written("big"));
-  add("next", "");
-  add("larger", "", 2);
+  AddTraining("next", "", 1, "w-1");
+  AddTraining("larger", "", 2, "w-1");
   for (const char* const name : {"r0", "r1", "r2", "r3"}) {
-    EXPECT_FALSE(learnt("next"));
-    add(name, "n2");
-    starts[name] = clock.WallNow();
-    WatchCatchesUp();
+    EXPECT_FALSE(LongestRun("next"));
+    AddTraining(name, "n2", 1, "w-1");
     After(30min, 10h);
-    times.Upsert({.uid = uids[name], .succeeded = true});
-    state.RemovePod(uids[name]);
-    uids.erase(name);
-    After(1s, 10h);
+    Complete(name);
   }
-  EXPECT_EQ(learnt("next"), "1800");
-  EXPECT_FALSE(learnt("larger")) << "with more GPUs";
-  EXPECT_FALSE(learnt("big")) << "of another workload";
+  EXPECT_EQ(LongestRun("next"), "1800");
+  EXPECT_FALSE(LongestRun("larger")) << "with more GPUs";
+  EXPECT_FALSE(LongestRun("big")) << "of another workload";
   // One takes longer: nothing is known any more.
-  add("r4", "n2");
-  starts["r4"] = clock.WallNow();
-  WatchCatchesUp();
+  AddTraining("r4", "n2", 1, "w-1");
   After(30min, 10h);
-  EXPECT_EQ(learnt("next"), "1800");
+  EXPECT_EQ(LongestRun("next"), "1800");
   After(1min, 10h);
-  EXPECT_FALSE(learnt("next"));
+  EXPECT_FALSE(LongestRun("next"));
+}
+
+TEST_F(ReservationDriverTest, WritesEstimatesOfUsersUntilOneIsOverrun) {
+  After(10min, 10h);
+  expected["next"] = 40min;
+  AddTraining("next", "", 1, "w-1");
+  AddTraining("mute", "", 1, "w-1");
+  After(1s, 10h);
+  EXPECT_EQ(LongestRun("next"), "2400");
+  EXPECT_FALSE(LongestRun("mute")) << "it has no estimate";
+  expected["liar"] = 10min;
+  AddTraining("liar", "n2", 1, "w-2");
+  After(1s, 10h);
+  expected["liar"] = 9h;  // what its user writes later does not count
+  WatchCatchesUp();
+  After(10min, 10h);
+  EXPECT_FALSE(LongestRun("next"));
+  Leave("liar");
+  After(1s, 10h);
+  EXPECT_FALSE(LongestRun("next")) << "its deletion does not hide it";
+}
+
+TEST_F(ReservationDriverTest, AMeasuredDurationGoesBeforeAnEstimate) {
+  After(10min, 10h);
+  for (const char* const name : {"r0", "r1", "r2", "r3"}) {
+    AddTraining(name, "n2", 1, "w-1");
+    After(30min, 10h);
+    Complete(name);
+  }
+  expected["next"] = 5min;
+  AddTraining("next", "", 1, "w-1");
+  After(1s, 10h);
+  EXPECT_EQ(LongestRun("next"), "1800");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(LearntDurationsTest, ForgetsTheOldestTrainingsAndWorkloads) {
 }
 
 // Trainings of random lengths; the next one is asked about before it begins.
-TEST(LearntDurationsTest, BoundsHoldAsOftenAsTheConfidenceSays) {
+TEST(LearntDurationsTest, BoundsHoldWithTheConfidence) {
   std::mt19937_64 random(1);
   int asked = 0;
   int held = 0;
@@ -68,7 +68,7 @@ TEST(LearntDurationsTest, BoundsHoldAsOftenAsTheConfidenceSays) {
   EXPECT_LT(held, 0.86 * asked);
 }
 
-// Whatever ended and runs, the bound is one of the ended durations, or unknown, and more or longer
+// The bound is one of the ended durations, or unknown, and more or longer
 // running trainings never make it shorter.
 TEST(LearntDurationsTest, RunningTrainingsOnlyMakeTheBoundLonger) {
   std::mt19937_64 random(2);

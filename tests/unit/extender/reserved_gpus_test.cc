@@ -32,6 +32,7 @@ class ReservedGpusTest : public ExtenderTest {
     return {.uid = uid,
             .longest = std::nullopt,
             .learnt = std::nullopt,
+            .expected = std::nullopt,
             .started = std::nullopt,
             .succeeded = false,
             .reservation = PublishedReservation{.job = "default/big",
@@ -62,6 +63,7 @@ class ReservedGpusTest : public ExtenderTest {
     reserved.Upsert({.uid = pod.uid,
                      .longest = longest,
                      .learnt = std::nullopt,
+                     .expected = std::nullopt,
                      .started = std::nullopt,
                      .succeeded = false,
                      .reservation = std::nullopt});
@@ -95,8 +97,9 @@ TEST_F(ReservedGpusTest, LetAPodPassThatEndsInTime) {
 TEST_F(ReservedGpusTest, LetAPodPassThatIsKnownToEndInTime) {
   for (const auto& [learnt, asked] : {std::pair(minutes(50), kBoth), {minutes(51), kOther}}) {
     reserved.Upsert({.uid = "uid-p",
-                     .longest = learnt,
+                     .longest = std::nullopt,
                      .learnt = learnt,
+                     .expected = std::nullopt,
                      .started = std::nullopt,
                      .succeeded = false,
                      .reservation = std::nullopt});

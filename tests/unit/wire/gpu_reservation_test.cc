@@ -102,7 +102,7 @@ TEST(GpuReservationTest, CountsOnlyBySynergyOnPodsThatItManages) {
   EXPECT_FALSE(TimesOf(ReservedPodText("synergy", "nonsense")).reservation);
 }
 
-TEST(GpuReservationTest, ALearntDurationCountsOnlyBySynergyAndLowersTheDeadline) {
+TEST(GpuReservationTest, ALearntDurationCountsOnlyBySynergyAndLowersTheBound) {
   const auto times_of = [](std::string_view manager, std::string_view value,
                            std::string_view spec) {
     return TimesOf(
@@ -120,11 +120,12 @@ TEST(GpuReservationTest, ALearntDurationCountsOnlyBySynergyAndLowersTheDeadline)
   const std::string value = WriteLongestRun(std::chrono::milliseconds(3'599'001));
   EXPECT_EQ(value, "3600");
   EXPECT_EQ(times_of("synergy", value, kOurs).learnt, std::chrono::hours(1));
-  EXPECT_EQ(times_of("synergy", value, kOurs).longest, std::chrono::hours(1));
-  EXPECT_EQ(times_of("synergy", value, kLate).longest, std::chrono::hours(1));
-  EXPECT_EQ(times_of("synergy", value, kSoon).longest, std::chrono::seconds(9));
+  EXPECT_EQ(times_of("synergy", value, kOurs).Bound(), std::chrono::hours(1));
+  EXPECT_EQ(times_of("synergy", value, kLate).Bound(), std::chrono::hours(1));
+  EXPECT_EQ(times_of("synergy", value, kSoon).Bound(), std::chrono::seconds(9));
   EXPECT_FALSE(times_of("kubectl", value, kOurs).learnt);
-  EXPECT_EQ(times_of("kubectl", value, kLate).longest, std::chrono::seconds(9000));
+  EXPECT_EQ(times_of("kubectl", value, kLate).Bound(), std::chrono::seconds(9000));
+  EXPECT_EQ(times_of("synergy", value, kLate).longest, std::chrono::seconds(9000));
   EXPECT_FALSE(times_of("synergy", value, R"("schedulerName":"other")").learnt);
   for (const char* const wrong : {"", "0", "-5", "1h", "60 ", "1e3", "99999999999999999999"})
     EXPECT_FALSE(times_of("synergy", wrong, kOurs).learnt) << wrong;
@@ -156,6 +157,20 @@ TEST(PodTimesTest, AreUnknownOfAPodWithoutThem) {
   EXPECT_FALSE(times.succeeded);
   EXPECT_FALSE(times.reservation);
   EXPECT_FALSE(ReadLongestRun("nonsense"));
+}
+
+TEST(PodTimesTest, HaveTheUsersEstimate) {
+  const auto expected = [](std::string_view text) {
+    return TimesOf(fmt::format(R"({{"metadata":{{"uid":"u","annotations":)"
+                               R"({{"synergy.io/expected-duration":"{}"}}}},"spec":{{}}}})",
+                               text))
+        .expected;
+  };
+  EXPECT_EQ(expected("90m"), std::chrono::minutes(90));
+  EXPECT_EQ(expected("1h30m"), std::chrono::minutes(90));
+  EXPECT_LT(expected("2000000h"), std::chrono::hours(24 * 365 * 100));
+  for (const char* const wrong : {"", "0s", "-1h", "90", "soon", "1e300h"})
+    EXPECT_FALSE(expected(wrong)) << wrong;
 }
 
 TEST(PodTimesTest, BoundADeadlineThatATenantWrites) {
