@@ -93,10 +93,14 @@ class RunningDaemon final : public Daemon {
         access_(config.access),
         node_api_(client_ ? kube::MakeNodeApi(*client_) : nullptr),
         guard_(ToGuardOptions(config), MakeGuardSources(), clock, log),
+        busy_writer_(
+            config.gpu_busy_file, [this] { return monitor_.ReadUse(); },
+            [this] { return OwnersOfOurs(); }, clock, log),
         monitor_(std::move(source), ToMonitorRules(config),
                  {.on_change = [this](const auto& /*picture*/) { Publish(); },
                   .on_news = [this](const GpuNews& news) { Report(news); },
-                  .on_look = [this] { KeepCdi(); }},
+                  .on_look = [this] { KeepCdi(); },
+                  .on_xid = [this](const XidEvent& event) { busy_writer_.SeeXid(event); }},
                  clock, log, metrics_) {}
 
   ~RunningDaemon() override { Stop(); }
@@ -136,7 +140,9 @@ class RunningDaemon final : public Daemon {
       } while (clock_.SleepFor(kGuardInterval, stop));
     });
     if (!config_.gpu_busy_file.empty()) {
-      busy_writing_ = std::jthread([this](const std::stop_token& stop) { WriteBusy(stop); });
+      busy_writing_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(kBusyInterval, stop)) busy_writer_.Step();
+      });
     }
     return {};
   }
@@ -261,19 +267,13 @@ class RunningDaemon final : public Daemon {
                                     news.message));
   }
 
-  void WriteBusy(const std::stop_token& stop) {
-    BusyWriter writer(
-        config_.gpu_busy_file, [this] { return monitor_.ReadUse(); },
-        [this]() -> Result<std::vector<DeviceOwner>> {
-          Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
-          if (!owners) return owners;
-          const std::map<std::string, bool> ours = Registrations();
-          std::erase_if(*owners,
-                        [&](const DeviceOwner& owner) { return !ours.contains(owner.resource); });
-          return owners;
-        },
-        clock_, log_);
-    while (clock_.SleepFor(kBusyInterval, stop)) writer.Step();
+  Result<std::vector<DeviceOwner>> OwnersOfOurs() {
+    Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
+    if (!owners) return owners;
+    const std::map<std::string, bool> ours = Registrations();
+    std::erase_if(*owners,
+                  [&](const DeviceOwner& owner) { return !ours.contains(owner.resource); });
+    return owners;
   }
 
   std::map<std::string, bool> Registrations() const {
@@ -312,6 +312,7 @@ class RunningDaemon final : public Daemon {
 
   std::unique_ptr<NodePublisher> publisher_;
   std::unique_ptr<kube::EventRecorder> events_;
+  BusyWriter busy_writer_;
   InventoryMonitor monitor_;
   std::jthread guarding_;
   std::jthread busy_writing_;

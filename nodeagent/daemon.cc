@@ -27,6 +27,7 @@
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
 #include "nodeagent/gpus/gpu_facts.h"
+#include "nodeagent/gpus/xid_keeper.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
@@ -126,6 +127,7 @@ class RunningDaemon final : public Daemon {
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
+        xids_(node_pods_, clock),
         failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
         pods_and_failures_(node_pods_, failures_),
         stores_(shrinker_, pods_and_failures_),
@@ -171,6 +173,7 @@ class RunningDaemon final : public Daemon {
       looking_at_gpus_ = std::jthread([this](const std::stop_token& stop) {
         do {
           if (!ReadOwnPluginsBusy()) gpus_.Step(stop);
+          ObserveXids();
         } while (clock_.SleepFor(GpuFacts::kInterval, stop));
       });
     }
@@ -268,9 +271,16 @@ class RunningDaemon final : public Daemon {
     return own;
   }
 
-  NodeProgress ReadProgress() const {
+  void ObserveXids() {
+    if (const Result<NodeBusy> busy = ReadBusy()) xids_.Observe(busy->xids);
+  }
+
+  NodeProgress ReadProgress() {
     NodeProgress progress = progress_.Report(config_.node_name, prober_.Readings());
+    // The Xids last: an end that is reported has its Xids with it.
     progress.ended = failures_.Report();
+    ObserveXids();
+    progress.xids = xids_.Report();
     return progress;
   }
 
@@ -293,6 +303,7 @@ class RunningDaemon final : public Daemon {
   ProgressKeeper progress_;
   kubelet::PodResources pod_resources_;
   GpuFacts gpus_;
+  XidKeeper xids_;
   std::unique_ptr<DeviceGroups> device_groups_;
   DeviceKeeper devices_;
   Prober prober_;

@@ -16,6 +16,11 @@
 namespace synergy::controller {
 namespace {
 
+// How much an Xid may be dated too early: an exporter's interval. And too late: the kubelet's times
+// are whole seconds.
+constexpr Duration kXidEarly = std::chrono::seconds(30);
+constexpr Duration kXidLate = std::chrono::seconds(1);
+
 LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
                      .iterations = std::max<int64_t>(log.iterations, 0),
@@ -29,6 +34,15 @@ LogReading ReadingOf(const LogEvidence& log) {
 
 void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFacts& facts) {
   if (at && *at <= end) facts.acts.push_back({act, end - *at});
+}
+
+// Leaves out Xids of earlier runs of the container, and those that its end may have caused.
+void AddXids(const std::vector<PodXid>& xids, WallTime started, WallTime ended,
+             FailureFacts& facts) {
+  for (const PodXid& seen : xids) {
+    if (seen.at < started - kXidEarly || seen.at > ended + kXidLate) continue;
+    facts.xids.push_back({seen.xid, std::max(ended - seen.at, WallTime::duration::zero())});
+  }
 }
 
 auto KeyOf(const FailureRecord& record) {
@@ -68,7 +82,8 @@ WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now) {
 }
 
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
-                                          const LogEvidence* log, WallTime now) {
+                                          const LogEvidence* log, WallTime now,
+                                          const std::vector<PodXid>& xids) {
   const WallTime at = TimeOf(pod, end, now);
   FailureFacts facts;
   facts.shared_gpu = pod.shared_gpu.value_or(false);
@@ -87,6 +102,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   AddAct(Act::kCpu, pod.cpu_changed, at, facts);
   AddAct(Act::kMemory, pod.memory_changed, at, facts);
   if (log != nullptr) facts.logs.push_back(ReadingOf(*log));
+  AddXids(xids, end == nullptr ? WallTime{} : end->started, at, facts);
   const std::optional<JobFailure> failure = Classify(facts);
   if (!failure) return std::nullopt;
   // Deleting a pod kills it.

@@ -12,6 +12,7 @@
 #include "cluster/pod_failure.h"
 #include "core/clock.h"
 #include "profile/log_evidence.h"
+#include "profile/pod_xid.h"
 
 namespace synergy::controller {
 
@@ -23,9 +24,10 @@ const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int
 WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
 // Returns none if the pod did not fail: it completed, or was deleted without a further reason. The
-// owner is the pod's own. `end` and `log` may be null.
+// owner is the pod's own. `end` and `log` may be null. `xids`: of the container's GPUs.
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
-                                          const LogEvidence* log, WallTime now);
+                                          const LogEvidence* log, WallTime now,
+                                          const std::vector<PodXid>& xids = {});
 
 // Marks the records as those of one attempt. The one with the strongest evidence (StrengthOf) leads
 // it, the earliest among equals. REQUIRES: there is one.

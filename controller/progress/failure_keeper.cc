@@ -365,7 +365,9 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
     EndedPod pod = one.pod;
     if (const auto node = cluster->Find(pod.node))
       pod.shared_gpu = HasSharedGpus(*cluster->node(*node).detail);
-    auto record = JudgeFailure(pod, end, log ? &*log : nullptr, now);
+    const std::string& container = end != nullptr ? end->container : pod.container;
+    auto record = JudgeFailure(pod, end, log ? &*log : nullptr, now,
+                               reports_.XidsOf(pod.node, pod.uid, container));
     if (record) records.push_back(*std::move(record));
   }
   if (records.empty()) return true;

@@ -1,5 +1,7 @@
 #include "controller/progress/failure_reports.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cluster/pod_failure.h"
@@ -10,21 +12,27 @@ namespace {
 // How often old answers are dropped.
 constexpr Duration kForgetReports = std::chrono::minutes(1);
 
+// Whether the names of a pod's container can exist.
+bool CanExist(const auto& of_container) {
+  return !of_container.uid.empty() && of_container.uid.size() <= kLongestUid &&
+         !of_container.container.empty() && of_container.container.size() <= kLongestLabel;
+}
+
 }  // namespace
 
-void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs, Instant now) {
+void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs, Instant now,
+                             std::vector<PodXid> xids) {
   if (!kept_) return;
-  std::erase_if(runs, [](const EndedRun& run) {
-    return run.uid.empty() || run.uid.size() > kLongestUid || run.container.empty() ||
-           run.container.size() > kLongestLabel || run.run < 0;
-  });
+  std::erase_if(runs, [](const EndedRun& run) { return !CanExist(run) || run.run < 0; });
+  std::erase_if(xids, [](const PodXid& xid) { return !CanExist(xid); });
   if (runs.size() > kMostOfNode) runs.resize(kMostOfNode);
+  if (xids.size() > kMostOfNode) xids.resize(kMostOfNode);
   const std::lock_guard lock(mutex_);
   if (forgot_ == Instant::min() || now - forgot_ > kForgetReports) Forget(now);
-  if (runs.empty()) {
+  if (runs.empty() && xids.empty()) {
     answers_.erase(node);
   } else {
-    answers_[node] = {std::move(runs), now};
+    answers_[node] = {std::move(runs), std::move(xids), now};
   }
 }
 
@@ -37,6 +45,17 @@ std::optional<LogEvidence> FailureReports::Of(const std::string& node, const std
     if (one.uid == uid && one.container == container && one.run == run) return one.log;
   }
   return std::nullopt;
+}
+
+std::vector<PodXid> FailureReports::XidsOf(const std::string& node, const std::string& uid,
+                                           const std::string& container) const {
+  std::vector<PodXid> xids;
+  const std::lock_guard lock(mutex_);
+  const auto found = answers_.find(node);
+  if (found == answers_.end()) return xids;
+  std::copy_if(found->second.xids.begin(), found->second.xids.end(), std::back_inserter(xids),
+               [&](const PodXid& xid) { return xid.uid == uid && xid.container == container; });
+  return xids;
 }
 
 std::map<std::string, std::vector<EndedRun>> FailureReports::All(Instant now) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Keeps the latest answer of each node agent about runs of containers that have ended.
+// Keeps the latest answer of each node agent about runs of containers that have ended, and about
+// Xids of their GPUs.
 //
 // Threading: from any thread.
 
@@ -14,6 +15,7 @@
 
 #include "core/clock.h"
 #include "profile/log_evidence.h"
+#include "profile/pod_xid.h"
 
 namespace synergy::controller {
 
@@ -27,10 +29,14 @@ class FailureReports {
   explicit FailureReports(bool kept = true) : kept_(kept) {}
 
   // Drops runs whose names cannot exist. `node`: where the agent runs according to the API server.
-  void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now);
+  void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now,
+               std::vector<PodXid> xids = {});
   // Returns what the agent of that node reports about the run.
   std::optional<LogEvidence> Of(const std::string& node, const std::string& uid,
                                 const std::string& container, int32_t run) const;
+  // Returns the Xids of the container's GPUs that the agent of that node reports.
+  std::vector<PodXid> XidsOf(const std::string& node, const std::string& uid,
+                             const std::string& container) const;
   // Returns the reports by node, without those that are too old.
   std::map<std::string, std::vector<EndedRun>> All(Instant now);
   // Returns how many nodes' answers are kept.
@@ -39,6 +45,7 @@ class FailureReports {
  private:
   struct Answer {
     std::vector<EndedRun> runs;
+    std::vector<PodXid> xids;
     Instant at{};
   };
 

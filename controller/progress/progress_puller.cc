@@ -126,7 +126,8 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
       AcceptReports(std::move(reported->pods), agent.node, *state_.Snapshot());
   metrics_.CountProgressDropped("not_here", accepted.not_here);
   metrics_.CountProgressDropped("not_managed", accepted.not_managed);
-  failures_.Observe(agent.node, std::move(reported->ended), clock_.Now());
+  failures_.Observe(agent.node, std::move(reported->ended), clock_.Now(),
+                    std::move(reported->xids));
   store_.Observe(agent.node, reported->since, std::move(accepted.pods), clock_.Present());
   return {};
 }

@@ -31,12 +31,23 @@ void BusyWriter::Step() {
   if (!is_due_) return;
   const Result<std::vector<DeviceOwner>> owners = read_owners_();
   if (!owners) return;
-  const Result<> written =
-      config::WriteWholeFile(file_, wire::WriteNodeBusy(ToNodeBusy(meter_, *owners, at.wall)));
+  NodeBusy busy = ToNodeBusy(meter_, *owners, at.wall);
+  {
+    const std::lock_guard lock(mutex_);
+    busy.xids = xids_.Recent(*owners, at.wall);
+  }
+  const Result<> written = config::WriteWholeFile(file_, wire::WriteNodeBusy(busy));
   std::string problem = written ? std::string() : written.error().message;
   if (problem != problem_ && !problem.empty())
     log_.Error("cannot report to the node agent how busy GPUs are", {{"error", problem}});
   problem_ = std::move(problem);
+}
+
+void BusyWriter::SeeXid(const XidEvent& event) {
+  const WallTime now = clock_.WallNow();
+  const std::lock_guard lock(mutex_);
+  if (event.mig_uuids.empty()) return xids_.Add(event.uuid, event.xid, now);
+  for (const std::string& uuid : event.mig_uuids) xids_.Add(uuid, event.xid, now);
 }
 
 }  // namespace synergy::deviceplugin

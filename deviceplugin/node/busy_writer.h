@@ -1,16 +1,17 @@
 #pragma once
 
-// Reports to the node agent on the same node how long the GPUs of each container have been busy.
-// Reads the GPUs' utilization once a second, and writes a file every other time
-// (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees half of
-// it. Its timestamp shows readers when it is outdated because this process has ended.
+// Reports to the node agent on the same node how long the GPUs of each container have been busy,
+// and which Xids came on them. Reads the GPUs' utilization once a second, and writes a file every
+// other time (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees
+// half of it. Its timestamp shows readers when it is outdated because this process has ended.
 //
-// Threading: Step by one thread.
+// Threading: Step by one thread, SeeXid by any.
 // Failures: if the owners of the GPUs are unknown, nothing is written. A failed write is logged if
 // its reason is new, and retried.
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "core/result.h"
 #include "deviceplugin/sources/device_source.h"
 #include "inventory/gpu_busy.h"
+#include "inventory/gpu_xids.h"
 #include "inventory/kubelet_device.h"
 
 namespace synergy::deviceplugin {
@@ -35,6 +37,7 @@ class BusyWriter {
 
   // Reads the utilization once.
   void Step();
+  void SeeXid(const XidEvent& event);
 
  private:
   const std::string file_;
@@ -45,6 +48,9 @@ class BusyWriter {
   BusyMeter meter_;
   bool is_due_ = false;
   std::string problem_;
+
+  std::mutex mutex_;
+  XidOwners xids_;
 };
 
 // Returns the busy times of all containers. A container is left out if one of its GPUs is unknown,

@@ -190,6 +190,7 @@ void InventoryMonitor::SeeEvents(const std::vector<XidEvent>& events) {
   const std::shared_ptr<const Picture> known = picture();
   for (const XidEvent& event : events) {
     metrics_.CountXid(event.uuid, event.xid);
+    if (callbacks_.on_xid) callbacks_.on_xid(event);
     log_.Warn("the driver reports an error",
               {{"gpu", event.uuid},
                {"mig_devices", fmt::format("{}", fmt::join(event.mig_uuids, ","))},

@@ -53,6 +53,7 @@ struct MonitorCallbacks {
   std::function<void(std::shared_ptr<const Picture>)> on_change;
   std::function<void(const GpuNews&)> on_news;
   std::function<void()> on_look;  // after every look
+  std::function<void(const XidEvent&)> on_xid;
 };
 
 class InventoryMonitor {

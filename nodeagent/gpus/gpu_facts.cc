@@ -43,6 +43,17 @@ metrics::AllocatedGpu ToAllocated(const OwnedGpu& gpu) {
   return allocated;
 }
 
+// Returns the owners of whole GPUs, which are named by their UUIDs.
+std::vector<DeviceOwner> OwnersOfGpus(const std::vector<OwnedGpu>& owned) {
+  std::vector<DeviceOwner> owners;
+  for (const OwnedGpu& gpu : owned) {
+    if (gpu.device == nullptr || gpu.device->IsInstance()) continue;
+    owners.push_back(*gpu.owner);
+    owners.back().device = gpu.device->uuid;
+  }
+  return owners;
+}
+
 // A GPU that the kubelet offers is healthy; why another one is not offered is unknown.
 void MarkOffered(const std::vector<KubeletDevice>& offered, const std::vector<DcgmDevice>& devices,
                  metrics::GpuGauges& gauges) {
@@ -112,9 +123,23 @@ void GpuFacts::Take(std::vector<DcgmDevice> devices) {
   std::map<std::string, std::optional<double>> utilizations;
   for (const DcgmDevice& device : devices) utilizations.emplace(device.Key(), device.utilization);
   meter_.Add(utilizations, at);
-  if (sample_) sample_interval_ = at.now - sample_->now;
+  if (sample_) {
+    sample_interval_ = at.now - sample_->now;
+    NoteXids(devices);
+  }
   sample_ = at;
   devices_ = std::move(devices);
+}
+
+void GpuFacts::NoteXids(const std::vector<DcgmDevice>& devices) {
+  for (const DcgmDevice& device : devices) {
+    if (device.IsInstance() || !device.last_xid) continue;
+    const auto before = std::find_if(devices_.begin(), devices_.end(), [&](const DcgmDevice& one) {
+      return one.Key() == device.Key();
+    });
+    if (before != devices_.end() && before->last_xid && before->last_xid != device.last_xid)
+      xids_.Add(device.uuid, *device.last_xid, sample_->wall);
+  }
 }
 
 void GpuFacts::Publish() {
@@ -127,7 +152,10 @@ void GpuFacts::Publish() {
   } else {
     const std::vector<OwnedGpu> owned = MatchOwners(*given, devices_, gpu_resource_);
     for (const OwnedGpu& gpu : owned) gauges.allocated.push_back(ToAllocated(gpu));
-    if (sample_) busy = NodeBusy{sample_->wall, BusyOfContainers(owned, meter_), sample_interval_};
+    if (sample_) {
+      busy = NodeBusy{sample_->wall, BusyOfContainers(owned, meter_), sample_interval_,
+                      xids_.Recent(OwnersOfGpus(owned), clock_.WallNow())};
+    }
   }
   for (const DcgmDevice& device : devices_)
     if (!device.IsInstance()) gauges.gpus.push_back(ToGauge(device));

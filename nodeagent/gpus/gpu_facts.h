@@ -10,6 +10,9 @@
 // The exporter repeats its figures until it refreshes them, so figures that do not change are one
 // sample: it counts for the time since the sample before, and a report is as old as its sample.
 //
+// The exporter has only the last Xid of each GPU. One that differs from that of the sample before
+// has come since, so it is dated to that sample.
+//
 // Threading: Step by one thread, the rest by any.
 // Failures: counted, logged if they are new, and retried with the next step. What was known is
 // dropped after a minute, or three intervals of the exporter, without a page.
@@ -28,6 +31,7 @@
 #include "core/log.h"
 #include "core/result.h"
 #include "inventory/gpu_busy.h"
+#include "inventory/gpu_xids.h"
 #include "inventory/kubelet_device.h"
 #include "metrics/gpu_metrics.h"
 #include "metrics/node_agent_metrics.h"
@@ -76,6 +80,8 @@ class GpuFacts {
  private:
   // Stores a page's devices.
   void Take(std::vector<DcgmDevice> devices);
+  // Notes the Xids that have come since the sample before.
+  void NoteXids(const std::vector<DcgmDevice>& devices);
   void Publish();
   void Report(std::string_view reason, const std::string& message);
 
@@ -90,6 +96,7 @@ class GpuFacts {
 
   // Used only by the thread that steps.
   BusyMeter meter_;
+  XidOwners xids_;
   std::vector<DcgmDevice> devices_;  // of the last page
   std::optional<Moment> sample_;     // when the exporter refreshed it
   Duration sample_interval_{};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "inventory/gpu_xids.h"
 #include "inventory/kubelet_device.h"
 
 namespace synergy {
@@ -54,12 +55,13 @@ struct ContainerBusy {
   bool operator==(const ContainerBusy&) const = default;
 };
 
-// The busy times of a node's containers at one moment.
+// The busy times of a node's containers at one moment, and the Xids of their GPUs before it.
 struct NodeBusy {
   WallTime at{};
   std::vector<ContainerBusy> containers;
   // How long it may take until the next moment is known; zero: seconds.
   Duration interval{};
+  std::vector<ContainerXid> xids;
 
   bool operator==(const NodeBusy&) const = default;
 };

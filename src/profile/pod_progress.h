@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/units.h"
 #include "profile/log_evidence.h"
+#include "profile/pod_xid.h"
 
 namespace synergy {
 
@@ -121,6 +122,7 @@ struct NodeProgress {
   WallTime at{};     // when it looked
   std::vector<PodProgress> pods;
   std::vector<EndedRun> ended;  // of the last minutes, the oldest first
+  std::vector<PodXid> xids;     // also of the last minutes
 
   bool operator==(const NodeProgress&) const = default;
 };

@@ -1,12 +1,15 @@
 // libfake-nvml.so: the functions of NVIDIA's library that the device plugin calls, answered from a
 // FakeNvml. By default it has four A100 in two pairs with four NVLinks each, with the utilization
-// of the environment's SYNERGY_FAKE_NVML_UTILIZATION, in percent.
+// of the environment's SYNERGY_FAKE_NVML_UTILIZATION, in percent. It reads Xids from the file
+// SYNERGY_FAKE_NVML_XID, "GPU XID", and removes it.
 
 #include "support/fake_nvml.h"
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "deviceplugin/sources/nvml_api.h"
 
@@ -15,6 +18,7 @@ namespace {
 using namespace synergy::deviceplugin::nvml;  // NOLINT: the names of one C interface
 using synergy::testing::FakeMigPart;
 using synergy::testing::FakeNvml;
+using synergy::testing::FakeNvmlEvent;
 using synergy::testing::FakeNvmlGpu;
 
 // The binary interface in NVIDIA's documentation.
@@ -67,6 +71,15 @@ Return Ask(Device device, Answer answer) {
   if (gpu == nullptr) return kInvalidArgument;
   if (gpu->result != kSuccess) return gpu->result;
   return answer(*gpu);
+}
+
+// REQUIRES: the mutex is held.
+void ReadXid(FakeNvml& state) {
+  const char* const file = std::getenv("SYNERGY_FAKE_NVML_XID");
+  FakeNvmlEvent event{.type = kEventXid};
+  if (file == nullptr || !(std::ifstream(file) >> event.gpu >> event.data)) return;
+  std::remove(file);
+  state.events.push_back(event);
 }
 
 }  // namespace
@@ -320,6 +333,7 @@ Return nvmlDeviceRegisterEvents(Device device, unsigned long long /*types*/, Eve
 Return nvmlEventSetWait_v2(EventSet /*set*/, EventData* data, unsigned milliseconds) {
   FakeNvml& state = State();
   std::unique_lock lock(state.mutex);
+  ReadXid(state);
   state.changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
                          [&] { return !state.events.empty() || state.wait_result != kSuccess; });
   if (state.wait_result != kSuccess) return state.wait_result;

@@ -18,11 +18,21 @@ void Members(auto& each, Like<ContainerBusy> auto& busy) {
   each("since", since);
 }
 
+void Members(auto& each, Like<ContainerXid> auto& seen) {
+  auto& [pod_namespace, pod, container, xid, at] = seen;
+  each("namespace", pod_namespace);
+  each("pod", pod);
+  each("container", container);
+  each("xid", xid);
+  each("at", at);
+}
+
 void Members(auto& each, Like<NodeBusy> auto& busy) {
-  auto& [at, containers, interval] = busy;
+  auto& [at, containers, interval, xids] = busy;
   each("at", at);
   each("containers", containers);
   each("interval", interval);
+  each("xids", xids);
 }
 
 std::string WriteNodeBusy(const NodeBusy& busy) { return WriteMembers(busy); }

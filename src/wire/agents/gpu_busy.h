@@ -1,7 +1,7 @@
 #pragma once
 
 // The JSON file through which synergy-device-plugin reports to synergy-node-agent how long the GPUs
-// of containers have been busy.
+// of containers have been busy, and which Xids came on them.
 //
 // Threading: pure. Strings are UTF-8.
 //

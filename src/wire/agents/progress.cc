@@ -90,13 +90,22 @@ void Members(auto& each, Like<EndedRun> auto& run) {
   each("log", log);
 }
 
+void Members(auto& each, Like<PodXid> auto& seen) {
+  auto& [uid, container, xid, at] = seen;
+  each("uid", uid);
+  each("container", container);
+  each("xid", xid);
+  each("at", at);
+}
+
 void Members(auto& each, Like<NodeProgress> auto& progress) {
-  auto& [node, since, at, pods, ended] = progress;
+  auto& [node, since, at, pods, ended, xids] = progress;
   each("node", node);
   each("since", since);
   each("at", at);
   each("pods", pods);
   each("ended", ended);
+  each("xids", xids);
 }
 
 std::string WriteNodeProgress(const NodeProgress& progress) { return WriteMembers(progress); }

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import urllib.request
 
-from cluster import GPU, ROOT, free_port, wait_for
+from cluster import GPU, ROOT, free_port, wait_for, write_whole
 
 NODE = "node-1"
 
@@ -61,9 +61,7 @@ class DevicePlugin:
         self.kubeconfig = make_kubeconfig(cluster)
 
     def write(self, **what):
-        new = self.file.with_suffix(".new")
-        new.write_text(inventory(**what), encoding="utf-8")
-        new.rename(self.file)
+        write_whole(self.file, inventory(**what))
 
     def in_node(self, *command):
         """Runs the command in the node's mount namespace. Without nsenter's --pid the process is

@@ -13,7 +13,7 @@ import urllib.error
 
 import failures
 import tiers
-from cluster import GPU, Extender, own_cluster, pod, wait_for
+from cluster import GPU, Extender, own_cluster, pod, wait_for, write_whole
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
 
@@ -107,7 +107,8 @@ class DevicePluginTest(unittest.TestCase):
         # These GPUs have no device files.
         nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(shown),
                 "--device-list-strategy", "envvar")
-        self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
+        xid = self.cluster.folder / "xid"
+        self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75", SYNERGY_FAKE_NVML_XID=str(xid))
         self.await_allocatable(4)
         agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {shown}\n")
         agent.start()
@@ -146,6 +147,12 @@ class DevicePluginTest(unittest.TestCase):
         # The plugin's own clocks count, so that late reads do not matter.
         self.assertAlmostEqual((last[2] - first[2]) / (last[0] - first[0]), 0.75, delta=0.01)
         self.assertEqual(set(busy()), {"silent"})
+
+        # An application's error: the GPU stays healthy.
+        gpu = next(number for number in range(4) if f"GPU-0000000{number}" in self.devices_of("tells")[0])
+        write_whole(xid, f"{gpu} 31")
+        found, = wait_for("the Xid of the pod's GPU", lambda: json.loads(shown.read_text(encoding="utf-8")).get("xids"))
+        self.assertEqual((found["pod"], found["container"], found["xid"]), ("tells", "train", 31))
 
         # Without a source, there is no estimate.
         self.plugin.process.kill()

@@ -7,13 +7,14 @@ import pathlib
 import re
 import shlex
 import subprocess
+import time
 import unittest
 
 import yaml
 
 import failures
 import trainers
-from cluster import GPU, ROOT, Extender, own_cluster, wait_for
+from cluster import GPU, ROOT, Extender, own_cluster, wait_for, write_whole
 
 # Another instance than those of the clusters that other tests share.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
@@ -122,6 +123,20 @@ class FailuresOnNodesTest(unittest.TestCase):
         attempts = json.loads(self.synergy("explain", "job", "import", "-o", "json"))["attempts"]
         self.assertEqual([attempt["first"]["category"] for attempt in attempts], ["import", "import"])
         self.assertIn("No module named 'apex'", self.synergy("explain", "job", "import"))
+
+    def test_an_xid_of_the_pods_gpu_decides(self):
+        """The report is that of the device plugin (device_plugin_test.py)."""
+        line = "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE)"
+        self.cluster.create(job("lost-gpu", f"sleep 3; echo '{line}' >&2; exit 1"))
+        pod = wait_for("its pod", lambda: [
+            one["metadata"]["name"] for one in self.cluster.get("pods", labelSelector="job-name=lost-gpu")["items"]
+            if one["status"]["phase"] == "Running"])[0]
+        now = time.time_ns()
+        report = {"at": now, "xids": [{"namespace": "default", "pod": pod, "container": "train", "xid": 79, "at": now}]}
+        write_whole(self.cluster.folder / "gpu-busy-1.json", json.dumps(report))
+        record, = self.await_records(**{"lost-gpu": 1})["lost-gpu"]
+        self.assertEqual((record["category"], record["cause"], record["advice"], record["evidence"]),
+                         ("gpu-lost", "infrastructure", "retry-elsewhere", "Xid 79"))
 
     def suspended(self, name):
         return self.cluster.get("job", name)["spec"].get("suspend", False)

@@ -64,6 +64,13 @@ def free_port():
         return free.getsockname()[1]
 
 
+def write_whole(file, text):
+    """Replaces the file, so that no reader sees half of it."""
+    new = file.with_name(file.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    new.rename(file)
+
+
 @contextlib.contextmanager
 def own_cluster(folder, instance, *options):
     """A cluster that no other test uses, in that folder, started with these options of `up`. There

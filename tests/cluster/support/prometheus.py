@@ -16,7 +16,7 @@ import urllib.request
 
 import yaml
 
-from cluster import free_port, wait_for
+from cluster import free_port, wait_for, write_whole
 
 import dashboards
 
@@ -100,9 +100,7 @@ class Prometheus:
                     targets.append({"targets": [address],
                                     "labels": {"pod": pod["metadata"]["name"],
                                                "namespace": pod["metadata"]["namespace"], "node": spec["nodeName"]}})
-            new = self.folder / "targets.new"
-            new.write_text(json.dumps(targets), encoding="utf-8")
-            new.rename(self.folder / "targets.json")
+            write_whole(self.folder / "targets.json", json.dumps(targets))
 
     def get(self, path, **query):
         with urllib.request.urlopen(f"{self.url}{path}?{urllib.parse.urlencode(query)}", timeout=20) as answer:

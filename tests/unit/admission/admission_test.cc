@@ -16,6 +16,7 @@
 namespace synergy {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -187,11 +188,13 @@ TEST_F(AdmissionTest, AVolumeForProgressIsTheAuthorsToAskFor) {
 TEST_F(AdmissionTest, WarnsOfAnExpectedDurationThatIsNone) {
   for (const char* const good : {"", "90m", "1h30m"}) {
     pod.expected_duration = good;
-    EXPECT_TRUE(Decide(pod).warnings.empty()) << good;
+    Managed();
+    EXPECT_THAT(warnings, IsEmpty()) << good;
   }
   for (const char* const wrong : {"90", "0m", "soon"}) {
     pod.expected_duration = wrong;
-    EXPECT_THAT(Decide(pod).warnings,
+    Managed();
+    EXPECT_THAT(warnings,
                 Contains(HasSubstr("synergy.io/expected-duration: must be a duration, such as")))
         << wrong;
   }

@@ -69,6 +69,26 @@ TEST(FailureJudge, TheStatusAloneSuffices) {
   EXPECT_EQ(CategoryJudged(preempted), "preempted");
 }
 
+TEST(FailureJudge, AnXidOfTheRunsGpusGoesBeforeTheLog) {
+  const EndedPod pod = EndedWith(1);
+  const WallTime end = pod.ends.front().finished;
+  const LogEvidence timeout{.rule = "collective-timeout", .evidence = "Watchdog caught timeout"};
+  const auto category = [&](int32_t xid, WallTime at) {
+    return JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {{"u1", "train", xid, at}})->category;
+  };
+  EXPECT_EQ(category(79, end - seconds(20)), "gpu-lost");
+  EXPECT_EQ(category(79, end), "gpu-lost");
+  EXPECT_EQ(category(79, end + minutes(1)), "collective-timeout") << "after its end";
+  EXPECT_EQ(category(79, pod.ends.front().started - minutes(1)), "collective-timeout")
+      << "of an earlier run";
+  EXPECT_EQ(category(45, end), "collective-timeout") << "no rule has it";
+  const auto record =
+      JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {{"u1", "train", 79, end}});
+  EXPECT_EQ(record->cause, "infrastructure");
+  EXPECT_EQ(record->advice, "retry-elsewhere");
+  EXPECT_EQ(record->evidence, "Xid 79");
+}
+
 TEST(FailureJudge, ADeletedPodDidNotFailByThat) {
   EndedPod pod = EndedWith(137);
   pod.deleting = true;

@@ -28,6 +28,21 @@ TEST(FailureReports, RunsWhoseNamesCannotExistAreDropped) {
   EXPECT_THAT(reports.All(kAnswered).at("n1"), ::testing::ElementsAre(good));
 }
 
+TEST(FailureReports, XidsAreThoseOfTheContainerByTheAgentOfItsNode) {
+  const PodXid xid{"u", "train", 79, WallTime(std::chrono::hours(9))};
+  std::vector<PodXid> xids(FailureReports::kMostOfNode - 1, PodXid{"v", "train", 31, xid.at});
+  xids.push_back(xid);
+  xids.push_back({"u", "train", 48, xid.at});  // more than an agent reports
+  xids.push_back({"", "train", 79, xid.at});
+  FailureReports reports;
+  reports.Observe("n1", {}, kAnswered, xids);
+  EXPECT_THAT(reports.XidsOf("n1", "u", "train"), ::testing::ElementsAre(xid));
+  EXPECT_THAT(reports.XidsOf("n1", "u", "sidecar"), ::testing::IsEmpty());
+  EXPECT_THAT(reports.XidsOf("n2", "u", "train"), ::testing::IsEmpty());
+  reports.Observe("n1", {}, kAnswered);
+  EXPECT_THAT(reports.XidsOf("n1", "u", "train"), ::testing::IsEmpty());
+}
+
 TEST(FailureReports, NodesThatAreGoneAreForgottenThoughNothingReads) {
   const std::vector<EndedRun> runs = {{"u", "train", 0, {}}};
   FailureReports reports;

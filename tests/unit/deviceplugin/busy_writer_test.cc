@@ -20,6 +20,7 @@ namespace {
 using deviceplugin::BusyWriter;
 using deviceplugin::DeviceUse;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 
 class BusyWriterTest : public ::testing::Test {
  protected:
@@ -78,6 +79,20 @@ TEST_F(BusyWriterTest, FileAgesIfTheGpuOwnersAreUnknown) {
   owners = Fail(ErrorCode::kUnavailable, "the kubelet does not answer");
   Run(6);
   EXPECT_EQ(Read(), before);
+}
+
+TEST_F(BusyWriterTest, ReportsXidsOfTheContainersThatHadTheGpu) {
+  Run(1);
+  writer.SeeXid({.uuid = "GPU-1", .xid = 79, .mig_uuids = {}});
+  const WallTime lost = clock.WallNow();
+  owners = std::vector<DeviceOwner>{{"nvidia.com/gpu", "MIG-7", "team", "half", "main"}};
+  Run(2);
+  const ContainerXid of_pair{"team", "pair", "main", 79, lost};
+  EXPECT_THAT(Read().xids, ElementsAre(of_pair)) << "it ended the container";
+  writer.SeeXid({.uuid = "GPU-2", .xid = 43, .mig_uuids = {"MIG-7"}});
+  Run(2);
+  EXPECT_THAT(Read().xids,
+              ElementsAre(of_pair, ContainerXid{"team", "half", "main", 43, lost + seconds(2)}));
 }
 
 TEST_F(BusyWriterTest, LeavesNothingHalfDoneAndTriesAgain) {

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
-using Run = ExpectedDurations::Run;
+using Estimated = ExpectedDurations::Run;
 
 TEST(ExpectedDurationsTest, CountAsTheyAreUntilOneIsOverrun) {
   ExpectedDurations durations(0.8);
@@ -29,9 +29,10 @@ TEST(ExpectedDurationsTest, CountAsTheyAreUntilOneIsOverrun) {
 
 TEST(ExpectedDurationsTest, AnOverrunCountsBeforeItEnds) {
   ExpectedDurations durations(0.8);
-  EXPECT_EQ(durations.LongestOf("team", hours(2), std::vector<Run>{{minutes(5), minutes(5)}}),
+  EXPECT_EQ(durations.LongestOf("team", hours(2), std::vector<Estimated>{{minutes(5), minutes(5)}}),
             hours(2));
-  EXPECT_FALSE(durations.LongestOf("team", hours(2), std::vector<Run>{{minutes(5), minutes(6)}}));
+  EXPECT_FALSE(
+      durations.LongestOf("team", hours(2), std::vector<Estimated>{{minutes(5), minutes(6)}}));
 }
 
 TEST(ExpectedDurationsTest, AreLengthenedByWhatTheirScaleHasTaken) {

@@ -167,7 +167,7 @@ class GpuFactsTest : public ::testing::Test {
   // The exporter refreshes its figures.
   void Export(double utilization) {
     page = WriteDcgmPage({{.number = 0, .utilization = utilization, .power = power},
-                          {.number = 1, .utilization = 50, .power = power}});
+                          {.number = 1, .utilization = 50, .power = power, .xid = xid}});
     power += 0.125;
   }
   void Step(Duration passed) {
@@ -187,6 +187,7 @@ class GpuFactsTest : public ::testing::Test {
   SilentLog log;
   metrics::NodeAgentMetrics metrics;
   double power = 100;
+  int xid = 31;  // the last one of the second GPU
   Result<std::string> page = Fail(ErrorCode::kUnavailable, "no exporter yet");
   int asked = 0;
   Result<std::vector<DeviceOwner>> given =
@@ -235,6 +236,23 @@ TEST_F(GpuFactsTest, FiguresThatStayTheSameForAMinuteAreTheSameAgain) {
   Export(100);
   for (int step = 0; step <= 24; ++step) Step(seconds(5));
   EXPECT_NEAR(SecondsOf("a"), 120, 1e-9);
+}
+
+TEST_F(GpuFactsTest, AnXidThatWasNotThereBeforeIsThatOfTheGpusOwner) {
+  const auto xids = [this] {
+    return facts.Busy() ? facts.Busy()->xids : std::vector<ContainerXid>();
+  };
+  Export(80);
+  Step(seconds(5));
+  EXPECT_THAT(xids(), IsEmpty()) << "when it came is unknown";
+  Export(80);
+  Step(seconds(30));
+  EXPECT_THAT(xids(), IsEmpty());
+  const WallTime before = clock.WallNow();
+  xid = 79;
+  Export(80);
+  Step(seconds(30));
+  EXPECT_THAT(xids(), ElementsAre(ContainerXid{"team", "pair", "main", 79, before}));
 }
 
 TEST_F(GpuFactsTest, AnExporterThatFallsSilentIsForgotten) {

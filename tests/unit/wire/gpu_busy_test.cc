@@ -17,7 +17,9 @@ using wire::WriteNodeBusy;
 TEST(GpuBusyTest, BusyTimesAreReadBackUnchanged) {
   const NodeBusy busy{WallTime(seconds(1700000000)),
                       {{"team", "train-0", "main", 12.25, WallTime(seconds(1699999000))},
-                       {"team", "train-1", "main", 0, WallTime(seconds(1699999001))}}};
+                       {"team", "train-1", "main", 0, WallTime(seconds(1699999001))}},
+                      seconds(30),
+                      {{"team", "train-0", "main", 79, WallTime(seconds(1699999990))}}};
   const auto read = ReadNodeBusy(WriteNodeBusy(busy));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(*read, busy);

@@ -49,7 +49,8 @@ NodeProgress SampleProgress() {
           WallTime(seconds(1699999000)),
           WallTime(seconds(1700000001)),
           {progress, silent},
-          {ended}};
+          {ended},
+          {{"5-6", "train", 79, WallTime(seconds(1699999999))}}};
 }
 
 TEST(NodeProgressTest, ProgressIsReadBackUnchanged) {

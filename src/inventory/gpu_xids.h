@@ -1,0 +1,60 @@
+#pragma once
+
+// Finds the containers on whose GPUs Xids came: errors that NVIDIA's driver reports about a GPU
+// (xid.h). An Xid says why a training failed better than its log does (docs/internals/failures.md).
+//
+// Threading: values; one owner of XidOwners.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "inventory/kubelet_device.h"
+
+namespace synergy {
+
+struct ContainerXid {
+  std::string pod_namespace;
+  std::string pod;
+  std::string container;
+  int32_t xid = 0;
+  WallTime at{};  // when it came last
+
+  bool operator==(const ContainerXid&) const = default;
+};
+
+// An Xid belongs to the containers that had the GPU when the owners were read the last time before
+// it: it may have ended them since. If none had it, it belongs to those that have it now.
+class XidOwners {
+ public:
+  // A lost GPU can show in a training half an hour later, when a collective operation times out.
+  static constexpr Duration kKept = std::chrono::minutes(35);
+  static constexpr size_t kMost = 256;
+
+  // An Xid came on the GPU, or the MIG device, with this UUID.
+  void Add(std::string uuid, uint64_t xid, WallTime at);
+  // `owners`: of all GPUs now, by UUID. Returns the Xids of the last minutes, each number
+  // once for a container, the oldest first.
+  std::vector<ContainerXid> Recent(const std::vector<DeviceOwner>& owners, WallTime now);
+
+ private:
+  struct Seen {
+    std::string uuid;
+    int32_t xid = 0;
+    WallTime at{};
+  };
+
+  // Returns whether some container has the GPU.
+  bool Attribute(const Seen& seen, const std::vector<DeviceOwner>& owners);
+  void Keep(ContainerXid xid);
+
+  std::deque<Seen> unattributed_;
+  std::vector<DeviceOwner> before_;  // as they were at the call before
+  std::deque<ContainerXid> recent_;  // oldest first
+};
+
+}  // namespace synergy
