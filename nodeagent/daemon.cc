@@ -123,11 +123,11 @@ class RunningDaemon final : public Daemon {
               {ReadPage, [this] { return pod_resources_.List(); },
                [this] { return pod_resources_.Allocatable(); }},
               config.gpu_resource, config.node_name, clock, log, metrics_),
+        xids_(node_pods_, clock),
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
-        xids_(node_pods_, clock),
         failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
         pods_and_failures_(node_pods_, failures_),
         stores_(shrinker_, pods_and_failures_),
@@ -198,7 +198,7 @@ class RunningDaemon final : public Daemon {
       });
     }
     if (!config_.progress_listen.empty()) {
-      auto started = ProgressServer::Start(config_, [this] { return ReadProgress(); }, log_);
+      auto started = ProgressServer::Start(config_, [this] { return ReadAll(); }, log_);
       if (!started) return Fail(started.error());
       progress_server_ = *std::move(started);
     }
@@ -275,8 +275,13 @@ class RunningDaemon final : public Daemon {
     if (const Result<NodeBusy> busy = ReadBusy()) xids_.Observe(busy->xids);
   }
 
-  NodeProgress ReadProgress() {
-    NodeProgress progress = progress_.Report(config_.node_name, prober_.Readings());
+  NodeProgress ReadProgress() const {
+    return progress_.Report(config_.node_name, prober_.Readings());
+  }
+
+  // Returns what the controller needs to know.
+  NodeProgress ReadAll() {
+    NodeProgress progress = ReadProgress();
     // The Xids last: an end that is reported has its Xids with it.
     progress.ended = failures_.Report();
     ObserveXids();
