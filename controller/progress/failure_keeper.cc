@@ -246,6 +246,8 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       asked_.emplace(key, now);
       unread_.erase(key);
       if (!read || read->uid != run.uid || read->node != node || read->failed) continue;
+      // The agent's copy of the pod is older. So a run without an end was followed by another one,
+      // which has ended, too: the status keeps the last end only.
       const ContainerEnd* const end = EndOf(*read, run.container, run.run);
       if (end == nullptr) continue;
       ContainerEnd copy = *end;
