@@ -10,7 +10,6 @@
 
 #include "cluster/dns_name.h"
 #include "cluster/labels.h"
-#include "controller/progress/failure_judge.h"
 
 namespace synergy::controller {
 namespace {
@@ -54,6 +53,15 @@ FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureReports& reports,
 FailureKeeper::RunKey FailureKeeper::KeyOf(const Waiting& one) {
   return one.end ? RunKey{one.pod.uid, one.end->container, one.end->run}
                  : RunKey{one.pod.uid, one.pod.container, 0};
+}
+
+PodRun FailureKeeper::RunOf(const Waiting& one) {
+  PodRun run{.uid = one.pod.uid, .created = one.pod.created, .failed = one.at};
+  if (one.end) {
+    run.run = one.end->run;
+    run.started = one.end->started;
+  }
+  return run;
 }
 
 void FailureKeeper::Replace(std::vector<EndedPod> all) {
@@ -270,13 +278,6 @@ bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant 
   return ready || now - oldest >= kMostSettle;
 }
 
-bool FailureKeeper::IsRetry(const Waiting& later, const Waiting& earlier) {
-  if (!later.end || !earlier.end) return false;
-  if (later.pod.uid == earlier.pod.uid) return later.end->run > earlier.end->run;
-  return later.end->started > earlier.at &&
-         WasCreatedAfter(later.pod.created, earlier.pod.created, earlier.end->started, earlier.at);
-}
-
 std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   const Instant now = clock_.Now();
   std::vector<Attempt> complete;
@@ -295,8 +296,10 @@ std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
       std::stable_sort(ends.begin(), ends.end(),
                        [](const Waiting* a, const Waiting* b) { return a->at < b->at; });
       for (auto begin = ends.begin(); begin != ends.end() && of_namespace < kMostAttempts;) {
-        const auto end = std::find_if(
-            begin, ends.end(), [begin](const Waiting* one) { return IsRetry(*one, **begin); });
+        const auto end =
+            std::find_if(begin, ends.end(), [first = RunOf(**begin)](const Waiting* one) {
+              return IsRetry(RunOf(*one), first);
+            });
         const std::vector<const Waiting*> attempt(begin, end);
         begin = end;
         if (!IsReady(attempt, now)) continue;

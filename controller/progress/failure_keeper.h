@@ -41,6 +41,7 @@
 
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
+#include "controller/progress/failure_judge.h"
 #include "controller/progress/failure_reports.h"
 #include "controller/progress/retry_keeper.h"
 #include "core/backoff.h"
@@ -125,14 +126,13 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   };
 
   static RunKey KeyOf(const Waiting& one);
+  static PodRun RunOf(const Waiting& one);
   // REQUIRES of both: the mutex is held.
   void Add(EndedPod pod, std::optional<ContainerEnd> end);
   void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers, by the agents' reports.
   void AddRestarts(const std::stop_token& stop);
-  // Returns whether the one ran after the other had failed.
-  static bool IsRetry(const Waiting& later, const Waiting& earlier);
   // Returns the attempts that are complete, as far as is known. They keep waiting.
   std::vector<Attempt> CompleteAttempts();
   bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;

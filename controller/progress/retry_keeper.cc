@@ -47,13 +47,6 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .shared_gpu = record.shared_gpu};
 }
 
-// Whether the one ran after the other had failed.
-bool IsRetry(const FailureRecord& later, const FailureRecord& earlier) {
-  if (later.uid == earlier.uid) return later.run > earlier.run;
-  return later.started > earlier.at &&
-         WasCreatedAfter(later.created, earlier.created, earlier.started, earlier.at);
-}
-
 bool IsToBeSuspended(const FailureRecord& record) {
   return record.to_suspend != WallTime{} && record.suspended == WallTime{};
 }
@@ -67,7 +60,7 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
     if (record.owner.uid != last.owner.uid) continue;
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
-      if (attempted == nullptr || IsRetry(record, *attempted)) {
+      if (attempted == nullptr || IsRetry(RunOf(record), RunOf(*attempted))) {
         if (attempted != nullptr && record.started > attempted->at + kLongestPause)
           job.attempts.clear();
         job.attempts.push_back(std::move(attempt));
