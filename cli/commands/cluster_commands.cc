@@ -281,7 +281,8 @@ Result<> ClusterCommands::RunFailures() const {
     const WallTime now = SystemClock().WallNow();
     const WallTime from = now - std::chrono::duration_cast<Duration>(*since);
     Shown shown = ShowFailures(SumFailures(facts.histories, from), all_namespaces_, now);
-    shown.notes = {facts.note};
+    shown.notes = NotesOnForgotten(facts.histories, from);
+    shown.notes.push_back(facts.note);
     return shown;
   });
 }
