@@ -123,7 +123,7 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
   StartAtZero(impl_->gang_preemptions, "outcome",
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
-  StartAtZero(impl_->suspensions, "outcome", {"suspended", "by_others", "gone", "given_up"});
+  StartAtZero(impl_->suspensions, "outcome", {"suspended", "by_others", "gone", "given_up", "withdrawn"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
