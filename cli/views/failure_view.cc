@@ -96,8 +96,7 @@ std::vector<std::string> NotesOnForgotten(const std::vector<FailureHistory>& his
     if (const std::optional<WallTime> kept_since = KeptSince(history, since)) {
       notes.push_back(fmt::format(
           "{}: only the last {} failures are kept, since {}", history.of_namespace,
-          kMostFailureRecords,
-          ToTimeText(std::chrono::floor<std::chrono::seconds>(*kept_since))));
+          kMostFailureRecords, ToTimeText(std::chrono::floor<std::chrono::seconds>(*kept_since))));
     }
   }
   return notes;

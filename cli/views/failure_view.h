@@ -26,7 +26,7 @@ struct FailureSum {
   int64_t failures = 0;
   double gpu_seconds = 0;  // of the runs that failed
   WallTime last{};
-  // Since when the namespace's failures are kept, if earlier ones were asked for.
+  // The first of the namespace's failures that are kept, if earlier ones were asked for.
   std::optional<WallTime> kept_since;
 };
 

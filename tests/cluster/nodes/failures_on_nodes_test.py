@@ -113,7 +113,8 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.assertEqual({record["exitCode"] for record in records["host-oom"]}, {137})
         # A container that fails again and again spends most of the time in CrashLoopBackOff.
         ends = self.await_records(restarting=3)["restarting"]
-        self.assertEqual([f"'apex_{record.get('run', 0)}'" in record["evidence"] for record in ends], [True] * len(ends))
+        for record in ends:
+            self.assertIn(f"'apex_{record.get('run', 0)}'", record["evidence"])
         self.assertEqual(len({record["started"] for record in ends}), len(ends))
 
         for name in ("gpu-oom", "meanwhile"):

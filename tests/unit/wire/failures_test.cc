@@ -88,11 +88,11 @@ TEST(EndedPods, ARunningContainersLastEndIsOfTheRunBefore) {
 // run begins.
 TEST(EndedPods, AContainerThatWaitsForItsNextRunHasEndedThePresentOne) {
   const auto run_of = [](const std::string& id, int restarts, const std::string& ended_id) {
-    const EndedPod pod = ReadPod(Managed(
-        "", fmt::format(R"("phase": "Running", "containerStatuses": [{{"name": "train",
+    const EndedPod pod = ReadPod(
+        Managed("", fmt::format(R"("phase": "Running", "containerStatuses": [{{"name": "train",
             "containerID": "{}", "restartCount": {}, "state": {{"waiting": {{"reason": "CrashLoopBackOff"}}}},
             "lastState": {{"terminated": {{"exitCode": 1, "containerID": "{}"}}}}}}])",
-                        id, restarts, ended_id)));
+                                id, restarts, ended_id)));
     return pod.ends.empty() ? -1 : pod.ends[0].run;
   };
   EXPECT_EQ(run_of("containerd://3", 3, "containerd://3"), 3);
