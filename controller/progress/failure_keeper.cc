@@ -128,6 +128,7 @@ bool FailureKeeper::Retry::Fail(const Error& error, Instant now) {
 }
 
 void FailureKeeper::Forget() {
+  suspects_.StartOver();
   const std::lock_guard lock(mutex_);
   acts_ = false;
   ForgetOld();
@@ -163,6 +164,7 @@ void FailureKeeper::Step(const std::stop_token& stop) {
     if (stop.stop_requested() || !may_act_()) return;
     if (Report(attempt, stop)) Settle(attempt);
   }
+  suspects_.Look(histories_, *state_.Snapshot(), clock_.WallNow());
   WriteDue(stop);
   if (retries_ != nullptr) StopRetries(stop);
 }
@@ -296,10 +298,9 @@ std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
       std::stable_sort(ends.begin(), ends.end(),
                        [](const Waiting* a, const Waiting* b) { return a->at < b->at; });
       for (auto begin = ends.begin(); begin != ends.end() && of_namespace < kMostAttempts;) {
-        const auto end =
-            std::find_if(begin, ends.end(), [first = RunOf(**begin)](const Waiting* one) {
-              return IsRetry(RunOf(*one), first);
-            });
+        const auto end = std::find_if(
+            begin, ends.end(),
+            [first = RunOf(**begin)](const Waiting* one) { return IsRetry(RunOf(*one), first); });
         const std::vector<const Waiting*> attempt(begin, end);
         begin = end;
         if (!IsReady(attempt, now)) continue;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reports failures of managed pods: an event on the pod and on its owner, a metric, and a record in
-// a ConfigMap for each namespace. retry_keeper.h acts on these records.
+// a ConfigMap for each namespace. retry_keeper.h and suspect_nodes.h act on these records.
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
@@ -44,6 +44,7 @@
 #include "controller/progress/failure_judge.h"
 #include "controller/progress/failure_reports.h"
 #include "controller/progress/retry_keeper.h"
+#include "controller/progress/suspect_nodes.h"
 #include "core/backoff.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -157,6 +158,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
+  SuspectNodes suspects_{events_, metrics_};
 
   std::mutex mutex_;
   bool acts_ = false;
