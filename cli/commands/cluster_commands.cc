@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -234,8 +235,8 @@ Result<Shown> ClusterCommands::ShowJob(const Connection& connection,
   const auto job = ReadTrainJob(*connection.client, connection.reader, **workload);
   if (!job) {
     explanation.remarks.push_back("no data on its TrainJob: " + job.error().message);
-  } else if (*job) {
-    explanation.trainer_status = (*job)->trainer_status;
+  } else if (const std::optional<QueuedJob>& train_job = *job; train_job) {
+    explanation.trainer_status = train_job->trainer_status;
   }
   const RecordedFailures failures =
       ReadFailures(*connection.client, connection.reader, controller_.controller_namespace,
@@ -280,7 +281,8 @@ Result<> ClusterCommands::RunFailures() const {
     const WallTime now = SystemClock().WallNow();
     const WallTime from = now - std::chrono::duration_cast<Duration>(*since);
     Shown shown = ShowFailures(SumFailures(facts.histories, from), all_namespaces_, now);
-    shown.notes = {facts.note};
+    shown.notes = NotesOnForgotten(facts.histories, from);
+    shown.notes.push_back(facts.note);
     return shown;
   });
 }

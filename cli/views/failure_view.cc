@@ -1,6 +1,7 @@
 #include "cli/views/failure_view.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -52,12 +53,20 @@ Tree RecordTree(const FailureRecord& record) {
       {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))}};
 }
 
+// Returns since when the failures are kept, if earlier ones may have been dropped.
+std::optional<WallTime> KeptSince(const FailureHistory& history, WallTime since) {
+  if (history.records.size() < kMostFailureRecords || history.records.front().at <= since)
+    return std::nullopt;
+  return history.records.front().at;
+}
+
 }  // namespace
 
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since) {
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<Key, FailureSum> sums;
   for (const FailureHistory& history : histories) {
+    const std::optional<WallTime> kept_since = KeptSince(history, since);
     for (const FailureRecord& record : history.records) {
       if (record.at < since) continue;
       FailureSum& sum = sums[{history.of_namespace, record.category, record.queue, record.user}];
@@ -68,6 +77,7 @@ std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories
       ++sum.failures;
       sum.gpu_seconds += record.gpu_seconds;
       sum.last = std::max(sum.last, record.at);
+      sum.kept_since = kept_since;
     }
   }
   std::vector<FailureSum> sorted;
@@ -79,6 +89,19 @@ std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories
   return sorted;
 }
 
+std::vector<std::string> NotesOnForgotten(const std::vector<FailureHistory>& histories,
+                                          WallTime since) {
+  std::vector<std::string> notes;
+  for (const FailureHistory& history : histories) {
+    if (const std::optional<WallTime> kept_since = KeptSince(history, since)) {
+      notes.push_back(fmt::format(
+          "{}: only the last {} failures are kept, since {}", history.of_namespace,
+          kMostFailureRecords, ToTimeText(std::chrono::floor<std::chrono::seconds>(*kept_since))));
+    }
+  }
+  return notes;
+}
+
 Tree ToTree(const FailureSum& sum) {
   return Tree::Members{{"namespace", sum.of_namespace},
                        {"category", sum.category},
@@ -86,7 +109,8 @@ Tree ToTree(const FailureSum& sum) {
                        {"user", sum.user},
                        {"failures", sum.failures},
                        {"gpuHours", sum.gpu_seconds / kSecondsPerHour},
-                       {"last", ToTimeText(sum.last)}};
+                       {"last", ToTimeText(sum.last)},
+                       {"keptSince", sum.kept_since ? Tree(ToTimeText(*sum.kept_since)) : Tree()}};
 }
 
 Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now) {

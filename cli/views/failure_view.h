@@ -6,6 +6,7 @@
 // Threading: pure.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,15 @@ struct FailureSum {
   int64_t failures = 0;
   double gpu_seconds = 0;  // of the runs that failed
   WallTime last{};
+  // The first of the namespace's failures that are kept, if earlier ones were asked for.
+  std::optional<WallTime> kept_since;
 };
 
 // Counts records from `since` on. The most expensive come first.
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
+// Returns which namespaces have had more failures since then than are kept.
+std::vector<std::string> NotesOnForgotten(const std::vector<FailureHistory>& histories,
+                                          WallTime since);
 Tree ToTree(const FailureSum& sum);
 Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);
 

@@ -164,8 +164,17 @@ void JoinAttempt(std::vector<FailureRecord>& records) {
   }
 }
 
-bool WasCreatedAfter(WallTime created, WallTime other_created, WallTime started, WallTime failed) {
-  return created > other_created + (failed - started);
+PodRun RunOf(const FailureRecord& record) {
+  return {record.uid, record.run, record.created, record.started, record.at};
+}
+
+bool IsRetry(const PodRun& later, const PodRun& earlier) {
+  if (later.uid == earlier.uid) return later.run > earlier.run;
+  if (later.started == WallTime{} || earlier.started == WallTime{}) return false;
+  // Nodes' clocks differ from each other's and the API server's. So the moments of creation are
+  // compared with each other, and with how long a run took on its node.
+  const Duration ran = earlier.failed - earlier.started;
+  return later.started > earlier.failed && later.created > earlier.created + ran;
 }
 
 std::string DescribeFailure(const FailureRecord& record) {

@@ -5,8 +5,10 @@
 //
 // Threading: pure.
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/pod_failure.h"
@@ -33,11 +35,19 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
 // it, the earliest among equals. REQUIRES: there is one.
 void JoinAttempt(std::vector<FailureRecord>& records);
 
-// "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"
-// Returns whether a pod was created after another one, which ran from `started` to `failed`, had
-// failed. Compares the API server's times, and a time that one node measured: their clocks differ.
-bool WasCreatedAfter(WallTime created, WallTime other_created, WallTime started, WallTime failed);
+// A run of a pod of a job. Valid as long as what it was made of.
+struct PodRun {
+  std::string_view uid;  // the pod's
+  int32_t run = 0;
+  WallTime created{};  // the pod
+  WallTime started{};  // the run; none: unknown
+  WallTime failed{};
+};
+PodRun RunOf(const FailureRecord& record);
+// Returns whether the one began because the other had failed: it is of a later attempt of the job.
+bool IsRetry(const PodRun& later, const PodRun& earlier);
 
+// "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"
 std::string DescribeFailure(const FailureRecord& record);
 
 // Returns the records of both, each once, by time: the newest kMostFailureRecords.

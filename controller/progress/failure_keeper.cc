@@ -10,7 +10,6 @@
 
 #include "cluster/dns_name.h"
 #include "cluster/labels.h"
-#include "controller/progress/failure_judge.h"
 
 namespace synergy::controller {
 namespace {
@@ -54,6 +53,15 @@ FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureReports& reports,
 FailureKeeper::RunKey FailureKeeper::KeyOf(const Waiting& one) {
   return one.end ? RunKey{one.pod.uid, one.end->container, one.end->run}
                  : RunKey{one.pod.uid, one.pod.container, 0};
+}
+
+PodRun FailureKeeper::RunOf(const Waiting& one) {
+  PodRun run{.uid = one.pod.uid, .created = one.pod.created, .failed = one.at};
+  if (one.end) {
+    run.run = one.end->run;
+    run.started = one.end->started;
+  }
+  return run;
 }
 
 void FailureKeeper::Replace(std::vector<EndedPod> all) {
@@ -120,6 +128,7 @@ bool FailureKeeper::Retry::Fail(const Error& error, Instant now) {
 }
 
 void FailureKeeper::Forget() {
+  suspects_.StartOver();
   const std::lock_guard lock(mutex_);
   acts_ = false;
   ForgetOld();
@@ -155,6 +164,7 @@ void FailureKeeper::Step(const std::stop_token& stop) {
     if (stop.stop_requested() || !may_act_()) return;
     if (Report(attempt, stop)) Settle(attempt);
   }
+  suspects_.Look(histories_, *state_.Snapshot(), clock_.WallNow());
   WriteDue(stop);
   if (retries_ != nullptr) StopRetries(stop);
 }
@@ -246,6 +256,8 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       asked_.emplace(key, now);
       unread_.erase(key);
       if (!read || read->uid != run.uid || read->node != node || read->failed) continue;
+      // The agent's copy of the pod is older. So a run without an end was followed by another one,
+      // which has ended, too: the status keeps the last end only.
       const ContainerEnd* const end = EndOf(*read, run.container, run.run);
       if (end == nullptr) continue;
       ContainerEnd copy = *end;
@@ -268,13 +280,6 @@ bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant 
   return ready || now - oldest >= kMostSettle;
 }
 
-bool FailureKeeper::IsRetry(const Waiting& later, const Waiting& earlier) {
-  if (!later.end || !earlier.end) return false;
-  if (later.pod.uid == earlier.pod.uid) return later.end->run > earlier.end->run;
-  return later.end->started > earlier.at &&
-         WasCreatedAfter(later.pod.created, earlier.pod.created, earlier.end->started, earlier.at);
-}
-
 std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   const Instant now = clock_.Now();
   std::vector<Attempt> complete;
@@ -294,7 +299,8 @@ std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
                        [](const Waiting* a, const Waiting* b) { return a->at < b->at; });
       for (auto begin = ends.begin(); begin != ends.end() && of_namespace < kMostAttempts;) {
         const auto end = std::find_if(
-            begin, ends.end(), [begin](const Waiting* one) { return IsRetry(*one, **begin); });
+            begin, ends.end(),
+            [first = RunOf(**begin)](const Waiting* one) { return IsRetry(RunOf(*one), first); });
         const std::vector<const Waiting*> attempt(begin, end);
         begin = end;
         if (!IsReady(attempt, now)) continue;

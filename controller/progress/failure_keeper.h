@@ -1,7 +1,7 @@
 #pragma once
 
 // Reports failures of managed pods: an event on the pod and on its owner, a metric, and a record in
-// a ConfigMap for each namespace. retry_keeper.h acts on these records.
+// a ConfigMap for each namespace. retry_keeper.h and suspect_nodes.h act on these records.
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
@@ -41,8 +41,10 @@
 
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
+#include "controller/progress/failure_judge.h"
 #include "controller/progress/failure_reports.h"
 #include "controller/progress/retry_keeper.h"
+#include "controller/progress/suspect_nodes.h"
 #include "core/backoff.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -125,14 +127,13 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   };
 
   static RunKey KeyOf(const Waiting& one);
+  static PodRun RunOf(const Waiting& one);
   // REQUIRES of both: the mutex is held.
   void Add(EndedPod pod, std::optional<ContainerEnd> end);
   void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers, by the agents' reports.
   void AddRestarts(const std::stop_token& stop);
-  // Returns whether the one ran after the other had failed.
-  static bool IsRetry(const Waiting& later, const Waiting& earlier);
   // Returns the attempts that are complete, as far as is known. They keep waiting.
   std::vector<Attempt> CompleteAttempts();
   bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;
@@ -157,6 +158,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
+  SuspectNodes suspects_{events_, metrics_};
 
   std::mutex mutex_;
   bool acts_ = false;

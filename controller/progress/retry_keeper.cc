@@ -47,15 +47,18 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .shared_gpu = record.shared_gpu};
 }
 
-// Whether the one ran after the other had failed.
-bool IsRetry(const FailureRecord& later, const FailureRecord& earlier) {
-  if (later.uid == earlier.uid) return later.run > earlier.run;
-  return later.started > earlier.at &&
-         WasCreatedAfter(later.created, earlier.created, earlier.started, earlier.at);
-}
-
 bool IsToBeSuspended(const FailureRecord& record) {
   return record.to_suspend != WallTime{} && record.suspended == WallTime{};
+}
+
+// Returns whether the job's last failure is of another kind, template or image than this one.
+bool HasFailedOtherwise(const FailureHistory& history, const FailureRecord& failure) {
+  const FailureRecord* last = &failure;
+  for (const FailureRecord& record : history.records) {
+    if (record.leads && record.owner.uid == failure.owner.uid) last = &record;
+  }
+  return std::tie(last->category, last->workload, last->image_id) !=
+         std::tie(failure.category, failure.workload, failure.image_id);
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
     if (record.owner.uid != last.owner.uid) continue;
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
-      if (attempted == nullptr || IsRetry(record, *attempted)) {
+      if (attempted == nullptr || IsRetry(RunOf(record), RunOf(*attempted))) {
         if (attempted != nullptr && record.started > attempted->at + kLongestPause)
           job.attempts.clear();
         job.attempts.push_back(std::move(attempt));
@@ -131,7 +134,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
   for (const auto& [uid, record] : jobs) {
     Outcome outcome = Outcome::kSettled;
     if (IsToBeSuspended(*record)) {
-      outcome = stored ? Suspend(history.of_namespace, *record, stop) : Outcome::kPending;
+      outcome = stored ? Suspend(history, *record, stop) : Outcome::kPending;
     } else if (record->to_suspend == WallTime{} && record->at >= latest) {
       outcome = Examine(history, *record, stop);
     }
@@ -229,8 +232,15 @@ Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string
   return wish;
 }
 
-RetryKeeper::Outcome RetryKeeper::Suspend(const std::string& of_namespace, FailureRecord& marked,
+bool RetryKeeper::AsksToStop(const std::optional<Wish>& wish) {
+  if (!wish || !wish->text) return false;
+  const Result<RetryActions> actions = ParseRetryActions(*wish->text);
+  return actions && actions->stop_futile;
+}
+
+RetryKeeper::Outcome RetryKeeper::Suspend(const FailureHistory& history, FailureRecord& marked,
                                           const std::stop_token& stop) {
+  const std::string& of_namespace = history.of_namespace;
   if (clock_.WallNow() - marked.to_suspend > kLatest) {
     log_.Warn("a job whose retries are futile could not be suspended",
               {{"namespace", of_namespace}, {"job", marked.owner.name}});
@@ -247,6 +257,10 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const std::string& of_namespace, Failu
     return Settle(marked, true, "suspended");
   }
   if (job.stopped) return Settle(marked, true, "by_others");
+  const auto wish = ReadWish(of_namespace, marked, stop);
+  if (!wish) return TryLater(of_namespace, marked.owner, wish.error());
+  if (!AsksToStop(*wish) || HasFailedOtherwise(history, marked))
+    return Settle(marked, false, "withdrawn");
   // The calls take time.
   if (stop.stop_requested() || !may_act_()) return Outcome::kPending;
   if (const Result<> stopped = api_.Stop(job, decision, stop); !stopped)

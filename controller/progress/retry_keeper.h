@@ -9,7 +9,8 @@
 //
 // What was decided is in the history, and what was done is an annotation of the job. So a new
 // leader finishes what the last one began, and does nothing twice: a job that its user has resumed
-// stays resumed. Failures from before a suspension count no more after it.
+// stays resumed. Failures from before a suspension count no more after it. A decision is withdrawn
+// if the job has failed otherwise before it is carried out, or its user no longer asks for it.
 //
 // Bounds: only failures of the last kLatest are looked at; how many jobs are suspended in an hour,
 // see SuspensionLimit. Objects are read only where a row of failures is long enough.
@@ -82,8 +83,9 @@ class RetryKeeper {
   // None: the job is gone or has ended.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
+  static bool AsksToStop(const std::optional<Wish>& wish);
   // Suspends the job of a marked failure.
-  Outcome Suspend(const std::string& of_namespace, FailureRecord& marked,
+  Outcome Suspend(const FailureHistory& history, FailureRecord& marked,
                   const std::stop_token& stop);
   // Returns what to stop. None: the job is gone or has ended.
   Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,

@@ -112,6 +112,11 @@ class ControllerMetrics::Impl {
   Counters& suspensions =
       MakeCounters(registry, "synergy_controller_suspensions_total",
                    "Decisions to suspend a job whose retries are futile, by outcome.");
+  prometheus::Gauge& suspect_nodes =
+      MakeGauges(registry, "synergy_controller_suspect_nodes",
+                 "Nodes on which jobs of several namespaces failed within an hour for reasons of "
+                 "the node.")
+          .Add({});
   prometheus::Histogram& duration =
       MakeHistograms(registry, "synergy_controller_pod_review_duration_seconds",
                      "Duration from a complete review of a pod to its answer.")
@@ -123,7 +128,8 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
   StartAtZero(impl_->gang_preemptions, "outcome",
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
-  StartAtZero(impl_->suspensions, "outcome", {"suspended", "by_others", "gone", "given_up"});
+  StartAtZero(impl_->suspensions, "outcome",
+              {"suspended", "by_others", "gone", "given_up", "withdrawn"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
@@ -172,6 +178,10 @@ void ControllerMetrics::CountFailure(std::string_view category) {
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {
   Count(impl_->suspensions, "outcome", outcome);
+}
+
+void ControllerMetrics::SetSuspectNodes(size_t nodes) {
+  impl_->suspect_nodes.Set(static_cast<double>(nodes));
 }
 
 void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {

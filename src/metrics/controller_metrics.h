@@ -5,6 +5,7 @@
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -88,8 +89,12 @@ class ControllerMetrics {
   // Counts failed pods that are not reported because too many of their namespace wait.
   void CountFailureDropped();
   // Counts what became of decisions to suspend a job: "suspended", "by_others" (it was suspended
-  // already), "gone" (or ended), "given_up" (it could not be suspended).
+  // already), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has failed
+  // otherwise, or its user no longer asks for it).
   void CountSuspension(std::string_view outcome);
+
+  // Sets how many nodes are under suspicion.
+  void SetSuspectNodes(size_t nodes);
 
   // Called at each scrape; set before the first.
   void SetGauges(std::function<ControllerGauges()> read);

@@ -423,10 +423,10 @@ class RenderTest(unittest.TestCase):
                  for resource in rule["resources"]}
         self.assertEqual((rules["localqueues"], rules["workloads"]), (["get"], ["list", "patch"]))
 
-        # Each Job is under one of the two policies.
+        # Each change of a Job is under one of the two policies.
         both = helm.template(asked | {"kueue": {"enabled": True, "elastic": True}})
-        self.assertEqual(conditions(both, "synergy-retries"), ["by-the-controller", "is-not-elastic"])
-        self.assertEqual(conditions(both, "synergy-elastic"), ["by-the-controller", "is-elastic"])
+        self.assertEqual(conditions(both, "synergy-retries"), ["by-the-controller", "sets-no-workers"])
+        self.assertEqual(conditions(both, "synergy-elastic"), ["by-the-controller", "sets-workers"])
         elastic = helm.template({"kueue": {"enabled": True, "elastic": True}})
         self.assertEqual(conditions(elastic, "synergy-elastic"), ["by-the-controller"])
 

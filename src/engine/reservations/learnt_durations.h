@@ -8,12 +8,12 @@
 
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "core/clock.h"
+#include "engine/reservations/recent_workloads.h"
 
 namespace synergy {
 
@@ -35,8 +35,7 @@ class LearntDurations {
 
  private:
   const double confidence_;
-  std::map<std::string, std::deque<Duration>> ended_;  // by workload, oldest first
-  std::deque<std::string> order_;                      // of the workloads' first ends
+  RecentWorkloads<std::deque<Duration>, kMostWorkloads> ended_;  // the oldest first
 };
 
 }  // namespace synergy

@@ -59,14 +59,8 @@ void RemainingTimes::Ended(const std::string& training, Instant now) {
   ended.ratios.likely = std::exp(sum / static_cast<double>(running.estimates.size()));
   const Ratios& until_now = RatiosFor(running.workload);
   ended.held = until_now.least <= ended.ratios.least && ended.ratios.most <= until_now.most;
-  const auto [history, is_new] = histories_.try_emplace(running.workload);
-  if (is_new) order_.push_back(running.workload);
-  Add(ended, history->second);
+  Add(ended, histories_.Use(running.workload));
   Add(ended, all_);
-  if (order_.size() > kMostWorkloads) {
-    histories_.erase(order_.front());
-    order_.pop_front();
-  }
 }
 
 std::optional<TimeRange> RemainingTimes::EndOf(const std::string& workload, Duration remaining,
@@ -78,15 +72,14 @@ std::optional<TimeRange> RemainingTimes::EndOf(const std::string& workload, Dura
 }
 
 bool RemainingTimes::Holds(const std::string& workload) const {
-  const auto history = histories_.find(workload);
-  return history == histories_.end() || history->second.holds;
+  const History* const history = histories_.Find(workload);
+  return history == nullptr || history->holds;
 }
 
 const RemainingTimes::Ratios& RemainingTimes::RatiosFor(const std::string& workload) const {
   static constexpr Ratios kPrior{0.5, 1, 2};
-  const auto history = histories_.find(workload);
-  if (history != histories_.end() && history->second.trainings.size() >= kLeastEnded)
-    return history->second.ratios;
+  const History* const history = histories_.Find(workload);
+  if (history != nullptr && history->trainings.size() >= kLeastEnded) return history->ratios;
   return all_.trainings.size() >= kLeastEnded ? all_.ratios : kPrior;
 }
 

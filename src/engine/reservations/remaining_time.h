@@ -27,6 +27,7 @@
 
 #include "core/clock.h"
 #include "engine/reservations/gpu_reservations.h"
+#include "engine/reservations/recent_workloads.h"
 
 namespace synergy {
 
@@ -86,8 +87,7 @@ class RemainingTimes {
 
   const double confidence_;
   std::unordered_map<std::string, Running> running_;
-  std::unordered_map<std::string, History> histories_;  // by workload
-  std::deque<std::string> order_;                       // of the workloads' first ends
+  RecentWorkloads<History, kMostWorkloads> histories_;
   History all_;
 };
 

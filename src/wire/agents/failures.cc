@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "core/wall_time.h"
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
+#include "wire/objects/container_end.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
 
@@ -129,16 +131,13 @@ std::string FirstLabel(FieldReader& fields, Value labels,
 void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& ends) {
   fields.Array(statuses).ForEachElement([&](Value status) {
     status = fields.Object(status);
+    const std::optional<LastEnd> last = ReadLastEnd(fields, status);
+    if (!last || ends.size() >= kMostEnds) return;
+    const Value end = last->terminated;
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    const auto restarts = static_cast<int32_t>(fields.Integer(status["restartCount"], 0, kMost));
-    const Value now = fields.Object(fields.Object(status["state"])["terminated"]);
-    const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
-    const Value end = now.missing() ? before : now;
-    if (end.missing() || ends.size() >= kMostEnds) return;
     const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
     if (code == 0) return;
-    ends.push_back({ReadName(fields, status["name"], kLongestLabel),
-                    now.missing() ? std::max(restarts - 1, 0) : restarts, code,
+    ends.push_back({ReadName(fields, status["name"], kLongestLabel), last->run, code,
                     ReadShort(fields, end["reason"], kLongestFailureReason),
                     ReadShort(fields, end["message"], kLongestFailureMessage),
                     ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"]),

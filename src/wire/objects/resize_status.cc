@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -12,6 +13,7 @@
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
 #include "wire/base/resource_list.h"
+#include "wire/objects/container_end.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
 
@@ -46,13 +48,12 @@ void ReadSpecs(FieldReader& fields, Value list, bool only_sidecars,
 
 void ReadEnd(FieldReader& fields, Value status, Container& container) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  container.restarts = static_cast<int32_t>(fields.Integer(status["restartCount"], 0, kMost));
-  const Value now = fields.Object(fields.Object(status["state"])["terminated"]);
-  const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
-  if (now.missing() && (before.missing() || container.restarts == 0)) return;
-  container.ended_run = now.missing() ? container.restarts - 1 : container.restarts;
-  container.exit_code = static_cast<int32_t>(
-      fields.Integer((now.missing() ? before : now)["exitCode"], -kMost, kMost));
+  container.restarts = ReadRestarts(fields, status);
+  const std::optional<LastEnd> last = ReadLastEnd(fields, status);
+  if (!last) return;
+  container.ended_run = last->run;
+  container.exit_code =
+      static_cast<int32_t>(fields.Integer(last->terminated["exitCode"], -kMost, kMost));
 }
 
 void ReadStatuses(FieldReader& fields, Value list, std::vector<Container>& containers) {

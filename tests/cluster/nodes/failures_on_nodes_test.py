@@ -79,9 +79,13 @@ class FailuresOnNodesTest(unittest.TestCase):
         return self.records()
 
     def test_failures_are_reported_by_log_and_status(self):
-        restarting = job("restarting", IMPORT)
+        # Each run prints how many were before it.
+        restarting = job("restarting", "n=$(cat /runs/n || echo 0); echo $((n + 1)) >/runs/n;"
+                         "echo \"ModuleNotFoundError: No module named 'apex_$n'\"; exit 1")
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "restarting"},
-               "spec": {**restarting["spec"]["template"]["spec"], "restartPolicy": "OnFailure"}}
+               "spec": {**restarting["spec"]["template"]["spec"], "restartPolicy": "OnFailure",
+                        "volumes": [{"name": "runs", "emptyDir": {}}]}}
+        pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "runs", "mountPath": "/runs"}]
         self.cluster.create(
             job("gpu-oom", f"echo '{OUT_OF_MEMORY}' >&2; exit 1"),
             job("import", IMPORT, retries=1),
@@ -108,6 +112,11 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.assertEqual((oom["cause"], oom["advice"], oom["exitCode"], oom["queue"], oom["user"]),
                          ("user", "fix", 1, "research", "ann"))
         self.assertEqual({record["exitCode"] for record in records["host-oom"]}, {137})
+        # A container that fails again and again spends most of the time in CrashLoopBackOff.
+        ends = self.await_records(restarting=3)["restarting"]
+        for record in ends:
+            self.assertIn(f"'apex_{record.get('run', 0)}'", record["evidence"])
+        self.assertEqual(len({record["started"] for record in ends}), len(ends))
 
         for name in ("gpu-oom", "meanwhile"):
             of_job, = self.events("Job", name)

@@ -121,6 +121,12 @@ class OptimusTest(queues.QueueTest):
         self.assertIn("may only change spec.suspend", asked("a", suspend=True, parallelism=1, completions=1,
                                                             backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
+        # Any Job may be suspended because its retries are futile.
+        for name in ("a", "rigid"):
+            noted = {"metadata": {"annotations": {"synergy.io/retries-stopped": "now"}}, "spec": {"suspend": True}}
+            self.assertEqual(self.refusal("PATCH", "job", name, noted), "")
+            noted["metadata"]["annotations"][elastic.MOST] = "9"
+            self.assertIn("may only change annotations of its own", self.refusal("PATCH", "job", name, noted))
 
     def test_a_job_near_its_target_loss_gives_workers_to_one_far_from_it(self):
         """Both count to the same number of iterations, and are equally fast; their logs show the

@@ -1,6 +1,7 @@
 #include "cli/views/failure_view.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -47,6 +50,26 @@ TEST(FailureView, SumsByCategoryQueueAndUserWithinTheTime) {
   EXPECT_THAT(ToText(ShowFailures(sums, true, kNow)), HasSubstr("team"));
   EXPECT_EQ(ToText(ShowFailures({}, false, kNow)), "");
   EXPECT_THAT(ToJson(ToTree(sums[0])), HasSubstr("\"gpuHours\": 5"));
+}
+
+TEST(FailureView, FailuresThatAreNoLongerKeptAreNoted) {
+  std::vector<FailureRecord> records;
+  for (size_t i = kMostFailureRecords; i > 0; --i)
+    records.push_back(Record("a", "import", i * minutes(1)));
+  const auto notes = [&](Duration since) {
+    return NotesOnForgotten({{"team", "1", records}}, kNow - since);
+  };
+  const auto kept_since = [&](Duration since) {
+    return SumFailures({{"team", "1", records}}, kNow - since).front().kept_since;
+  };
+  EXPECT_THAT(notes(hours(24)),
+              ElementsAre(HasSubstr("team: only the last 200 failures are kept, since 20")));
+  EXPECT_EQ(kept_since(hours(24)), records.front().at);
+  EXPECT_THAT(notes(hours(1)), IsEmpty()) << "all of that time are kept";
+  EXPECT_EQ(kept_since(hours(1)), std::nullopt);
+  records.pop_back();
+  EXPECT_THAT(notes(hours(24)), IsEmpty()) << "none has been dropped yet";
+  EXPECT_EQ(kept_since(hours(24)), std::nullopt);
 }
 
 TEST(FailureView, AnAttemptsCauseComesFirst) {

@@ -230,5 +230,35 @@ TEST(FailureJudge, MergedRecordsAreTheNewestOfBothWhateverTheOrder) {
   }
 }
 
+TEST(FailureJudge, ARetryIsANewerRunOrAPodThatWasMadeAfterTheFailure) {
+  const PodRun first{.uid = "a",
+                     .created = kJudgedAt,
+                     .started = kJudgedAt + seconds(20),
+                     .failed = kJudgedAt + seconds(50)};
+  const auto is_retry = [&first](std::string_view uid, Duration created, Duration started) {
+    return IsRetry({.uid = uid,
+                    .created = kJudgedAt + created,
+                    .started = kJudgedAt + started,
+                    .failed = kJudgedAt + started + seconds(10)},
+                   first);
+  };
+  EXPECT_TRUE(is_retry("b", seconds(51), seconds(60)));
+  EXPECT_FALSE(is_retry("b", seconds(5), seconds(60))) << "a member that waited for its image";
+  EXPECT_FALSE(is_retry("b", seconds(51), seconds(40))) << "it began before the failure";
+  // The same pod, whatever the times.
+  EXPECT_TRUE(IsRetry({.uid = "a", .run = 1}, first));
+  EXPECT_FALSE(IsRetry(first, {.uid = "a", .run = 1}));
+  EXPECT_FALSE(IsRetry(first, first));
+  // Pods whose containers never started.
+  const PodRun unknown{.uid = "b", .created = kJudgedAt + hours(1), .failed = kJudgedAt + hours(1)};
+  EXPECT_FALSE(IsRetry(unknown, first));
+  PodRun later = first;
+  later.uid = "c";
+  later.created += hours(2);
+  later.started += hours(2);
+  EXPECT_FALSE(IsRetry(later, unknown));
+  EXPECT_TRUE(IsRetry(later, first));
+}
+
 }  // namespace
 }  // namespace synergy::controller

@@ -426,6 +426,23 @@ TEST_F(FailureKeeperTest, ARestartedContainerIsReportedByItsPodsStatus) {
   EXPECT_EQ(api.reads["a"], 1);
 }
 
+TEST_F(FailureKeeperTest, FaultsOfANodeInTwoNamespacesAreAnEventOnIt) {
+  state.UpsertNode(testing::NodeOfFour("n1"));
+  for (const char* const team : {"team", "other"}) {
+    EXPECT_THAT(events.reasons(), Not(Contains("SynergyNodeSuspect n1")));
+    EndedPod pod = Failed(team, 1, team);
+    keeper->Upsert(pod);
+    reports.Observe("n1", {{pod.uid, "train", 0, {.rule = "off-the-bus", .evidence = "line"}}},
+                    clock.Now());
+    Steps(seconds(5));
+  }
+  EXPECT_THAT(events.reasons(), Contains("SynergyNodeSuspect n1"));
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsynergy_controller_suspect_nodes 1\n"));
+  // Another replica leads.
+  keeper->Forget();
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsynergy_controller_suspect_nodes 0\n"));
+}
+
 TEST_F(FailureKeeperTest, AnEndOlderThanTheFullHistoryIsReported) {
   EndedPod late = Failed("late");
   late.owner = {};

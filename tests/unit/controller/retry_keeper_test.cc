@@ -1,6 +1,7 @@
 #include "controller/progress/retry_keeper.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -415,6 +416,41 @@ TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
   EXPECT_EQ(history.records.back().to_suspend, WallTime{});
   EXPECT_EQ(lines.Count("cannot stop the retries of a job"), 1U);
   ExpectOutcome("given_up", 1);
+}
+
+TEST_F(RetryKeeperTest, ADecisionIsWithdrawnIfTheOwnerHasChangedTheJobMeanwhile) {
+  const std::vector<std::function<void()>> changes = {
+      [this] { Fail(Category::kImport).image_id = "sha256:2"; },
+      [this] { Fail(Category::kImport).workload = "w-2"; },
+      [this] { Fail(Category::kNetwork); },
+      [this] { api.jobs["bert"].retries = ""; },
+      [this] { api.jobs["bert"].retries = "stop-futil"; },
+      [this] { api.jobs["bert"].retries.reset(); }};
+  for (size_t i = 0; i < changes.size(); ++i) {
+    SCOPED_TRACE(i);
+    clock.Advance(2h);
+    Create(kBert);
+    api.stop_error = Error{ErrorCode::kDenied, "no right"};
+    FailTwice();
+    Act();
+    const size_t decided = history.records.size() - 1;
+    ASSERT_NE(history.records[decided].to_suspend, WallTime{});
+    api.stop_error.reset();
+    changes[i]();
+    clock.Advance(RetryKeeper::kPause);
+    Act();
+    EXPECT_THAT(api.stopped, IsEmpty());
+    EXPECT_EQ(history.records[decided].to_suspend, WallTime{});
+    ExpectOutcome("withdrawn", static_cast<int>(i) + 1);
+  }
+  // A further like failure changes nothing.
+  clock.Advance(2h);
+  Create(kBert);
+  FailTwice();
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
 }
 
 TEST_F(RetryKeeperTest, SuspensionsAreLimitedByAllLeadersTogether) {

@@ -45,6 +45,16 @@ TEST(LearntDurationsTest, ForgetsTheOldestTrainingsAndWorkloads) {
   EXPECT_FALSE(durations.LongestOf("w", {}));
 }
 
+TEST(LearntDurationsTest, AWorkloadWhoseTrainingsStillEndIsKept) {
+  LearntDurations durations(0.8);
+  for (int i = 0; i < 4; ++i) durations.Ended("w", minutes(1));
+  for (size_t i = 0; i < 2 * LearntDurations::kMostWorkloads; ++i) {
+    durations.Ended(std::to_string(i), minutes(1));
+    if (i % 400 == 0) durations.Ended("w", minutes(1));
+  }
+  EXPECT_EQ(durations.LongestOf("w", {}), minutes(1));
+}
+
 // Trainings of random lengths; the next one is asked about before it begins.
 TEST(LearntDurationsTest, BoundsHoldWithTheConfidence) {
   std::mt19937_64 random(1);

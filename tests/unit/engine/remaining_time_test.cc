@@ -78,6 +78,14 @@ TEST_F(RemainingTimeTest, AnInterruptedTrainingDoesNotCount) {
   EXPECT_NEAR(LikelyFactor("a"), 1, 1e-6);
 }
 
+TEST_F(RemainingTimeTest, AWorkloadWhoseTrainingsStillEndIsKept) {
+  for (size_t i = 0; i < 2 * RemainingTimes::kMostWorkloads; ++i) {
+    Train("other-" + std::to_string(i), hours(1));
+    if (i % 400 == 0) Train("a", minutes(90));
+  }
+  EXPECT_NEAR(LikelyFactor("a"), 2.0 / 3, 1e-6);
+}
+
 // Trainings whose estimates are wrong by a factor each, and waver while they run.
 TEST(RemainingTimeProperty, IntervalsHoldWithTheConfidenceAtAnyMoment) {
   for (uint64_t seed = 0; seed < 20; ++seed) {

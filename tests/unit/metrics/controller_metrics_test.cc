@@ -43,6 +43,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_progress_pods",
     "synergy_controller_progress_pulls_total",
     "synergy_controller_ready",
+    "synergy_controller_suspect_nodes",
     "synergy_controller_suspensions_total",
     "synergy_failures_total",
     "synergy_idle_gpus",

@@ -84,6 +84,24 @@ TEST(EndedPods, ARunningContainersLastEndIsOfTheRunBefore) {
   EXPECT_EQ(pod.ends[0].run, 2);
 }
 
+// As kubelets report a container that fails again and again: the restart is counted when the next
+// run begins.
+TEST(EndedPods, AContainerThatWaitsForItsNextRunHasEndedThePresentOne) {
+  const auto run_of = [](const std::string& id, int restarts, const std::string& ended_id) {
+    const EndedPod pod = ReadPod(
+        Managed("", fmt::format(R"("phase": "Running", "containerStatuses": [{{"name": "train",
+            "containerID": "{}", "restartCount": {}, "state": {{"waiting": {{"reason": "CrashLoopBackOff"}}}},
+            "lastState": {{"terminated": {{"exitCode": 1, "containerID": "{}"}}}}}}])",
+                                id, restarts, ended_id)));
+    return pod.ends.empty() ? -1 : pod.ends[0].run;
+  };
+  EXPECT_EQ(run_of("containerd://3", 3, "containerd://3"), 3);
+  EXPECT_EQ(run_of("containerd://0", 0, "containerd://0"), 0);
+  EXPECT_EQ(run_of("containerd://3", 3, "containerd://2"), 2);
+  EXPECT_EQ(run_of("", 3, ""), 2) << "a run of which the kubelet has lost track";
+  EXPECT_EQ(run_of("containerd://0", 0, "containerd://1"), -1) << "no run was before the first";
+}
+
 TEST(EndedPods, OthersAreReadByTheirIdentityAlone) {
   std::string text = kPod;
   text.replace(text.find("synergy-scheduler"), 17, "default-scheduler");

@@ -74,6 +74,29 @@ TEST(ResizeStatusTest, HasRequestedAndEnforcedAmounts) {
   EXPECT_FALSE(pod.resize_pending);
 }
 
+TEST(ResizeStatusTest, HasTheRunThatEndedLast) {
+  const auto read = [](const std::string& status) {
+    return ReadModified(R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},)"
+                        R"("spec":{"containers":[{"name":"train"}]},"status":{"containerStatuses":)"
+                        R"([{"name":"train","containerID":"c3","restartCount":3,)" +
+                        status + "}]}}")
+        .object.containers.at(0);
+  };
+  EXPECT_EQ(read(R"("state":{"running":{}})").ended_run, std::nullopt);
+  const auto ended = read(R"("state":{"terminated":{"exitCode":2,"containerID":"c3"}},)"
+                          R"("lastState":{"terminated":{"exitCode":1,"containerID":"c2"}})");
+  EXPECT_EQ(ended.restarts, 3);
+  EXPECT_EQ(ended.ended_run, 3);
+  EXPECT_EQ(ended.exit_code, 2);
+  const auto runs_again = read(
+      R"("state":{"running":{}},"lastState":{"terminated":{"exitCode":1,"containerID":"c2"}})");
+  EXPECT_EQ(runs_again.ended_run, 2);
+  EXPECT_EQ(runs_again.exit_code, 1);
+  const auto waits = read(R"("state":{"waiting":{"reason":"CrashLoopBackOff"}},)"
+                          R"("lastState":{"terminated":{"exitCode":2,"containerID":"c3"}})");
+  EXPECT_EQ(waits.ended_run, 3);
+}
+
 TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
   const auto managed = [](const std::string& annotations) {
     return ReadModified(

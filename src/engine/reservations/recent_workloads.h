@@ -1,0 +1,48 @@
+#pragma once
+
+// Keeps what is known of the workloads that were used last, and forgets the others.
+//
+// Threading: one owner. Memory: kMost values.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace synergy {
+
+template <class Value, size_t kMost>
+class RecentWorkloads {
+ public:
+  // Returns the workload's value, a new one if it has none. Forgets the workload whose last use is
+  // longest ago if there are too many.
+  Value& Use(const std::string& workload) {
+    Entry& entry = entries_[workload];
+    if (entry.used != 0) order_.erase(entry.used);
+    entry.used = ++uses_;
+    order_.emplace(entry.used, workload);
+    if (order_.size() > kMost) {
+      entries_.erase(order_.begin()->second);
+      order_.erase(order_.begin());
+    }
+    return entry.value;
+  }
+  // Null if nothing is known. Does not count as a use.
+  const Value* Find(const std::string& workload) const {
+    const auto found = entries_.find(workload);
+    return found == entries_.end() ? nullptr : &found->second.value;
+  }
+
+ private:
+  struct Entry {
+    Value value{};
+    uint64_t used = 0;  // 0: never
+  };
+
+  uint64_t uses_ = 0;
+  std::unordered_map<std::string, Entry> entries_;
+  std::map<uint64_t, std::string> order_;  // of the workloads' last uses
+};
+
+}  // namespace synergy

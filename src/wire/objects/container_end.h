@@ -1,0 +1,25 @@
+#pragma once
+
+// Reads the last end of a container from its status. Private to wire/
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <optional>
+
+#include "wire/base/json_words.h"
+
+namespace synergy::wire {
+
+struct LastEnd {
+  int32_t run = 0;  // how often the container had been restarted before
+  Value terminated;
+};
+
+// `status`: a v1.ContainerStatus. None: no run has ended.
+std::optional<LastEnd> ReadLastEnd(FieldReader& fields, Value status);
+
+// Returns how often the container was restarted.
+int32_t ReadRestarts(FieldReader& fields, Value status);
+
+}  // namespace synergy::wire
