@@ -143,8 +143,7 @@ class RunningDaemon final : public Daemon {
       optional_watches_.Start("avoided_nodes",
                               fmt::format("/api/v1/namespaces/{}/configmaps",
                                           kube::Escape(config_.elsewhere_namespace)),
-                              elsewhere_,
-                              fmt::format("metadata.name={}", wire::kAvoidedNodesName));
+                              elsewhere_, fmt::format("metadata.name={}", wire::kAvoidedNodesName));
       extender_.SetElsewhere(&elsewhere_);
     }
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));

@@ -1,7 +1,7 @@
 #pragma once
 
 // Publishes the nodes that the next attempts of jobs avoid (engine/retries/avoided_nodes.h), in one
-// ConfigMap that the extender watches, and tells the jobs' owners by an event.
+// ConfigMap that the extender watches, and records an event on each job.
 //
 // A new leader adds to what the last one published. It decides again about recent failures
 // (retry_keeper.h), and what is published already changes nothing and makes no second event.
@@ -39,8 +39,8 @@ class ElsewhereKeeper {
 
   // This process leads from now on.
   void StartOver();
-  // These nodes are to be avoided; `event` is recorded once they are published. REQUIRES: `nodes` is
-  // not empty.
+  // These nodes are to be avoided; `event` is recorded once they are published. REQUIRES: `nodes`
+  // is not empty.
   void Add(std::vector<AvoidedNode> nodes, kube::EventRecord event);
   // Publishes what was added. Call it about every second.
   void Publish(const std::stop_token& stop);

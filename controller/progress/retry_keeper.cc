@@ -60,7 +60,7 @@ bool IsRetry(const FailureRecord& later, const FailureRecord& earlier) {
 
 kube::EventRecord EventAbout(const std::string& of_namespace, const ObjectOwner& job,
                              const char* type, const char* reason, std::string message) {
-  return {of_namespace, job.name, job.uid, type,
+  return {of_namespace, job.name,           job.uid,  type,
           reason,       std::move(message), job.kind, job.api_version};
 }
 
@@ -220,18 +220,18 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
 
 void RetryKeeper::GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                               const RetryDecision& decision) {
-  // Pods that the webhook has not seen cannot be told apart.
+  // The webhook has not seen the pod, so its like cannot be recognised.
   if (last.workload.empty()) return;
   std::vector<AvoidedNode> nodes;
   for (const std::string& node : decision.nodes)
     nodes.push_back({of_namespace, last.workload, node, decision.until});
-  elsewhere_.Add(std::move(nodes),
-                 EventAbout(of_namespace, last.owner, "Normal", "SynergyRetries",
-                            fmt::format("{} than {} until {} ({}: elsewhere)", decision.reason,
-                                        fmt::join(decision.nodes, ", "),
-                                        ToTimeText(std::chrono::floor<std::chrono::seconds>(
-                                            decision.until)),
-                                        wire::kRetriesAnnotation)));
+  elsewhere_.Add(
+      std::move(nodes),
+      EventAbout(of_namespace, last.owner, "Normal", "SynergyRetries",
+                 fmt::format("{} than {} until {} ({}: elsewhere)", decision.reason,
+                             fmt::join(decision.nodes, ", "),
+                             ToTimeText(std::chrono::floor<std::chrono::seconds>(decision.until)),
+                             wire::kRetriesAnnotation)));
 }
 
 Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string& of_namespace,

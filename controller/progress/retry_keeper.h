@@ -5,8 +5,8 @@
 //
 //   history of failures -> a row of like failures? -> opted in? -> the failure's record is marked
 //              |                                                             |
-//              |  event with the command that resumes the job <- the job is suspended <- the history
-//              |                                                                           is stored
+//              |  event with the command that resumes the job <- the job is suspended <- the
+//              history | is stored
 //              +--------> an infrastructure failure? -> opted in? -> elsewhere_keeper.h
 //
 // What was decided is in the history, and what was done is an annotation of the job. So a new
@@ -14,8 +14,8 @@
 // stays resumed. Failures from before a suspension count no more after it.
 //
 // Bounds: only failures of the last kLatest are looked at; how many jobs are suspended in an hour,
-// see SuspensionLimit. Objects are read only where a row of failures is long enough, or the last one
-// is of the infrastructure: those of kMostExamined jobs a step.
+// see SuspensionLimit. Objects are read only where a row of failures is long enough, or the last
+// one is of the infrastructure: those of kMostExamined jobs a step.
 //
 // Threading: one owner.
 // Failures: a failed call is repeated after kPause. A job that cannot be suspended within kLatest

@@ -103,8 +103,7 @@ GangMembership Gangs::Read(const Gang& gang, const Record& record) const {
   return GangMembership::Read(state_, gang, is_known ? record.succeeded : 0);
 }
 
-GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked,
-                         const NodeSet& avoided) {
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided) {
   const Gang& gang = *pod.gang;
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
   const Instant now = clock_.Now();
@@ -259,8 +258,7 @@ Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
 }
 
 GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed,
-                        const NodeSet& avoided,
-                        const GangMembership& membership, Record& record) {
+                        const NodeSet& avoided, const GangMembership& membership, Record& record) {
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });

@@ -9,7 +9,8 @@ namespace synergy {
 bool AvoidedNodes::Add(AvoidedNode entry) {
   const Key key{std::move(entry.of_namespace), std::move(entry.workload), std::move(entry.node)};
   const auto [place, is_new] = until_.emplace(key, entry.until);
-  if (!is_new) return entry.until > std::exchange(place->second, std::max(place->second, entry.until));
+  if (!is_new)
+    return entry.until > std::exchange(place->second, std::max(place->second, entry.until));
   if (until_.size() <= kMost) return true;
   GiveUpOne();
   return until_.contains(key);

@@ -43,8 +43,8 @@ class RetryApi {
                         std::stop_token stop) = 0;
 
   virtual Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::stop_token stop) = 0;
-  // Writes the nodes, and returns them as stored. Creates the ConfigMap if `avoided` has no resource
-  // version; kConflict if it exists.
+  // Writes the nodes, and returns them as stored. Creates the ConfigMap if `avoided` has no
+  // resource version; kConflict if it exists.
   virtual Result<PublishedAvoidedNodes> WriteAvoidedNodes(const PublishedAvoidedNodes& avoided,
                                                           std::stop_token stop) = 0;
 };

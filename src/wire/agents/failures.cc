@@ -264,8 +264,7 @@ std::string DataOf(const PublishedAvoidedNodes& avoided) {
 
 PublishedAvoidedNodes ReadAvoided(FieldReader& fields, Value object) {
   PublishedAvoidedNodes avoided;
-  avoided.resource_version =
-      ReadText(fields, fields.Object(object["metadata"])["resourceVersion"]);
+  avoided.resource_version = ReadText(fields, fields.Object(object["metadata"])["resourceVersion"]);
   auto entries =
       ReadMembers<AvoidedEntries>(fields.Text(fields.Object(object["data"])[kAvoidedData]));
   if (!entries) return avoided;
