@@ -14,6 +14,7 @@
 #include "daemon/probes.h"
 #include "extender/binding/allocations.h"
 #include "extender/binding/binder.h"
+#include "extender/elsewhere.h"
 #include "extender/gangs/lost_members.h"
 #include "extender/gauges.h"
 #include "extender/scheduler_extender.h"
@@ -29,6 +30,7 @@
 #include "kube/watches.h"
 #include "metrics/extender_metrics.h"
 #include "record/recorder.h"
+#include "wire/agents/failures.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/journal/cluster_dump.h"
 #include "wire/objects/objects.h"
@@ -120,9 +122,10 @@ class RunningDaemon final : public Daemon {
         budget_store_(state_),
         quota_store_(state_),
         reserved_(state_, clock),
+        elsewhere_(state_, clock),
         devices_(state_, *client_, log),
         watches_(*client_, reader_, config.staleness_limit, clock, log),
-        reservation_watches_(*client_, reader_, config.staleness_limit, clock, log) {}
+        optional_watches_(*client_, reader_, config.staleness_limit, clock, log) {}
 
   ~RunningDaemon() override { Stop(); }
 
@@ -131,10 +134,17 @@ class RunningDaemon final : public Daemon {
     // A program that binds nothing must not hold places either.
     if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold, clock_.Now());
     if (config_.reservations_enabled && !config_.shadow) {
-      reservation_watches_.Start(
+      optional_watches_.Start(
           "waiting_pods", "/api/v1/pods", reserved_,
           fmt::format("spec.schedulerName={},spec.nodeName=", config_.scheduler_name));
       extender_.SetReserved(&reserved_);
+    }
+    if (!config_.elsewhere_namespace.empty() && !config_.shadow) {
+      optional_watches_.Start("avoided_nodes",
+                              fmt::format("/api/v1/namespaces/{}/configmaps",
+                                          kube::Escape(config_.elsewhere_namespace)),
+                              elsewhere_, fmt::format("metadata.name={}", wire::kAvoidedNodesName));
+      extender_.SetElsewhere(&elsewhere_);
     }
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     if (config_.dra_enabled)
@@ -195,7 +205,7 @@ class RunningDaemon final : public Daemon {
     probe_server_.reset();
     settling_.request_stop();
     if (settling_.joinable()) settling_.join();
-    reservation_watches_.Stop();
+    optional_watches_.Stop();
     watches_.Stop();
   }
 
@@ -265,10 +275,11 @@ class RunningDaemon final : public Daemon {
   kube::DisruptionBudgetStore budget_store_;
   kube::ResourceQuotaStore quota_store_;
   ReservedGpus reserved_;
+  Elsewhere elsewhere_;
   kube::DeviceWatches devices_;
   kube::Watches watches_;
-  // A separate watch: without it no GPUs are reserved, and all else goes on.
-  kube::Watches reservation_watches_;
+  // Without these no GPUs are reserved and no nodes avoided, and all else goes on.
+  kube::Watches optional_watches_;
   std::atomic<bool> all_started_ = false;  // watches_ may be queried
   std::unique_ptr<kube::Health> health_;
   std::jthread settling_;

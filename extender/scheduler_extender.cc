@@ -212,6 +212,10 @@ std::optional<PassingTerms> SchedulerExtender::TermsFor(const wire::ExtenderArgs
   return reserved_->TermsFor(args.pod, [&] { return wire::ReadLongestRun(args.pod_text); });
 }
 
+NodeSet SchedulerExtender::AvoidedBy(const Pod& pod) const {
+  return elsewhere_ == nullptr ? NodeSet() : elsewhere_->AvoidedBy(pod);
+}
+
 std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
   auto args = wire::ReadExtenderArgs(body, reader_);
@@ -322,15 +326,16 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const OpenNodes asked(requested, args.pod, terms, *state_.Snapshot());
   RefusalTexts refusals(terms, clock_.WallNow());
   const std::string id = ids_.Begin(args.pod.uid);
-  GangVerdict verdict = gangs_.Place(args.pod, asked);
+  const NodeSet avoided = AvoidedBy(args.pod);
+  GangVerdict verdict = gangs_.Place(args.pod, asked, avoided);
   if (verdict.incomplete && count_succeeded_ &&
       gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
-    verdict = gangs_.Place(args.pod, asked);
+    verdict = gangs_.Place(args.pod, asked, avoided);
   }
   if (verdict.short_of_room &&
       retries_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();
-    verdict = gangs_.Place(args.pod, asked);
+    verdict = gangs_.Place(args.pod, asked, avoided);
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
   }
   if (verdict.short_of_room) {
@@ -382,7 +387,8 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   const RequestedNodes asked(*args, reader_);
   const auto snapshot = state_.Snapshot();
   const auto counted_on = CountedOn(*snapshot, args->pod.uid);
-  const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_);
+  const NodeSet avoided = AvoidedBy(args->pod);
+  const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_, avoided);
   const double slack = args->pod.waiting && args->pod.waiting->prefers ? slack_ : 0;
   ranking.GivePoints(points, slack);
   const std::optional<NodeIndex> best = ranking.best_node();
@@ -401,7 +407,8 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
                                          reserve_,
                                          slack,
                                          {points.begin(), points.end()},
-                                         ranking.best_node()});
+                                         ranking.best_node(),
+                                         {avoided.begin(), avoided.end()}});
   }
   return answer;
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "allocation/asked_nodes.h"
 #include "allocation/best_fit.h"
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
@@ -22,6 +23,7 @@
 #include "extender/binding/binder.h"
 #include "extender/calls.h"
 #include "extender/delays.h"
+#include "extender/elsewhere.h"
 #include "extender/gangs/shared_gangs.h"
 #include "extender/gangs/succeeded_members.h"
 #include "extender/reserved_gpus.h"
@@ -70,6 +72,9 @@ class SchedulerExtender {
   // Sets the GPU reservations to respect. Call it once, before the verbs; `reserved` outlives them.
   void SetReserved(const ReservedGpus* reserved) { reserved_ = reserved; }
 
+  // Sets the nodes that pods avoid. Call it once, before the verbs; `elsewhere` outlives them.
+  void SetElsewhere(const Elsewhere* elsewhere) { elsewhere_ = elsewhere; }
+
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
   std::string Bind(std::string_view body);
@@ -91,6 +96,7 @@ class SchedulerExtender {
   std::string FilterMember(const wire::ExtenderArgs& args);
   // Returns what decides whether the pod may go to reserved GPUs; nullopt: none are.
   std::optional<PassingTerms> TermsFor(const wire::ExtenderArgs& args) const;
+  NodeSet AvoidedBy(const Pod& pod) const;
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
@@ -112,6 +118,7 @@ class SchedulerExtender {
   CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;
   const ReservedGpus* reserved_ = nullptr;  // null: there are none
+  const Elsewhere* elsewhere_ = nullptr;    // null: no nodes are avoided
 };
 
 }  // namespace synergy::extender

@@ -166,7 +166,7 @@ void FailureKeeper::Step(const std::stop_token& stop) {
   }
   suspects_.Look(histories_, *state_.Snapshot(), clock_.WallNow());
   WriteDue(stop);
-  if (retries_ != nullptr) StopRetries(stop);
+  if (retries_ != nullptr) ActOnRetries(stop);
 }
 
 bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
@@ -413,7 +413,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   return true;
 }
 
-void FailureKeeper::StopRetries(const std::stop_token& stop) {
+void FailureKeeper::ActOnRetries(const std::stop_token& stop) {
   for (const std::string& name : retries_->Due()) {
     if (stop.stop_requested() || !may_act_()) return;
     FailureHistory& history = histories_[name];
@@ -421,6 +421,7 @@ void FailureKeeper::StopRetries(const std::stop_token& stop) {
     if (retries_->Step(history, !unwritten_.contains(name), stop))
       unwritten_.emplace(name, clock_.Now());
   }
+  retries_->Publish(stop);
 }
 
 void FailureKeeper::WriteDue(const std::stop_token& stop) {

@@ -146,7 +146,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
   void WriteDue(const std::stop_token& stop);
   Result<> Write(FailureHistory& history, const std::stop_token& stop);
-  void StopRetries(const std::stop_token& stop);
+  void ActOnRetries(const std::stop_token& stop);
 
   kube::FailureApi& api_;
   FailureReports& reports_;

@@ -22,7 +22,7 @@ FailuresUnit::FailuresUnit(const config::ControllerConfig& config, kube::ApiClie
                            const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
     : enabled_(config.failures_enabled),
       api_(kube::MakeFailureApi(any, acting, reader, config.own_namespace)),
-      retry_api_(kube::MakeRetryApi(any, acting)),
+      retry_api_(kube::MakeRetryApi(any, acting, config.own_namespace)),
       retries_(*retry_api_, config.kueue_enabled, events, may_act, clock, log, metrics),
       keeper_(*api_, reports, state, config.failures_retries ? &retries_ : nullptr, events,
               std::move(may_act), PatienceOf(config), clock, log, metrics),

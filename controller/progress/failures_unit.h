@@ -1,7 +1,7 @@
 #pragma once
 
-// Watches failed pods, reports why they failed (failure_keeper.h), and with failures.retries stops
-// futile retries (retry_keeper.h). Does nothing unless failures.enabled.
+// Watches failed pods, reports why they failed (failure_keeper.h), and with failures.retries acts
+// on their retries (retry_keeper.h). Does nothing unless failures.enabled.
 //
 // Threading: the constructor, Start() and Stop() by one owner, StartOver() and Look() by one
 // thread; a watch of its own.

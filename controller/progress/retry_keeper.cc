@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/dns_name.h"
 #include "controller/progress/failure_judge.h"
@@ -35,6 +37,8 @@ std::string_view ResourceOf(std::string_view kind) {
 }
 
 FailedAttempt AttemptOf(const FailureRecord& record) {
+  std::vector<std::string> nodes;
+  if (!record.node.empty()) nodes.push_back(record.node);
   return {.category = CategoryNamed(record.category).value_or(Category::kUnknown),
           .outcome = {.cause = CauseNamed(record.cause).value_or(Cause::kUnknown),
                       .behaviour = BehaviourNamed(record.behaviour).value_or(Behaviour::kUnknown)},
@@ -42,9 +46,15 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .failed = record.at,
           .template_hash = record.workload,
           .image_id = record.image_id,
-          .nodes = {record.node},
+          .nodes = std::move(nodes),
           .iterations = record.iterations,
           .shared_gpu = record.shared_gpu};
+}
+
+kube::EventRecord EventAbout(const std::string& of_namespace, const ObjectOwner& job,
+                             const char* type, const char* reason, std::string message) {
+  return {of_namespace, job.name,           job.uid,  type,
+          reason,       std::move(message), job.kind, job.api_version};
 }
 
 bool IsToBeSuspended(const FailureRecord& record) {
@@ -96,10 +106,12 @@ RetryKeeper::RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& e
       may_act_(std::move(may_act)),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      elsewhere_(api, events, may_act_, clock, log) {}
 
 void RetryKeeper::StartOver(const std::map<std::string, FailureHistory>& histories) {
   limit_ = SuspensionLimit();
+  elsewhere_.StartOver();
   looks_.clear();
   examined_.clear();
   for (const auto& [name, history] : histories) {
@@ -125,13 +137,18 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
   // The failure that a job is to be suspended for, else its last one; by the job's UID.
   std::map<std::string_view, FailureRecord*> jobs;
   for (FailureRecord& record : history.records) {
-    if (!record.leads || !CanBeSuspended(record.owner)) continue;
+    if (!record.leads || ActionsFor(record.owner) == RetryActions()) continue;
     FailureRecord*& known = jobs[record.owner.uid];
     if (known == nullptr || !IsToBeSuspended(*known)) known = &record;
   }
   bool changed = false;
   bool pending = false;
+  const size_t most = examined_.size() + kMostExamined;
   for (const auto& [uid, record] : jobs) {
+    if (examined_.size() >= most) {
+      pending = true;
+      break;
+    }
     Outcome outcome = Outcome::kSettled;
     if (IsToBeSuspended(*record)) {
       outcome = stored ? Suspend(history, *record, stop) : Outcome::kPending;
@@ -148,11 +165,13 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
   return changed;
 }
 
-bool RetryKeeper::CanBeSuspended(const ObjectOwner& job) const {
+RetryActions RetryKeeper::ActionsFor(const ObjectOwner& job) const {
   // Events are about it, and the API server takes none on other names.
-  if (job.uid.empty() || !IsDnsSubdomain(job.name)) return false;
-  return IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
-                                                    job.kind) != kQueuedKinds.end());
+  if (job.uid.empty() || !IsDnsSubdomain(job.name)) return {};
+  const bool can_be_suspended =
+      IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
+                                                 job.kind) != kQueuedKinds.end());
+  return {.stop_futile = can_be_suspended, .elsewhere = true};
 }
 
 RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, FailureRecord& last,
@@ -162,8 +181,8 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
   if (examined_.contains(key)) return Outcome::kSettled;
   const WallTime now = clock_.WallNow();
   FailingJob job = FailingJobOf(history, last);
-  constexpr RetryActions kStop{.stop_futile = true};
-  if (DecideRetry(job, kStop, SuspensionLimit(), now).kind == RetryDecision::Kind::kSuspend) {
+  RetryActions asked_for = ActionsFor(last.owner);
+  if (DecideRetry(job, asked_for, SuspensionLimit(), now).kind != RetryDecision::Kind::kNothing) {
     const auto wish = ReadWish(name, last, stop);
     if (!wish) return TryLater(name, last.owner, wish.error());
     if (*wish && (*wish)->text) {
@@ -172,13 +191,14 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
       if (!actions) {
         RecordEvent(name, last.owner, "Warning", "SynergyRetries",
                     fmt::format("{}: {}; so its retries go on", of, actions.error().message));
-      } else if (actions->elsewhere || actions->larger) {
+      } else if (actions->larger) {
         RecordEvent(name, last.owner, "Normal", "SynergyRetries",
-                    of + ": elsewhere and larger do nothing on a cluster yet");
+                    of + ": larger does nothing on a cluster yet");
       }
+      asked_for.stop_futile &= actions && actions->stop_futile;
+      asked_for.elsewhere &= actions && actions->elsewhere;
       job.independent_completions = (*wish)->independent_completions;
-      const RetryDecision decision =
-          actions && actions->stop_futile ? DecideRetry(job, kStop, limit_, now) : RetryDecision{};
+      const RetryDecision decision = DecideRetry(job, asked_for, limit_, now);
       if (decision.kind == RetryDecision::Kind::kSuspend) {
         const auto found = FindStoppable(name, last, stop);
         if (!found) return TryLater(name, last.owner, found.error());
@@ -191,12 +211,30 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
         limit_.Note(name, now);
         return Outcome::kChanged;
       }
-      if (!decision.reason.empty())
+      if (decision.kind == RetryDecision::Kind::kPreferOtherNodes)
+        GoElsewhere(name, last, decision);
+      else if (!decision.reason.empty())
         RecordEvent(name, last.owner, "Warning", "SynergyRetries", decision.reason);
     }
   }
   examined_.emplace(std::move(key), last.at);
   return Outcome::kSettled;
+}
+
+void RetryKeeper::GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
+                              const RetryDecision& decision) {
+  // The webhook has not seen the pod, so its like cannot be recognised.
+  if (last.workload.empty()) return;
+  std::vector<AvoidedNode> nodes;
+  for (const std::string& node : decision.nodes)
+    nodes.push_back({of_namespace, last.workload, node, decision.until});
+  elsewhere_.Add(
+      std::move(nodes),
+      EventAbout(of_namespace, last.owner, "Normal", "SynergyRetries",
+                 fmt::format("{} than {} until {} ({}: elsewhere)", decision.reason,
+                             fmt::join(decision.nodes, ", "),
+                             ToTimeText(std::chrono::floor<std::chrono::seconds>(decision.until)),
+                             wire::kRetriesAnnotation)));
 }
 
 Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string& of_namespace,
@@ -329,8 +367,7 @@ void RetryKeeper::Announce(const std::string& of_namespace, const FailureRecord&
 
 void RetryKeeper::RecordEvent(const std::string& of_namespace, const ObjectOwner& job,
                               const char* type, const char* reason, std::string message) {
-  events_.Record({of_namespace, job.name, job.uid, type, reason, std::move(message), job.kind,
-                  job.api_version});
+  events_.Record(EventAbout(of_namespace, job, type, reason, std::move(message)));
 }
 
 }  // namespace synergy::controller

@@ -1,11 +1,13 @@
 #pragma once
 
-// Suspends jobs whose retries are futile (engine/retries), where the annotation synergy.io/retries
-// asks for that: on the job, its queue or its namespace; the nearest counts.
+// Acts on failures of jobs (engine/retries), where the annotation synergy.io/retries asks for that:
+// on the job, its queue or its namespace; the nearest counts.
 //
 //   history of failures -> a row of like failures? -> opted in? -> the failure's record is marked
-//                                                                            |
-//   event with the command that resumes the job <- the job is suspended <- the history is stored
+//              |                                                             |
+//              |  event with the command that resumes the job <- the job is suspended <- the
+//              history | is stored
+//              +--------> an infrastructure failure? -> opted in? -> elsewhere_keeper.h
 //
 // What was decided is in the history, and what was done is an annotation of the job. So a new
 // leader finishes what the last one began, and does nothing twice: a job that its user has resumed
@@ -13,13 +15,15 @@
 // if the job has failed otherwise before it is carried out, or its user no longer asks for it.
 //
 // Bounds: only failures of the last kLatest are looked at; how many jobs are suspended in an hour,
-// see SuspensionLimit. Objects are read only where a row of failures is long enough.
+// see SuspensionLimit. Objects are read only where a row of failures is long enough, or the last
+// one is of the infrastructure: those of kMostExamined jobs a step.
 //
 // Threading: one owner.
 // Failures: a failed call is repeated after kPause. A job that cannot be suspended within kLatest
 // is left alone, counted and logged. Without an answer about the annotation nothing is done.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +34,7 @@
 #include <vector>
 
 #include "cluster/pod_failure.h"
+#include "controller/progress/elsewhere_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -45,6 +50,7 @@ class RetryKeeper {
   // How long after a failure its job may be suspended, and how long after that decision.
   static constexpr Duration kLatest = std::chrono::minutes(10);
   static constexpr Duration kPause = std::chrono::seconds(5);
+  static constexpr size_t kMostExamined = 10;
 
   // `kueue`: it is installed. `may_act`: whether this process leads. All references outlive this.
   RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
@@ -60,6 +66,8 @@ class RetryKeeper {
   // Does it. `stored`: the history is stored as it is. Returns whether the history was changed and
   // is to be stored.
   bool Step(FailureHistory& history, bool stored, const std::stop_token& stop);
+  // Publishes which nodes jobs avoid. Call it about every second.
+  void Publish(const std::stop_token& stop) { elsewhere_.Publish(stop); }
 
  private:
   using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
@@ -77,9 +85,13 @@ class RetryKeeper {
     bool independent_completions = false;
   };
 
-  bool CanBeSuspended(const ObjectOwner& job) const;
+  // Returns the actions that are possible for the job.
+  RetryActions ActionsFor(const ObjectOwner& job) const;
   // Decides about the last failure of a job.
   Outcome Examine(const FailureHistory& history, FailureRecord& last, const std::stop_token& stop);
+  // The next attempt prefers other nodes.
+  void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
+                   const RetryDecision& decision);
   // None: the job is gone or has ended.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
@@ -106,6 +118,7 @@ class RetryKeeper {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   SuspensionLimit limit_;
+  ElsewhereKeeper elsewhere_;
   std::map<std::string, Looked> looks_;  // by namespace
   std::map<RunKey, WallTime> examined_;  // failures that were decided about, and when they were
 };

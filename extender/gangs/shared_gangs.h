@@ -24,7 +24,7 @@ class SharedGangs {
   SharedGangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
               LocalityRules locality, const Clock& clock, Logger& log);
 
-  GangVerdict Place(const Pod& pod, const AskedNodes& asked);
+  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided);
   // Blocks until the pod may, or may not, be bound to `node`.
   GangBindOutcome Await(const std::string& uid, const std::string& node);
   // The same without blocking.

@@ -55,7 +55,7 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# The chart's additions for Kueue, and for futile retries, which node agents make known.
+# The chart's additions for Kueue, and for retries, whose failures node agents make known.
 apply_additions() {
   local settings=() roles=() role
   if has_kueue; then
@@ -65,7 +65,8 @@ apply_additions() {
   fi
   if has_agents; then
     settings+=(--set controller.config.failures.retries=true
-      --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml)
+      --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml
+      --show-only templates/extender-rbac.yaml)
     roles+=(synergy-retries)
   fi
   [[ ${#roles[@]} != 0 ]] || return 0
@@ -74,6 +75,8 @@ apply_additions() {
   for role in "${roles[@]}"; do
     run_kubectl create clusterrolebinding "$role-user" --clusterrole "$role" --user synergy-controller || return
   done
+  ! has_agents ||
+    run_kubectl create rolebinding synergy-extender-user --namespace synergy-system --role synergy-extender --user synergy-extender
 }
 
 # The shipped configurations, but the controller runs outside of the cluster, so its address

@@ -6,12 +6,17 @@
 // Threading: that of the caller.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "cluster/node.h"
 
 namespace synergy {
+
+using NodeSet = std::set<std::string, std::less<>>;
 
 class AskedNodes {
  public:

@@ -43,14 +43,19 @@ void Ranking::GivePoints(std::span<uint8_t> points, double slack) const {
 
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
-                  const ReserveRule& reserve) {
+                  const ReserveRule& reserve, const NodeSet& avoided) {
   const BestFit best_fit(pod, snapshot, reserve);
   Candidates candidates(snapshot, pod, counted_on, asked);
   Ranking ranking(asked);
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  const auto add = [&](size_t i) {
     const Candidates::Candidate node = candidates.Judge(i);
     if (node.failures.none()) ranking.Add(i, best_fit.Rank(*node.state), node.index);
+  };
+  std::vector<size_t> last;  // the avoided ones
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    avoided.contains(asked.Name(i)) ? last.push_back(i) : add(i);
   }
+  if (ranking.size() == 0) std::for_each(last.begin(), last.end(), add);
   return ranking;
 }
 

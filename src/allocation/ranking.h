@@ -61,9 +61,10 @@ class Ranking {
   Range costs_[kFitTiers];
 };
 
-// Ranks the nodes of the request that the pod can go to; `counted_on`: from CountedAt().
+// Ranks the nodes of the request that the pod can go to; `counted_on`: from CountedAt(). `avoided`
+// nodes are added only if the pod can go to no others.
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
-                  const ReserveRule& reserve);
+                  const ReserveRule& reserve, const NodeSet& avoided = {});
 
 }  // namespace synergy

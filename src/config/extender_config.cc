@@ -61,6 +61,7 @@ Fields FieldsOf(ExtenderConfig& config) {
           {"gangHold", Duration(config.gang_hold)},
           {"replacementHold", Duration(config.replacement_hold)},
           {"reservations", NotInChart(Section({{"enabled", Truth(config.reservations_enabled)}}))},
+          {"elsewhereNamespace", NotInChart(Text(config.elsewhere_namespace))},
           {"locality", Locality(config.locality)},
           {"expectTimeout", Duration(config.expect_timeout)},
           {"stalenessLimit", StalenessLimit(config.staleness_limit)},

@@ -62,6 +62,9 @@ struct ExtenderConfig {
   // Whether GPU reservations of the controller hold (docs/internals/reservations.md); must equal
   // the controller's.
   bool reservations_enabled = false;
+  // The namespace of the ConfigMap that names the nodes which pods avoid after failures
+  // (extender/elsewhere.h); empty: no nodes are avoided.
+  std::string elsewhere_namespace;
   // How close to each other a gang's members should be (allocation/gangs/gang_locality.h).
   struct Locality {
     std::chrono::milliseconds node_wait{30000};

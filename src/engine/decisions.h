@@ -51,6 +51,7 @@ struct Prioritize {
   double slack = 0;             // as Ranking::GivePoints() takes it
   std::vector<int32_t> points;  // by position in asked.nodes
   std::optional<NodeIndex> best;
+  std::vector<std::string> avoided = {};  // as RankNodes() takes it
 };
 
 struct Bind {

@@ -138,7 +138,11 @@ class ListWatch final : public Reflector {
   // Returns why no watch can continue from the last version seen; sets needs_list_ if that takes a
   // new list.
   std::optional<Error> CheckHistory(const std::stop_token& stop) {
-    Result<std::string> answer = client_.Get(options_.path + "?limit=1", stop);
+    // A right to one object's name does not cover a list of others. Any other selector would make
+    // the server search.
+    const bool is_one = options_.field_selector.starts_with("metadata.name=");
+    Result<std::string> answer =
+        client_.Get(options_.path + "?limit=1" + (is_one ? selector_ : ""), stop);
     if (!answer) return answer.error();
     const Result<std::string> text = kind_->VersionOf(*std::move(answer));
     if (!text) return text.error();

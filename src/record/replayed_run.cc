@@ -68,7 +68,7 @@ Decision ReplayedRun::Again(decision::Prioritize recorded) {
   const RecordedNodes nodes(asked);
   const Ranking ranking =
       RankNodes(*snapshot, asked.pod, CountedAt(*snapshot, asked.counted_on, asked.pod.uid), nodes,
-                recorded.reserve);
+                recorded.reserve, {recorded.avoided.begin(), recorded.avoided.end()});
   std::vector<uint8_t> points(nodes.size(), 0);
   ranking.GivePoints(points, recorded.slack);
   recorded.version = snapshot->version();

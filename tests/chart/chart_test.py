@@ -448,6 +448,23 @@ class RenderTest(unittest.TestCase):
         self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
         self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"enabled": True}}}}))
 
+    def test_the_extender_watches_which_nodes_jobs_avoid_and_no_other_config_map(self):
+        def of_extender(values):
+            objects = helm.template(values)
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-scheduler")["data"]["extender.yaml"])
+            return config["elsewhereNamespace"], [
+                item for item in objects
+                if item["kind"] in ("Role", "RoleBinding") and item["metadata"]["name"] == "synergy-extender"]
+
+        self.assertEqual(of_extender({}), ("", []))
+        asked = {"controller": {"config": {"failures": {"retries": True}}}}
+        self.assertEqual(of_extender(asked | {"extender": {"shadow": True}}), ("", []))
+        namespace, (role, binding) = of_extender(asked)
+        self.assertEqual(role["rules"], [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"],
+                                          "resourceNames": ["synergy-elsewhere"]}])
+        self.assertEqual((role["metadata"]["namespace"], binding["metadata"]["namespace"]), (namespace, namespace))
+        self.assertEqual([subject["name"] for subject in binding["subjects"]], ["synergy-scheduler"])
+
     def test_both_programs_have_gpu_reservations_where_they_are_switched_on(self):
         def enabled(values):
             objects = helm.template(values)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,30 @@ RC_GTEST_PROP(BestFitProperty, PicksTheLeastByRankAndName, (const RandomCluster&
   RC_PRE(!fitting.empty());
   RC_ASSERT(PlaceName(*snapshot, pod, rule) ==
             std::min_element(fitting.begin(), fitting.end())->second);
+}
+
+RC_GTEST_PROP(BestFitProperty, AnAvoidedNodeIsPickedOnlyIfNoOtherFits,
+              (const RandomCluster& cluster)) {
+  const Pod pod = *IncomingPod();
+  const ReserveRule rule = RandomReserve();
+  const auto snapshot = cluster.Snapshot();
+  const AllNodes all(*snapshot);
+  NodeSet avoided = {"unknown"};
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (*rc::gen::inRange(0, 2) == 0) avoided.emplace(all.Name(i));
+  }
+  const BestFit best_fit(pod, *snapshot, rule);
+  std::vector<std::tuple<bool, FitRank, std::string>> fitting;
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    if (!CheckFit(pod, node).none()) continue;
+    const std::string& name = node.detail->name;
+    fitting.emplace_back(avoided.contains(name), best_fit.Rank(node), name);
+  }
+  const Ranking ranking = RankNodes(*snapshot, pod, std::nullopt, all, rule, avoided);
+  RC_ASSERT(ranking.best_node().has_value() == !fitting.empty());
+  if (fitting.empty()) return;
+  RC_ASSERT(ranking.best_name() == std::get<2>(*std::min_element(fitting.begin(), fitting.end())));
 }
 
 RC_GTEST_PROP(BestFitProperty, RanksEveryNodeByTheDefinition, (const RandomCluster& cluster)) {

@@ -80,6 +80,7 @@ extenders:
     "hold" (default "60s" .Values.controller.config.tuner.hold)
     "nodeHeadroom" .Values.nodeHeadroom
     "reservations" (dict "enabled" (default false .Values.controller.config.reservations.enabled))
+    "elsewhereNamespace" (include "synergy.retries" . | empty | ternary "" .Release.Namespace)
     "log" .Values.log) (deepCopy .Values.extender.config) | toYaml }}
 {{- end -}}
 

@@ -27,6 +27,11 @@
 {{- if and (get $switches (last .)) (or (eq (last .) "scheduler") (not $values.extender.shadow)) }}true{{ end -}}
 {{- end -}}
 
+{{/* "true" if the controller acts on retries of jobs */}}
+{{- define "synergy.retries" -}}
+{{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
+{{- end -}}
+
 {{/* What pods of a component are found by: (list $ "controller") */}}
 {{- define "synergy.selector" -}}
 app.kubernetes.io/name: {{ include "synergy.name" (first .) }}

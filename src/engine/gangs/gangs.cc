@@ -103,7 +103,7 @@ GangMembership Gangs::Read(const Gang& gang, const Record& record) const {
   return GangMembership::Read(state_, gang, is_known ? record.succeeded : 0);
 }
 
-GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided) {
   const Gang& gang = *pod.gang;
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
   const Instant now = clock_.Now();
@@ -142,7 +142,8 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   NoteRefusals(pod, allowed, membership, record);
   GangVerdict verdict = Refused(gang.name, "");
   if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, allowed, record);
-  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, allowed, membership, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced)
+    verdict = Plan(pod, allowed, avoided, membership, record);
   return verdict;
 }
 
@@ -257,7 +258,7 @@ Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
 }
 
 GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed,
-                        const GangMembership& membership, Record& record) {
+                        const NodeSet& avoided, const GangMembership& membership, Record& record) {
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
@@ -268,7 +269,19 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   const WallTime first_asked = FirstAsked(membership, record);
   const auto plan = [&](const Heed& heed) {
     const GangTerms terms = TermsOf(pod, allowed, membership, record, *snapshot, heed);
-    return PlanAround(*snapshot, name, membership, terms, clock_.WallNow() - first_asked);
+    const Duration waited = clock_.WallNow() - first_asked;
+    if (!avoided.empty()) {
+      GangTerms elsewhere = terms;
+      elsewhere.may_go = [&](size_t member, NodeIndex node) {
+        return !avoided.contains(snapshot->node(node).detail->name) && terms.may_go(member, node);
+      };
+      Planned planned = PlanAround(*snapshot, name, membership, elsewhere, waited);
+      // No other gang gives up its places for a mere preference.
+      if (!planned.local.plan.places.empty() && planned.yielding.empty() &&
+          planned.yielding_gangs.empty())
+        return planned;
+    }
+    return PlanAround(*snapshot, name, membership, terms, waited);
   };
   Planned planned;
   if (!record.passed.empty()) planned = PlanHeeding(true, record.refusals, plan);

@@ -104,8 +104,9 @@ class Gangs {
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
         LocalityRules locality, const Clock& clock, Logger& log);
 
-  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows.
-  GangVerdict Place(const Pod& pod, const AskedNodes& asked);
+  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows; `avoided`: of those, the
+  // names of nodes that no member gets if the gang fits without them.
+  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {});
   // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
   // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
   // the same pod ends with an error.
@@ -178,7 +179,7 @@ class Gangs {
   void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
                     const GangMembership& membership, Record& record) const;
   GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed,
-                   const GangMembership& membership, Record& record);
+                   const NodeSet& avoided, const GangMembership& membership, Record& record);
   // Calls `plan` with all constraints, then with fewer and fewer until it finds a plan.
   static Planned PlanHeeding(bool counted, const GangRefusals& refusals,
                              const std::function<Planned(const Heed&)>& plan);

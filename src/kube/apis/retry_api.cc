@@ -26,7 +26,10 @@ std::string PathOf(std::string_view kind, const std::string& its_namespace) {
 
 class HttpRetryApi final : public RetryApi {
  public:
-  HttpRetryApi(ApiClient& reading, ApiClient& writing) : reading_(reading), writing_(writing) {}
+  HttpRetryApi(ApiClient& reading, ApiClient& writing, const std::string& own_namespace)
+      : reading_(reading),
+        writing_(writing),
+        config_maps_(fmt::format("/api/v1/namespaces/{}/configmaps", Escape(own_namespace))) {}
 
   Result<wire::StoppableJob> ReadJob(const std::string& its_namespace, const ObjectOwner& job,
                                      std::stop_token stop) override {
@@ -71,7 +74,28 @@ class HttpRetryApi final : public RetryApi {
     return {};
   }
 
+  Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::stop_token stop) override {
+    const Result<std::string> answer = reading_.Get(AvoidedPath(), std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return wire::ReadAvoidedNodes(*answer);
+  }
+
+  Result<PublishedAvoidedNodes> WriteAvoidedNodes(const PublishedAvoidedNodes& avoided,
+                                                  std::stop_token stop) override {
+    const Result<std::string> answer =
+        avoided.resource_version.empty()
+            ? writing_.Post(config_maps_, wire::WriteNewAvoidedNodes(avoided), std::move(stop))
+            : writing_.Patch(AvoidedPath(), "application/merge-patch+json",
+                             wire::WriteAvoidedNodesPatch(avoided), std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return wire::ReadAvoidedNodes(*answer);
+  }
+
  private:
+  std::string AvoidedPath() const {
+    return fmt::format("{}/{}", config_maps_, wire::kAvoidedNodesName);
+  }
+
   Result<std::optional<std::string>> ReadAnnotation(const std::string& path, std::stop_token stop) {
     const Result<std::string> answer = reading_.Get(path, std::move(stop));
     if (!answer) return Fail(answer.error());
@@ -80,12 +104,14 @@ class HttpRetryApi final : public RetryApi {
 
   ApiClient& reading_;
   ApiClient& writing_;
+  const std::string config_maps_;
 };
 
 }  // namespace
 
-std::unique_ptr<RetryApi> MakeRetryApi(ApiClient& reading, ApiClient& writing) {
-  return std::make_unique<HttpRetryApi>(reading, writing);
+std::unique_ptr<RetryApi> MakeRetryApi(ApiClient& reading, ApiClient& writing,
+                                       const std::string& own_namespace) {
+  return std::make_unique<HttpRetryApi>(reading, writing, own_namespace);
 }
 
 }  // namespace synergy::kube

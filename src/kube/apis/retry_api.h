@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls of the controller by which it stops the retries of jobs. Tests replace it with a cluster of
-// their own.
+// Calls of the controller by which it stops the retries of jobs, and publishes which nodes they
+// avoid. Tests replace it with a cluster of their own.
 //
 // Threading: from any thread.
 // Failures: as in ApiClient; kConflict if the object has changed since it was read; kNotFound if it
@@ -16,6 +16,7 @@
 #include "cluster/pod_failure.h"
 #include "core/result.h"
 #include "kube/api_client.h"
+#include "wire/agents/failures.h"
 #include "wire/kueue/stoppable_job.h"
 
 namespace synergy::kube {
@@ -40,9 +41,17 @@ class RetryApi {
   // See wire::WriteStop().
   virtual Result<> Stop(const wire::StoppableJob& job, const std::string& decision,
                         std::stop_token stop) = 0;
+
+  virtual Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::stop_token stop) = 0;
+  // Writes the nodes, and returns them as stored. Creates the ConfigMap if `avoided` has no
+  // resource version; kConflict if it exists.
+  virtual Result<PublishedAvoidedNodes> WriteAvoidedNodes(const PublishedAvoidedNodes& avoided,
+                                                          std::stop_token stop) = 0;
 };
 
-// The clients outlive the result; `writing` refuses to write without the leader's lease.
-std::unique_ptr<RetryApi> MakeRetryApi(ApiClient& reading, ApiClient& writing);
+// `own_namespace`: of the ConfigMap. The clients outlive the result; `writing` refuses to write
+// without the leader's lease.
+std::unique_ptr<RetryApi> MakeRetryApi(ApiClient& reading, ApiClient& writing,
+                                       const std::string& own_namespace);
 
 }  // namespace synergy::kube

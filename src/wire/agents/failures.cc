@@ -60,17 +60,30 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("suspended", suspended);
 }
 
+void Members(auto& each, Like<AvoidedNode> auto& entry) {
+  auto& [of_namespace, workload, node, until] = entry;
+  each("namespace", of_namespace);
+  each("workload", workload);
+  each("node", node);
+  each("until", until);
+}
+
 namespace {
 
 constexpr size_t kMostEnds = 16;  // containers of a pod that are looked at
 constexpr size_t kMostConditions = 32;
 constexpr int64_t kMostGrace = int64_t{366} * 86400;  // seconds
 constexpr std::string_view kData = "failures.json";
+constexpr std::string_view kAvoidedData = "nodes.json";
 
 struct Records {
   std::vector<FailureRecord> failures;
 };
 void Members(auto& each, Like<Records> auto& records) { each("failures", records.failures); }
+struct AvoidedEntries {
+  std::vector<AvoidedNode> avoided;
+};
+void Members(auto& each, Like<AvoidedEntries> auto& entries) { each("avoided", entries.avoided); }
 
 // Returns the beginning of the text.
 std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
@@ -239,6 +252,25 @@ FailureHistory ReadHistory(FieldReader& fields, Value object) {
   return history;
 }
 
+std::string DataOf(const PublishedAvoidedNodes& avoided) {
+  Writer out;
+  out.BeginObject();
+  out.Key(kAvoidedData);
+  out.Text(WriteMembers(AvoidedEntries{avoided.nodes.All()}));
+  out.EndObject();
+  return out.Take();
+}
+
+PublishedAvoidedNodes ReadAvoided(FieldReader& fields, Value object) {
+  PublishedAvoidedNodes avoided;
+  avoided.resource_version = ReadText(fields, fields.Object(object["metadata"])["resourceVersion"]);
+  auto entries =
+      ReadMembers<AvoidedEntries>(fields.Text(fields.Object(object["data"])[kAvoidedData]));
+  if (!entries) return avoided;
+  for (AvoidedNode& entry : entries->avoided) avoided.nodes.Add(std::move(entry));
+  return avoided;
+}
+
 }  // namespace
 
 template <>
@@ -258,6 +290,15 @@ struct Kind<FailureHistory> {
   }
 };
 template struct KindReader<FailureHistory>;
+
+template <>
+struct Kind<PublishedAvoidedNodes> {
+  static constexpr std::string_view kName = "configmap";
+  static PublishedAvoidedNodes Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadAvoided(fields, object);
+  }
+};
+template struct KindReader<PublishedAvoidedNodes>;
 
 Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules) {
   const Result<Document> document = ParseObject(text, kObjectRules);
@@ -297,6 +338,24 @@ Result<FailureHistory> ReadFailureHistory(std::string_view text) {
   if (!document) return Fail(document.error());
   FieldReader fields(document->root());
   return ReadHistory(fields, document->root());
+}
+
+std::string WriteNewAvoidedNodes(const PublishedAvoidedNodes& avoided) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{"app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
+      Quoted(kAvoidedNodesName), DataOf(avoided));
+}
+
+std::string WriteAvoidedNodesPatch(const PublishedAvoidedNodes& avoided) {
+  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
+                     Quoted(avoided.resource_version), DataOf(avoided));
+}
+
+Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::string_view text) {
+  const Result<Document> document = Document::Parse(text);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  return ReadAvoided(fields, document->root());
 }
 
 }  // namespace synergy::wire

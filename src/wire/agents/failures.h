@@ -1,15 +1,17 @@
 #pragma once
 
-// Pods that ended with a failure, as read from the API server, and the ConfigMaps in which records
-// of failures are kept: one for each namespace, in Synergy's own.
+// Pods that ended with a failure, as read from the API server, and ConfigMaps in Synergy's own
+// namespace: the records of failures, one for each namespace, and the nodes that workloads avoid.
 //
-// Threading: pure. Lists and watches of EndedPod and FailureHistory are read by ObjectReader.
+// Threading: pure. Lists and watches of EndedPod, FailureHistory and PublishedAvoidedNodes are read
+// by ObjectReader.
 
 #include <string>
 #include <string_view>
 
 #include "cluster/pod_failure.h"
 #include "core/result.h"
+#include "engine/retries/avoided_nodes.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::wire {
@@ -38,5 +40,11 @@ std::string FailureHistoryName(std::string_view of_namespace);
 std::string WriteNewFailureHistory(const FailureHistory& history);
 std::string WriteFailureHistoryPatch(const FailureHistory& history);
 Result<FailureHistory> ReadFailureHistory(std::string_view text);
+
+inline constexpr std::string_view kAvoidedNodesName = "synergy-elsewhere";
+// The same for the nodes that workloads avoid. Entries that cannot be read are none.
+std::string WriteNewAvoidedNodes(const PublishedAvoidedNodes& avoided);
+std::string WriteAvoidedNodesPatch(const PublishedAvoidedNodes& avoided);
+Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::string_view text);
 
 }  // namespace synergy::wire

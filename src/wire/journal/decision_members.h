@@ -275,13 +275,14 @@ void Members(auto& each, Like<decision::Filter> auto& decision) {
   each("passing", passing);
 }
 void Members(auto& each, Like<decision::Prioritize> auto& decision) {
-  auto& [version, asked, reserve, slack, points, best] = decision;
+  auto& [version, asked, reserve, slack, points, best, avoided] = decision;
   each("version", version);
   each("asked", asked);
   each("reserve", reserve);
   each("slack", slack);
   each("points", points);
   each("best", best);
+  each("avoided", avoided);
 }
 void Members(auto& each, Like<decision::Bind> auto& decision) {
   auto& [version, pod, node, reserve, planned, common] = decision;

@@ -24,6 +24,7 @@ OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 
 
 
 IMPORT = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
+LOST = "echo 'NVRM: Xid: 79, GPU has fallen off the bus.'; exit 1"
 RETRIES = "synergy.io/retries"
 
 
@@ -46,10 +47,14 @@ class FailuresOnNodesTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "failures-on-nodes"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "0",
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1",
             "--controller", os.environ["SYNERGY_BIN"], "--agents"))
         trainers.advertise_gpus(cls.cluster, 8)
-        extender = Extender(cls.cluster)
+        # A node without containers, which only the test of other nodes needs.
+        node, = cls.cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"]
+        cls.other_node = node["metadata"]["name"]
+        cls.cluster.kubectl("cordon", cls.other_node)
+        extender = Extender(cls.cluster, settings="elsewhereNamespace: synergy-system\n")
         cls.addClassCleanup(extender.log.close)
         extender.start()
         cls.addClassCleanup(extender.end)
@@ -179,6 +184,30 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.refuses_other_changes("unasked")
         self.cluster.delete("jobs", "futile", "array", "killed", "misspelt", "unasked")
 
+    def nodes_of(self, name):
+        """Returns the nodes to which the Job's pods went."""
+        pods = self.cluster.get("pods", labelSelector=f"job-name={name}")["items"]
+        return {pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"]}
+
+    def test_a_job_is_tried_again_on_another_node_where_that_is_asked_for(self):
+        lost = job("lost", LOST, retries=6)
+        lost["metadata"]["annotations"] = {RETRIES: "stop-futile,elsewhere"}
+        self.cluster.create(lost)
+        message, = wait_for("the preference", lambda: self.events("Job", "lost", "SynergyRetries"))[:1]
+        self.assertIn("gpu-lost: a GPU stopped working; the next attempt prefers other nodes than node-1", message)
+        self.cluster.kubectl("uncordon", self.other_node)
+        self.addCleanup(self.cluster.kubectl, "cordon", self.other_node)
+        # Pods of other workloads go on going to the node that fits best.
+        self.cluster.create(job("control", f"{LOST}; :"))
+        wait_for("the retry on the other node", lambda: self.other_node in self.nodes_of("lost"))
+        wait_for("the control's pod", lambda: self.nodes_of("control"))
+        self.assertEqual(self.nodes_of("control"), {"node-1"})
+        # A preference refuses no node.
+        self.cluster.kubectl("cordon", self.other_node)
+        self.cluster.create(job("last-choice", LOST))
+        wait_for("a pod on the avoided node", lambda: self.nodes_of("last-choice") == {"node-1"})
+        self.cluster.delete("jobs", "lost", "control", "last-choice")
+
     def refuses_other_changes(self, name):
         """Checks that the controller may suspend the Job, and change nothing else of it."""
         def is_accepted(body):
@@ -205,7 +234,8 @@ class FailuresOnNodesTest(unittest.TestCase):
                                         "--dry-run=server", "-o", "name", "-f", "-", stdin=json.dumps(body),
                                         check=False)
         wait_for("the policy to be in force", lambda: not complaint("other"))
-        self.assertIn("synergy-failures-team", complaint("synergy-failures-team"))
+        for name in ("synergy-failures-team", "synergy-elsewhere"):
+            self.assertIn(name, complaint(name))
 
 
 if __name__ == "__main__":

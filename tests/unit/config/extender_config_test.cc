@@ -43,6 +43,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.gpu_resource, "nvidia.com/gpu");
     EXPECT_FALSE(config.shadow);
     EXPECT_FALSE(config.reservations_enabled);
+    EXPECT_EQ(config.elsewhere_namespace, "");
     EXPECT_EQ(config.scheduler_name, "synergy-scheduler");
     EXPECT_EQ(config.hold, minutes(1));
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
@@ -83,6 +84,7 @@ expectTimeout: 500ms
 gangHold: 20s
 replacementHold: 30s
 reservations: {enabled: true}
+elsewhereNamespace: synergy-system
 locality:
   nodeWait: 1m
   rackWait: 0s
@@ -113,6 +115,7 @@ log:
   EXPECT_EQ(config.locality.most_skew, 0.5);
   EXPECT_TRUE(config.shadow);
   EXPECT_TRUE(config.reservations_enabled);
+  EXPECT_EQ(config.elsewhere_namespace, "synergy-system");
   EXPECT_EQ(config.scheduler_name, "ours");
   EXPECT_EQ(config.hold, seconds(90));
   EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
@@ -173,7 +176,7 @@ TEST(ExtenderConfigTest, ErrorsNameLineAndField) {
   const ExtenderErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: unknown field; known fields: assumeTimeout, bindTimeout, dra, "
-       "expectTimeout, gangHold, "
+       "elsewhereNamespace, expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
        "nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, replacementHold, reservations, reservePerGpu, schedulerName, "

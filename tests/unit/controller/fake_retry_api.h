@@ -54,13 +54,35 @@ class FakeRetryApi final : public kube::RetryApi {
     return {};
   }
 
+  Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::stop_token) override {
+    ++avoided_reads;
+    if (avoided_error) return Fail(*avoided_error);
+    if (!avoided) return Fail(ErrorCode::kNotFound, "none");
+    return *avoided;
+  }
+  Result<PublishedAvoidedNodes> WriteAvoidedNodes(const PublishedAvoidedNodes& nodes,
+                                                  std::stop_token) override {
+    if (avoided_error) return Fail(*avoided_error);
+    if (nodes.resource_version != (avoided ? avoided->resource_version : ""))
+      return Fail(avoided ? ErrorCode::kConflict : ErrorCode::kNotFound, "another version");
+    ++avoided_writes;
+    avoided = {std::to_string(avoided_writes), nodes.nodes};
+    if (answers_are_lost) return Fail(ErrorCode::kTimeout, "no answer");
+    return *avoided;
+  }
+
   std::map<std::string, wire::StoppableJob> jobs;  // and Workloads, by name
   std::map<std::string, std::string> annotations;  // of "queue NAME" and namespaces
   std::optional<Error> error;                      // of all reads
   std::optional<Error> stop_error;
   std::function<void()> on_stop;
   int reads = 0;
-  std::vector<std::string> stopped;  // "Job bert"
+  std::vector<std::string> stopped;              // "Job bert"
+  std::optional<PublishedAvoidedNodes> avoided;  // the ConfigMap; none: it does not exist
+  std::optional<Error> avoided_error;            // of its reads and writes
+  bool answers_are_lost = false;                 // of its writes
+  int avoided_reads = 0;
+  int avoided_writes = 0;
 
  private:
   Result<std::optional<std::string>> Annotation(const std::string& of) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "core/wall_time.h"
 #include "failure/category.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
@@ -175,11 +176,11 @@ TEST_F(RetryKeeperTest, WordsThatMeanNothingAreNamed) {
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyRetries bert"));
   EXPECT_THAT(events.all[0].message,
               AllOf(HasSubstr("synergy.io/retries of job bert"), HasSubstr("\"stop-futil\"")));
-  api.jobs["bert"].retries = "elsewhere,stop-futile";
+  api.jobs["bert"].retries = "larger,stop-futile";
   Fail(Category::kImport);
   Act();
   EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
-  EXPECT_THAT(events.lines()[1], HasSubstr("elsewhere and larger do nothing on a cluster yet"));
+  EXPECT_THAT(events.lines()[1], HasSubstr("larger does nothing on a cluster yet"));
 }
 
 TEST_F(RetryKeeperTest, AnArrayIsNeverSuspended) {
@@ -498,6 +499,224 @@ TEST_F(RetryKeeperTest, OldFailuresAreLeftAlone) {
   EXPECT_THAT(api.stopped, IsEmpty());
 }
 
+// Jobs that prefer other nodes after failures of the infrastructure.
+class RetryElsewhereTest : public RetryKeeperTest {
+ protected:
+  RetryElsewhereTest() { api.jobs["bert"].retries = "elsewhere"; }
+
+  FailureRecord& FailOn(const std::string& node, Category category = Category::kGpuLost,
+                        const ObjectOwner& job = kBert, Duration ran = 30s) {
+    FailureRecord& record = Fail(category, job, ran);
+    record.node = node;
+    return record;
+  }
+  void Publish() {
+    Act();
+    clock.Advance(RetryKeeper::kPause);
+    keeper->Publish({});
+  }
+  std::vector<std::string> Avoided(const std::string& workload = "w-1") const {
+    if (!api.avoided) return {};
+    return api.avoided->nodes.Of("team", workload, clock.WallNow());
+  }
+};
+
+TEST_F(RetryElsewhereTest, ANodeOfAnInfrastructureFailureIsAvoidedForAnHourAndTheJobGetsAnEvent) {
+  const WallTime at = FailOn("gpu-3").at;
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("gpu-3"));
+  ASSERT_THAT(events.reasons(), ElementsAre("SynergyRetries bert"));
+  EXPECT_EQ(events.all[0].type, "Normal");
+  EXPECT_EQ(events.all[0].pod_uid, "uid-bert");
+  EXPECT_EQ(
+      events.all[0].message,
+      fmt::format("gpu-lost: a GPU stopped working; the next attempt prefers other nodes than "
+                  "gpu-3 until {} (synergy.io/retries: elsewhere)",
+                  ToTimeText(std::chrono::floor<std::chrono::seconds>(at + 1h))));
+  EXPECT_THAT(api.stopped, IsEmpty());
+  clock.Advance(1h);
+  EXPECT_THAT(Avoided(), IsEmpty());
+}
+
+TEST_F(RetryElsewhereTest, OnlyInfrastructureFailuresOfJobsThatAskForItCount) {
+  FailOn("a", Category::kImport);
+  Publish();
+  FailOn("");
+  Publish();
+  FailOn("b").cause = "unknown";
+  Publish();
+  FailOn("c").workload.clear();
+  Publish();
+  api.jobs["bert"].retries = "stop-futile";
+  FailOn("d");
+  Publish();
+  api.jobs["bert"].retries.reset();
+  FailOn("e");
+  Publish();
+  EXPECT_FALSE(api.avoided);
+  EXPECT_EQ(api.avoided_reads, 0);
+  EXPECT_THAT(events.all, IsEmpty());
+  api.annotations["team"] = "stop-futile,elsewhere";
+  FailOn("f");
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("c", "d", "e", "f"))
+      << "the job's last failures of the infrastructure";
+}
+
+TEST_F(RetryElsewhereTest, JobsThatCannotBeSuspendedAreRetriedElsewhereToo) {
+  api.annotations["team"] = "stop-futile,elsewhere";
+  const ObjectOwner ray{"ray.io/v1", "RayCluster", "ray", "uid-ray"};
+  FailOn("a", Category::kGpuLost, ray);
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a"));
+  FailTwice(ray);
+  Publish();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  FailOn("b", Category::kGpuLost, {"v1", "Odd", "not a name", "uid-odd"});
+  FailOn("c", Category::kGpuLost, {});
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a"));
+}
+
+TEST_F(RetryElsewhereTest, JobsOfOneWorkloadAvoidTheNodesOfEachOther) {
+  const ObjectOwner other{"batch/v1", "Job", "other", "uid-other"};
+  Create(other).retries = "elsewhere";
+  FailOn("a");
+  FailOn("b", Category::kGpuLost, other);
+  FailOn("c", Category::kGpuLost, other).workload = "w-2";
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a"));
+  EXPECT_THAT(Avoided("w-2"), ElementsAre("b", "c"));
+  FailOn("d", Category::kGpuLost, other);
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST_F(RetryElsewhereTest, DecisionsThatWaitAreOneWriteAndWritesAreApart) {
+  for (int i = 0; i < 5; ++i) {
+    const ObjectOwner job{"batch/v1", "Job", fmt::format("job-{}", i), fmt::format("uid-j{}", i)};
+    Create(job).retries = "elsewhere";
+    FailOn(fmt::format("n-{}", i), Category::kGpuLost, job);
+  }
+  Publish();
+  EXPECT_THAT(Avoided(), SizeIs(5));
+  EXPECT_EQ(api.avoided_writes, 1);
+  EXPECT_THAT(events.all, SizeIs(5));
+  FailOn("m");
+  Act();
+  keeper->Publish({});
+  EXPECT_EQ(api.avoided_writes, 2);
+  FailOn("o", Category::kGpuLost, kBert, 0s);
+  Act();
+  keeper->Publish({});
+  EXPECT_EQ(api.avoided_writes, 2);
+  clock.Advance(1s);
+  keeper->Publish({});
+  EXPECT_EQ(api.avoided_writes, 3);
+  Publish();
+  EXPECT_EQ(api.avoided_writes, 3) << "nothing is new";
+  EXPECT_EQ(api.avoided_reads, 1);
+}
+
+TEST_F(RetryElsewhereTest, ANewLeaderKeepsWhatWasPublishedAndRepeatsNoEvent) {
+  FailOn("a");
+  Publish();
+  Lead();
+  Publish();
+  EXPECT_EQ(api.avoided_writes, 1);
+  clock.Advance(30min);
+  Lead();
+  FailOn("b");
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a", "b"));
+  EXPECT_THAT(events.all, SizeIs(2));
+  clock.Advance(70min);
+  FailOn("c").workload = "w-2";
+  Publish();
+  EXPECT_THAT(api.avoided->nodes.All(), SizeIs(1)) << "what has lapsed is dropped";
+}
+
+TEST_F(RetryElsewhereTest, ANewLeaderPublishesWhatTheLastOneOnlyDecided) {
+  FailOn("a");
+  Act();
+  Lead();
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a"));
+  EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryElsewhereTest, AReplicaThatNoLongerLeadsPublishesNothing) {
+  FailOn("a");
+  Act();
+  leads = false;
+  Publish();
+  EXPECT_FALSE(api.avoided);
+  EXPECT_THAT(events.all, IsEmpty());
+}
+
+TEST_F(RetryElsewhereTest, ChangesOfTheConfigMapByOthersAreMerged) {
+  FailOn("a");
+  Publish();
+  api.avoided->resource_version = "by another";
+  api.avoided->nodes.Add({"team", "w-1", "z", clock.WallNow() + 1h});
+  FailOn("b");
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a", "z")) << "a conflict";
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a", "b", "z"));
+  api.avoided.reset();
+  FailOn("c");
+  Publish();
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a", "b", "c")) << "made again";
+  EXPECT_THAT(events.all, SizeIs(3));
+}
+
+TEST_F(RetryElsewhereTest, AfterALostAnswerTheConfigMapIsReadAgainAndTheJobGetsItsEvent) {
+  api.answers_are_lost = true;
+  FailOn("a");
+  Publish();
+  EXPECT_THAT(events.all, IsEmpty());
+  Publish();
+  EXPECT_EQ(api.avoided_writes, 1);
+  EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryElsewhereTest, WithoutRightsAnErrorIsLoggedOnceAndTheDecisionWaits) {
+  api.avoided_error = Error{ErrorCode::kDenied, "no right"};
+  FailOn("a");
+  for (int i = 0; i < 5; ++i) Publish();
+  EXPECT_EQ(lines.Count("cannot publish which nodes jobs avoid"), 1U);
+  api.avoided_error.reset();
+  Publish();
+  EXPECT_THAT(Avoided(), ElementsAre("a"));
+  api.avoided_error = Error{ErrorCode::kUnavailable, "down"};
+  FailOn("b");
+  Publish();
+  EXPECT_EQ(lines.Count("cannot publish which nodes jobs avoid"), 2U);
+  clock.Advance(1h);
+  api.avoided_error.reset();
+  Publish();
+  EXPECT_EQ(api.avoided_writes, 1) << "it has lapsed";
+}
+
+TEST_F(RetryElsewhereTest, ANewLeaderReadsOfFewJobsAtOnce) {
+  for (int i = 0; i < 40; ++i) {
+    const ObjectOwner job{"batch/v1", "Job", fmt::format("job-{}", i), fmt::format("uid-j{}", i)};
+    Create(job).retries = "elsewhere";
+    FailOn(fmt::format("n-{:02}", i), Category::kGpuLost, job);
+  }
+  for (FailureRecord& record : history.records) {
+    record.at = record.attempt = clock.WallNow();
+    record.started = record.created = record.at - 30s;
+  }
+  Lead();
+  keeper->Step(history, true, {});
+  EXPECT_EQ(static_cast<size_t>(api.reads), RetryKeeper::kMostExamined);
+  Publish();
+  EXPECT_THAT(Avoided(), SizeIs(40));
+}
+
 // A job that is retried up to six times, whatever its failures are.
 struct Generated {
   bool opted_in = false;
@@ -541,7 +760,7 @@ TEST_F(RetryKeeperTest, NoJobHasMoreFutileRetriesThanTheTableAllowsAndNoneElseIs
     const ObjectOwner owner{"batch/v1", "Job", fmt::format("job-{}", i), fmt::format("uid-j{}", i)};
     wire::StoppableJob& job = Create(owner);
     Generated run{.opted_in = random.Below(4) > 0, .is_array = random.Below(6) == 0};
-    job.retries = run.opted_in ? "stop-futile" : "larger";
+    job.retries = run.opted_in ? "stop-futile,elsewhere" : "elsewhere";
     job.independent_completions = run.is_array;
     history.records.clear();
     const auto usual = static_cast<Category>(random.Below(kCategories));

@@ -71,7 +71,7 @@ TEST_F(ObjectApisTest, ANodesLabelsAndAnnotationAreMergedAtOnce) {
 }
 
 TEST_F(ObjectApisTest, AJobIsStoppedByItselfOrByItsWorkload) {
-  const auto api = MakeRetryApi(*client_, *client_);
+  const auto api = MakeRetryApi(*client_, *client_, "ours");
   const auto path_of = [&](const std::string& kind) {
     (void)api->ReadJob("team/..", {"x/v1", kind, "a/b", "u"}, {});
     return server_.requests().back().path;
@@ -96,6 +96,25 @@ TEST_F(ObjectApisTest, AJobIsStoppedByItselfOrByItsWorkload) {
   EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("active":false)"));
+}
+
+TEST_F(ObjectApisTest, AvoidedNodesAreInOneConfigMapThatIsCreatedOnce) {
+  const auto api = MakeRetryApi(*client_, *client_, "our/s");
+  const std::string all = "/api/v1/namespaces/our%2Fs/configmaps";
+  (void)api->ReadAvoidedNodes({});
+  EXPECT_EQ(server_.requests().back().path, all + "/synergy-elsewhere");
+  PublishedAvoidedNodes avoided;
+  (void)api->WriteAvoidedNodes(avoided, {});
+  EXPECT_EQ(server_.requests().back().method, "POST");
+  EXPECT_EQ(server_.requests().back().path, all);
+  EXPECT_THAT(server_.requests().back().body, HasSubstr(R"("name":"synergy-elsewhere")"));
+  avoided.resource_version = "7";
+  (void)api->WriteAvoidedNodes(avoided, {});
+  const FakeRequest asked = server_.requests().back();
+  EXPECT_EQ(asked.method, "PATCH");
+  EXPECT_EQ(asked.path, all + "/synergy-elsewhere");
+  EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(asked.body, HasSubstr(R"("resourceVersion":"7")"));
 }
 
 TEST_F(ObjectApisTest, ResourceSlicesAreThoseOfTheNode) {

@@ -187,6 +187,18 @@ TEST_F(ReflectorTest, TheSelectorIsEscapedInListsAndWatches) {
   }
 }
 
+// A right to one name covers no other list.
+TEST_F(ReflectorTest, AWatchOfOneObjectNeverListsOthers) {
+  options_.field_selector = "metadata.name=a";
+  StartWith({{.name = "a"}});
+  ASSERT_TRUE(server_.WaitForRequests("watch=1", 1));
+  server_.EndWatches();
+  ASSERT_TRUE(server_.WaitForRequests("?limit=1&", 1));
+  ASSERT_TRUE(server_.WaitForRequests("watch=1", 2));
+  for (const auto& request : server_.requests())
+    EXPECT_THAT(request.path, EndsWith("&fieldSelector=metadata.name%3Da"));
+}
+
 TEST_F(ReflectorTest, LabelsAreASelectorToo) {
   options_.label_selector = "app=node-agent,release=ours";
   StartWith({{.name = "a"}});

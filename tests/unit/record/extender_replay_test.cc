@@ -64,6 +64,28 @@ TEST_F(ExtenderReplayTest, EveryDecisionComesOutAgainAsItDid) {
   EXPECT_GE(report.counts.at("Change").same, 5U);
 }
 
+TEST_F(ExtenderReplayTest, AvoidedNodesAreRecordedWithTheDecisionsThatTheyChange) {
+  Elsewhere elsewhere(state, clock);
+  extender.SetElsewhere(&elsewhere);
+  std::string args = Args(MakePod("r", 1, 1, 1), {"a", "b"});
+  args.insert(args.find(R"("name":)"),
+              R"("annotations":{"synergy.io/container":"train","synergy.io/workload":"w-1",)"
+              R"("synergy.io/demand":"{\"cpu\":\"1\",\"memory\":\"1G\"}",)"
+              R"("synergy.io/floor":"{\"cpu\":\"1\",\"memory\":\"1G\"}"},)");
+  extender.Prioritize(args);
+  PublishedAvoidedNodes avoided;
+  for (const char* node : {"a", "b"}) {
+    avoided.nodes = {};
+    avoided.nodes.Add({"default", "w-1", node, clock.WallNow() + std::chrono::hours(1)});
+    elsewhere.Upsert(avoided);
+    EXPECT_THAT(extender.Prioritize(args),
+                ::testing::HasSubstr(fmt::format(R"("Host":"{}","Score":0)", node)));
+  }
+  const ReplayReport report = Again(recording.Text());
+  EXPECT_TRUE(report.differences.empty());
+  EXPECT_EQ(report.counts.at("Prioritize").same, 5U);
+}
+
 TEST_F(ExtenderReplayTest, GpuReservationsAreRecordedWithTheDecisionsThatTheyChange) {
   ReservedGpus reserved(state, clock);
   extender.SetReserved(&reserved);

@@ -245,6 +245,51 @@ TEST(FailureHistories, TheLongestFitsIntoAConfigMap) {
   EXPECT_LT(WriteNewFailureHistory(history).size(), size_t{1} << 20);
 }
 
+TEST(AvoidedNodes, AreReadAsTheyWereWritten) {
+  const WallTime until = *ParseTime("2026-11-27T08:00:00Z");
+  PublishedAvoidedNodes avoided;
+  avoided.nodes.Add({"team", "w-1", "gpu-3", until});
+  avoided.nodes.Add({"team", "w \"\\1\"", "gpu-4", until});
+  for (const std::string& text : {WriteNewAvoidedNodes(avoided), WriteAvoidedNodesPatch(avoided)}) {
+    const Result<PublishedAvoidedNodes> read = ReadAvoidedNodes(text);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->nodes.All(), avoided.nodes.All());
+  }
+  avoided.resource_version = "12";
+  EXPECT_EQ(ReadAvoidedNodes(WriteAvoidedNodesPatch(avoided))->resource_version, "12");
+}
+
+// Returns what is read of a ConfigMap with this text.
+std::vector<AvoidedNode> ReadAvoidedText(const std::string& text) {
+  const std::string map = fmt::format(
+      R"({{"metadata":{{"name":"synergy-elsewhere","namespace":"ours","uid":"u","resourceVersion":"5"}},"data":{{"nodes.json":{}}}}})",
+      text);
+  const Result<PublishedAvoidedNodes> read = ReadAvoidedNodes(map);
+  EXPECT_TRUE(read);
+  const auto event = ObjectReader().ReadWatchEvent<PublishedAvoidedNodes>(
+      R"({"type":"MODIFIED","object":)" + map + "}");
+  EXPECT_TRUE(event);
+  if (!read || !event) return {};
+  EXPECT_EQ(event->object.nodes.All(), read->nodes.All());
+  EXPECT_EQ(read->resource_version, "5");
+  return read->nodes.All();
+}
+
+TEST(AvoidedNodes, TextsThatCannotBeReadAreNone) {
+  EXPECT_THAT(ReadAvoidedText(R"("{\"avoided\":[{\"node\":\"a\",\"until\":1}]}")"), SizeIs(1));
+  for (const char* text : {"null", "7", "[]", R"("")", R"("{")", R"("[]")", R"("{\"avoided\":7}")",
+                           R"("{\"avoided\":[7]}")", R"("{\"avoided\":[{\"node\":7}]}")",
+                           R"("{\"avoided\":[{\"node\":\"a\",\"until\":\"soon\"}]}")",
+                           R"("{\"avoided\":[{\"until\":99999999999999999999}]}")"}) {
+    EXPECT_THAT(ReadAvoidedText(text), IsEmpty()) << text;
+  }
+  EXPECT_FALSE(ReadAvoidedNodes("[1"));
+  std::string many = R"("{\"avoided\":[)";
+  for (int i = 0; i < 5000; ++i) many += fmt::format(R"({{\"node\":\"{}\",\"until\":1}},)", i);
+  many.back() = ']';
+  EXPECT_THAT(ReadAvoidedText(many + R"(}")"), SizeIs(AvoidedNodes::kMost));
+}
+
 TEST(Owners, AreReadWithTheirOwn) {
   const Result<OwnerFacts> facts = ReadOwnerFacts(
       R"({"metadata": {"uid": "u2", "labels": {"kueue.x-k8s.io/queue-name": "research"}, "ownerReferences":
