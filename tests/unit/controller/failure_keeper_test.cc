@@ -1,4 +1,4 @@
-#include "controller/progress/failure_keeper.h"
+#include "controller/failures/failure_keeper.h"
 
 #include <chrono>
 #include <functional>

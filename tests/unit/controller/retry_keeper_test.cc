@@ -1,4 +1,4 @@
-#include "controller/progress/retry_keeper.h"
+#include "controller/failures/retry_keeper.h"
 
 #include <chrono>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "controller/progress/suspect_nodes.h"
+#include "controller/failures/suspect_nodes.h"
 
 #include <chrono>
 #include <map>

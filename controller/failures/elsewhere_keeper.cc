@@ -1,4 +1,4 @@
-#include "controller/progress/elsewhere_keeper.h"
+#include "controller/failures/elsewhere_keeper.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "controller/progress/failure_judge.h"
+#include "controller/failures/failure_judge.h"
 
 #include <algorithm>
 #include <iterator>

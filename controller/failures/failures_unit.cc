@@ -1,4 +1,4 @@
-#include "controller/progress/failures_unit.h"
+#include "controller/failures/failures_unit.h"
 
 #include <utility>
 
