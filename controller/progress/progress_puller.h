@@ -17,8 +17,8 @@
 
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
-#include "controller/failures/failure_reports.h"
 #include "controller/progress/agent_directory.h"
+#include "controller/progress/failure_reports.h"
 #include "controller/progress/progress_store.h"
 #include "core/clock.h"
 #include "core/log.h"

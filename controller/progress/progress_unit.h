@@ -10,8 +10,8 @@
 
 #include "cluster/state/cluster_state.h"
 #include "config/controller_config.h"
-#include "controller/failures/failure_reports.h"
 #include "controller/progress/agent_directory.h"
+#include "controller/progress/failure_reports.h"
 #include "controller/progress/progress_answer.h"
 #include "controller/progress/progress_puller.h"
 #include "controller/progress/progress_server.h"

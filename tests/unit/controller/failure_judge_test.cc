@@ -1,4 +1,4 @@
-#include "controller/failures/failure_judge.h"
+#include "controller/progress/failures/failure_judge.h"
 
 #include <chrono>
 #include <limits>

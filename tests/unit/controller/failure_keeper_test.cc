@@ -1,4 +1,4 @@
-#include "controller/failures/failure_keeper.h"
+#include "controller/progress/failures/failure_keeper.h"
 
 #include <chrono>
 #include <functional>

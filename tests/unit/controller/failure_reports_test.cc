@@ -1,4 +1,4 @@
-#include "controller/failures/failure_reports.h"
+#include "controller/progress/failure_reports.h"
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-#include "controller/failures/retry_keeper.h"
+#include "controller/progress/failures/retry_keeper.h"
 
 #include <chrono>
 #include <functional>

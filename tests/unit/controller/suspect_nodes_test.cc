@@ -1,4 +1,4 @@
-#include "controller/failures/suspect_nodes.h"
+#include "controller/progress/failures/suspect_nodes.h"
 
 #include <chrono>
 #include <map>

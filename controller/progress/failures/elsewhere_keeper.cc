@@ -1,4 +1,4 @@
-#include "controller/failures/elsewhere_keeper.h"
+#include "controller/progress/failures/elsewhere_keeper.h"
 
 #include <utility>
 

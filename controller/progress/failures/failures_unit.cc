@@ -1,4 +1,4 @@
-#include "controller/failures/failures_unit.h"
+#include "controller/progress/failures/failures_unit.h"
 
 #include <utility>
 

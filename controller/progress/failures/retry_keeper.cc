@@ -1,4 +1,4 @@
-#include "controller/failures/retry_keeper.h"
+#include "controller/progress/failures/retry_keeper.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/dns_name.h"
-#include "controller/failures/failure_judge.h"
+#include "controller/progress/failures/failure_judge.h"
 #include "core/wall_time.h"
 #include "failure/category.h"
 

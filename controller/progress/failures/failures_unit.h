@@ -13,8 +13,8 @@
 
 #include "cluster/state/cluster_state.h"
 #include "config/controller_config.h"
-#include "controller/failures/failure_keeper.h"
-#include "controller/failures/failure_reports.h"
+#include "controller/progress/failure_reports.h"
+#include "controller/progress/failures/failure_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/api_client.h"

@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "cluster/pod_failure.h"
-#include "controller/failures/elsewhere_keeper.h"
+#include "controller/progress/failures/elsewhere_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
