@@ -31,7 +31,7 @@ bool HasOverrun(const ExpectedDurations::Run& run) { return run.ran > run.expect
 void ExpectedDurations::Ended(const std::string& of_namespace, const Run& run, bool completed) {
   const bool has_overrun = HasOverrun(run);
   if (!has_overrun && (!completed || RatioOf(run) < kLeastPart)) return;
-  Known& known = known_[of_namespace];
+  Known& known = known_.Use(of_namespace);
   known.has_overrun |= has_overrun;
   std::deque<double>& ratios = known.ratios[ScaleOf(run.expected)];
   ratios.push_back(RatioOf(run));
@@ -44,9 +44,9 @@ std::optional<Duration> ExpectedDurations::LongestOf(const std::string& of_names
   const int scale = ScaleOf(expected);
   bool has_overrun = std::any_of(running.begin(), running.end(), HasOverrun);
   std::vector<double> ended;
-  if (const auto known = known_.find(of_namespace); known != known_.end()) {
-    has_overrun |= known->second.has_overrun;
-    if (const auto ratios = known->second.ratios.find(scale); ratios != known->second.ratios.end())
+  if (const Known* const known = known_.Find(of_namespace)) {
+    has_overrun |= known->has_overrun;
+    if (const auto ratios = known->ratios.find(scale); ratios != known->ratios.end())
       ended.assign(ratios->second.begin(), ratios->second.end());
   }
   if (!has_overrun) return expected;

@@ -10,8 +10,7 @@
 // gets its trust back by estimates of that scale that hold, not by many short trainings. A training
 // that ends long before its estimate proves nothing.
 //
-// Threading: one owner. Memory: kMostEnded ratios for each of at most kMostScales scales of a
-// namespace.
+// Threading: one owner. Memory: kMostEnded ratios for each scale, kMostNamespaces namespaces.
 
 #include <cstddef>
 #include <deque>
@@ -21,12 +20,14 @@
 #include <string>
 
 #include "core/clock.h"
+#include "engine/reservations/lru_map.h"
 
 namespace synergy {
 
 class ExpectedDurations {
  public:
   static constexpr size_t kMostEnded = 40;
+  static constexpr size_t kMostNamespaces = 1000;
   // A training that takes less than this part of its estimate proves nothing.
   static constexpr double kLeastPart = 0.25;
 
@@ -54,7 +55,7 @@ class ExpectedDurations {
   };
 
   const double confidence_;
-  std::map<std::string, Known> known_;  // by namespace
+  LruMap<Known, kMostNamespaces> known_;  // by namespace
 };
 
 }  // namespace synergy

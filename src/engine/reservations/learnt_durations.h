@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/clock.h"
-#include "engine/reservations/recent_workloads.h"
+#include "engine/reservations/lru_map.h"
 
 namespace synergy {
 
@@ -35,7 +35,7 @@ class LearntDurations {
 
  private:
   const double confidence_;
-  RecentWorkloads<std::deque<Duration>, kMostWorkloads> ended_;  // the oldest first
+  LruMap<std::deque<Duration>, kMostWorkloads> ended_;  // the oldest first
 };
 
 }  // namespace synergy

@@ -27,7 +27,7 @@
 
 #include "core/clock.h"
 #include "engine/reservations/gpu_reservations.h"
-#include "engine/reservations/recent_workloads.h"
+#include "engine/reservations/lru_map.h"
 
 namespace synergy {
 
@@ -87,7 +87,7 @@ class RemainingTimes {
 
   const double confidence_;
   std::unordered_map<std::string, Running> running_;
-  RecentWorkloads<History, kMostWorkloads> histories_;
+  LruMap<History, kMostWorkloads> histories_;
   History all_;
 };
 

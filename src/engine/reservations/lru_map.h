@@ -1,6 +1,6 @@
 #pragma once
 
-// Keeps what is known of the workloads that were used last, and forgets the others.
+// A map that keeps the values of the keys that were used last, and forgets the others.
 //
 // Threading: one owner. Memory: kMost values.
 
@@ -13,24 +13,24 @@
 namespace synergy {
 
 template <class Value, size_t kMost>
-class RecentWorkloads {
+class LruMap {
  public:
-  // Returns the workload's value, a new one if it has none. Forgets the workload whose last use is
-  // longest ago if there are too many.
-  Value& Use(const std::string& workload) {
-    Entry& entry = entries_[workload];
+  // Returns the key's value, a new one if it has none. Forgets the key whose last use is longest
+  // ago if there are too many.
+  Value& Use(const std::string& key) {
+    Entry& entry = entries_[key];
     if (entry.used != 0) order_.erase(entry.used);
     entry.used = ++uses_;
-    order_.emplace(entry.used, workload);
+    order_.emplace(entry.used, key);
     if (order_.size() > kMost) {
       entries_.erase(order_.begin()->second);
       order_.erase(order_.begin());
     }
     return entry.value;
   }
-  // Null if nothing is known. Does not count as a use.
-  const Value* Find(const std::string& workload) const {
-    const auto found = entries_.find(workload);
+  // Returns null if the key has no value. Does not count as a use.
+  const Value* Find(const std::string& key) const {
+    const auto found = entries_.find(key);
     return found == entries_.end() ? nullptr : &found->second.value;
   }
 
@@ -42,7 +42,7 @@ class RecentWorkloads {
 
   uint64_t uses_ = 0;
   std::unordered_map<std::string, Entry> entries_;
-  std::map<uint64_t, std::string> order_;  // of the workloads' last uses
+  std::map<uint64_t, std::string> order_;  // of the keys, by their last uses
 };
 
 }  // namespace synergy

@@ -1,4 +1,4 @@
-#include "engine/reservations/recent_workloads.h"
+#include "engine/reservations/lru_map.h"
 
 #include <algorithm>
 #include <string>
@@ -13,12 +13,12 @@ namespace synergy {
 namespace {
 
 // Uses of random workloads, beside a list of them in the order of their last uses.
-TEST(RecentWorkloadsProperty, TheLastOnesUsedAreKept) {
+TEST(LruMapProperty, TheLastOnesUsedAreKept) {
   constexpr size_t kMost = 4;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    RecentWorkloads<int, kMost> recent;
+    LruMap<int, kMost> recent;
     std::vector<std::pair<std::string, int>> expected;
     for (int use = 0; use < 100; ++use) {
       const std::string workload = std::to_string(random.Below(8));
