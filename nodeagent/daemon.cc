@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/cgroups/cpu_groups.h"
 #include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/cgroups/storage/storage_keeper.h"
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
@@ -118,6 +120,8 @@ class RunningDaemon final : public Daemon {
                   {*cpu_groups_, data_, config.pod_log_folder, config.pods_folder, ReadPage,
                    [this] { return ReadBusy(); }},
                   clock, log, *events_, metrics_),
+        storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root, clock,
+                 log, metrics_),
         pod_resources_(config.pod_resources_socket, clock),
         gpus_(node_pods_, ToExporterRules(config.dcgm),
               {ReadPage, [this] { return pod_resources_.List(); },
@@ -187,6 +191,11 @@ class RunningDaemon final : public Daemon {
       counting_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
       });
+      measuring_storage_ = std::jthread([this](const std::stop_token& stop) {
+        do {
+          storage_.Look();
+        } while (clock_.SleepFor(StorageKeeper::kInterval, stop));
+      });
       reading_failures_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(failures_.Step(), stop)) {
         }
@@ -211,7 +220,7 @@ class RunningDaemon final : public Daemon {
     if (std::exchange(stopped_, true)) return;
     for (std::jthread* const thread :
          {&shrinking_, &keeping_, &looking_at_devices_, &looking_at_gpus_, &following_, &counting_,
-          &reading_failures_, &probing_}) {
+          &measuring_storage_, &reading_failures_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -245,6 +254,7 @@ class RunningDaemon final : public Daemon {
                         pod.memory->fetched, pod.memory->starved};
       }
     }
+    gauges.storage = storage_.Gauges();
     if (!ReadOwnPluginsBusy()) gauges.gpus = gpus_.Gauges();
     gauges.dropped_events = events_->dropped();
     gauges.synced = status.synced;
@@ -276,7 +286,12 @@ class RunningDaemon final : public Daemon {
   }
 
   NodeProgress ReadProgress() const {
-    return progress_.Report(config_.node_name, prober_.Readings());
+    NodeProgress progress = progress_.Report(config_.node_name, prober_.Readings());
+    const std::map<std::string, StorageUse> storage = storage_.Uses();
+    for (PodProgress& pod : progress.pods) {
+      if (const auto use = storage.find(pod.uid); use != storage.end()) pod.storage = use->second;
+    }
+    return progress;
   }
 
   // Returns what the controller needs to know.
@@ -306,6 +321,7 @@ class RunningDaemon final : public Daemon {
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;
+  StorageKeeper storage_;
   kubelet::PodResources pod_resources_;
   GpuFacts gpus_;
   XidKeeper xids_;
@@ -324,6 +340,7 @@ class RunningDaemon final : public Daemon {
   std::jthread looking_at_gpus_;
   std::jthread following_;
   std::jthread counting_;
+  std::jthread measuring_storage_;
   std::jthread reading_failures_;
   std::jthread probing_;
   bool stopped_ = false;

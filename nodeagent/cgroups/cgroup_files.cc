@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <system_error>
 
 #include <fcntl.h>
@@ -13,8 +16,24 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr size_t kLargest = size_t{64} << 10;
+// Microseconds, a hundred years; more would not fit a Duration.
+constexpr int64_t kMostWaitedUs = 3'000'000'000'000'000;
 
 }  // namespace
+
+std::optional<Duration> ParseSomeStalled(std::string_view pressure) {
+  constexpr std::string_view kTotal = "total=";
+  if (!pressure.starts_with("some ")) return std::nullopt;
+  const std::string_view line = pressure.substr(0, pressure.find('\n'));
+  const size_t at = line.find(kTotal);
+  if (at == std::string_view::npos) return std::nullopt;
+  int64_t total = 0;
+  const char* const last = line.data() + line.size();
+  const auto [end, error] = std::from_chars(line.data() + at + kTotal.size(), last, total);
+  if (error != std::errc() || end != last || total < 0 || total > kMostWaitedUs)
+    return std::nullopt;
+  return std::chrono::microseconds(total);
+}
 
 Error CgroupError(const std::string& file, int error) {
   const auto code = [error] {

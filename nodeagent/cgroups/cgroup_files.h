@@ -1,17 +1,20 @@
 #pragma once
 
-// Reads and writes small files of control groups, and opens other files of containers.
+// Reads, parses and writes small files of control groups, and opens other files of containers.
 //
 // Threading: from any thread.
 // Failures: kNotFound if the file does not exist, or its group has gone meanwhile; kDenied without
 // permission; kUnavailable otherwise. Messages name the file.
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/result.h"
 
 namespace synergy::nodeagent {
@@ -25,6 +28,10 @@ struct Written {
   int error = 0;  // errno when not done
 };
 Result<Written> WriteCgroupFile(const std::string& file, const std::string& text);
+
+// Parses a group's pressure file: the time since the group exists in which any of its threads
+// waited (PSI, `some`). Returns none if the file does not contain it.
+std::optional<Duration> ParseSomeStalled(std::string_view pressure);
 
 // Converts errno to an error.
 Error CgroupError(const std::string& file, int error);

@@ -109,10 +109,7 @@ Result<CpuUse> ParseCpuUseV2(std::string_view stat, std::string_view pressure) {
   CpuUse use{.used = microseconds(*used)};
   // Without the CPU controller there is neither a quota nor this line.
   use.throttled = microseconds(Find(stat, "throttled_usec ").value_or(0));
-  if (pressure.starts_with("some ")) {
-    if (const auto waited = Find(pressure.substr(0, pressure.find('\n')), "total="))
-      use.waited = microseconds(*waited);
-  }
+  use.waited = ParseSomeStalled(pressure);
   return use;
 }
 

@@ -73,16 +73,6 @@ std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) 
 
 }  // namespace
 
-std::optional<Duration> ParseSomeStalled(std::string_view pressure) {
-  if (!pressure.starts_with("some ")) return std::nullopt;
-  const std::string_view line = pressure.substr(0, pressure.find('\n'));
-  const size_t at = line.find("total=");
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::optional<int64_t> total = ParseCount(line.substr(at + 6));
-  if (!total) return std::nullopt;
-  return std::chrono::microseconds(*total);
-}
-
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
                                          std::string_view pressure) {
   const Result<MemoryUse> use = ParseMemoryUseV2(usage, stat);

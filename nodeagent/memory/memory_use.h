@@ -34,10 +34,6 @@ struct MemorySample {
   Bytes InUse() const { return cache_can_be_released ? use.held + mapped : working_set; }
 };
 
-// Parses a group's pressure file: the time since the group exists in which any of its threads
-// waited (PSI, `some`). Returns none if the file does not contain it.
-std::optional<Duration> ParseSomeStalled(std::string_view pressure);
-
 // `pressure` is the text of memory.pressure; empty if the kernel has none.
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
                                          std::string_view pressure);

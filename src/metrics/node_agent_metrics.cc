@@ -68,6 +68,32 @@ void AddBusySeconds(Families& out, const std::vector<PodBusyCounter>& pods) {
   }
 }
 
+void AddStorage(Families& out, const StorageGauges& storage) {
+  ScrapedFamily bandwidth(out, "synergy_node_agent_storage_bandwidth_bytes_per_second",
+                          "What a disk delivers while a pod waits for it.");
+  ScrapedFamily read(out, "synergy_node_agent_storage_read_bytes_total",
+                     "Bytes that the node's pods read from a disk.", MetricType::Counter);
+  ScrapedFamily waited(out, "synergy_node_agent_storage_wait_seconds_total",
+                       "Lower bound of the time that a managed pod waited for a disk.",
+                       MetricType::Counter);
+  for (const StorageGauges::Disk& disk : storage.disks) {
+    const LabelPairs labels = {{"device", disk.device}};
+    bandwidth.Add(labels, disk.bandwidth);
+    read.Add(labels, disk.read);
+    waited.Add(labels, disk.waited);
+  }
+  ScrapedFamily pods(out, "synergy_pod_storage_read_bytes_total",
+                     "Bytes that a managed pod's training container read from a disk.",
+                     MetricType::Counter);
+  for (const StorageGauges::Pod& pod : storage.pods) {
+    pods.Add({{"namespace", pod.pod_namespace},
+              {"pod", pod.pod},
+              {"container", pod.container},
+              {"device", pod.device}},
+             pod.read);
+  }
+}
+
 Families Scrape(const NodeAgentGauges& gauges) {
   Families out;
   AddGauge(out, "synergy_node_agent_watched_pods", "Pods of this node.", gauges.watched_pods);
@@ -79,6 +105,7 @@ Families Scrape(const NodeAgentGauges& gauges) {
            "Whether the node is close to evictions for memory.", gauges.node_short);
   AddProgress(out, gauges.progress);
   AddBusySeconds(out, gauges.busy);
+  AddStorage(out, gauges.storage);
   if (!gauges.gpus.gpus.empty() || !gauges.gpus.allocated.empty()) AddGpuFamilies(gauges.gpus, out);
   AddCounter(out, "synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", gauges.dropped_events);

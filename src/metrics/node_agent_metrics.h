@@ -48,6 +48,25 @@ struct PodBusyCounter {
   double seconds = 0;  // in which its GPUs were busy, since the agent first looked
 };
 
+// Reads of pods from the node's disks.
+struct StorageGauges {
+  struct Disk {
+    std::string device;
+    double read = 0;                  // bytes, by all pods
+    std::optional<double> bandwidth;  // bytes per second; nullopt: unknown
+    std::optional<Duration> waited;   // in which a managed pod waited for it; nullopt: unknown
+  };
+  struct Pod {
+    std::string pod_namespace;
+    std::string pod;
+    std::string container;
+    std::string device;
+    double read = 0;  // bytes since the container started
+  };
+  std::vector<Disk> disks;
+  std::vector<Pod> pods;
+};
+
 // Read at each scrape.
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
@@ -56,7 +75,8 @@ struct NodeAgentGauges {
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that report it
   std::vector<PodBusyCounter> busy;        // of pods that do not
-  GpuGauges gpus;                          // where another component offers them
+  StorageGauges storage;
+  GpuGauges gpus;  // where another component offers them
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the last message from the API server

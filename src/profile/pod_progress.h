@@ -1,7 +1,7 @@
 #pragma once
 
-// How far the training of a running pod has come and how much CPU it took, as measured by the agent
-// of its node (docs/internals/progress.md).
+// How far the training of a running pod has come, how much CPU it took and what it reads from
+// storage, as measured by the agent of its node (docs/internals/progress.md).
 //
 // Threading: values.
 
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.h"
@@ -79,6 +80,24 @@ struct IdleReading {
 // The least idle time with which the command line and the metrics show a pod as idle.
 inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 
+// Reads of a container from storage and how long it waits for them, over the last look of its agent
+// (nodeagent/cgroups/storage/storage_meter.h).
+struct StorageUse {
+  std::string backend;  // of most of its reads: a block device ("nvme0n1") or kNetworkStorage
+  std::optional<double> read;  // bytes per second; nullopt: unknown
+  // Part of the time in which any of its threads waited for storage; nullopt: unknown.
+  std::optional<double> waited;
+  // Bytes per second: what all pods of the node read from that device, and what it can deliver.
+  // nullopt: unknown.
+  std::optional<double> all;
+  std::optional<double> bandwidth;
+  WallTime at{};  // the end of that time, by the node's clock
+
+  bool operator==(const StorageUse&) const = default;
+};
+// The backend of reads that no block device of the node serves.
+inline constexpr std::string_view kNetworkStorage = "network";
+
 struct PodProgress {
   std::string uid;
   std::string pod_namespace;
@@ -111,6 +130,7 @@ struct PodProgress {
   std::optional<BusyEstimate> estimate;
   // nullopt: it is unknown whether the pod is idle.
   std::optional<IdleReading> idle;
+  std::optional<StorageUse> storage;  // nullopt: it hardly reads, or that is unknown
 
   bool operator==(const PodProgress&) const = default;
 };

@@ -46,10 +46,20 @@ void Members(auto& each, Like<IdleReading> auto& reading) {
   each("mostCpu", most_cpu);
 }
 
+void Members(auto& each, Like<StorageUse> auto& storage) {
+  auto& [backend, read, waited, all, bandwidth, at] = storage;
+  each("backend", backend);
+  each("read", read);
+  each("waited", waited);
+  each("all", all);
+  each("bandwidth", bandwidth);
+  each("at", at);
+}
+
 void Members(auto& each, Like<PodProgress> auto& pod) {
   auto& [uid, pod_namespace, name, container, format, iteration, total, epoch, loss, rate,
-         overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate,
-         idle] = pod;
+         overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate, idle,
+         storage] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -70,6 +80,7 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
   each("checkpoint", checkpoint);
   each("estimate", estimate);
   each("idle", idle);
+  each("storage", storage);
 }
 
 void Members(auto& each, Like<LogEvidence> auto& log) {

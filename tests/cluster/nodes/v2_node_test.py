@@ -153,6 +153,27 @@ class CoreTest(V2Test):
         events = dict(re.findall(r"(\w+) (\d+)", self.read(self.container_group, "memory.events")))
         self.assertEqual((events["high"], events["max"], events["oom_kill"]), ("0", "0", "0"))
 
+    def test_reads_from_a_disk_and_waits_for_it_are_measured(self):
+        disk, size = "vda", 40 * MIB
+
+        def shown():
+            page = v2_node.metrics(self.cluster, "node-agent", 9411)
+            lines = (rf'synergy_pod_storage_read_bytes_total{{.*pod="core".*device="{disk}".*}}',
+                     rf'synergy_node_agent_storage_wait_seconds_total{{device="{disk}"}}')
+            found = (re.search(rf"^{line} (\S+)$", page, re.M) for line in lines)
+            return [float(value.group(1)) if value else 0 for value in found]
+        read, waited = shown()
+        self.cluster.kubectl("exec", "core", "--", "sh", "-c", "dd if=/dev/zero of=/tmp/cold bs=1M count=40 && sync")
+        limit = f"/sys/fs/cgroup/{self.container_group}/io.max"
+        number = on_node(self.cluster, f"echo 3 >/proc/sys/vm/drop_caches && cat /sys/block/{disk}/dev").strip()
+        on_node(self.cluster, f"echo {number} rbps={10 * MIB} >{limit}")
+        self.addCleanup(on_node, self.cluster, f"echo {number} rbps=max >{limit}")
+        self.cluster.kubectl("exec", "core", "--", "sh", "-c", "cat /tmp/cold >/dev/null && rm /tmp/cold")
+        now = wait_for("the reads to be counted", lambda: (now := shown())[0] >= read + size and now, PATIENCE)
+        print(f"{disk}: {(now[0] - read) / MIB:.1f} MiB read, {now[1] - waited:.1f} s waited")
+        self.assertLess(now[0], read + 1.5 * size, "the reads count once")
+        self.assertGreater(now[1], waited)
+
 
 @tiers.long
 class V2NodeTest(V2Test):

@@ -88,6 +88,25 @@ TEST_F(NodeAgentMetricsTest, GaugesAreReadAtEachScrape) {
   ExpectLine("synergy_node_agent_ready 1");
 }
 
+TEST_F(NodeAgentMetricsTest, StorageHasItsDisksAndItsPods) {
+  NodeAgentGauges gauges;
+  metrics_.SetGauges([&] { return gauges; });
+  gauges.storage = {
+      .disks = {{"vdb", 5e9, 40e6, milliseconds(2500)}, {.device = "vda", .read = 100}},
+      .pods = {{"team", "bert", "train", "vdb", 3e9}}};
+  ExpectLine(R"(synergy_node_agent_storage_bandwidth_bytes_per_second{device="vdb"} 40000000)");
+  ExpectLine(R"(synergy_node_agent_storage_read_bytes_total{device="vdb"} 5000000000)");
+  ExpectLine(R"(synergy_node_agent_storage_read_bytes_total{device="vda"} 100)");
+  ExpectLine(R"(synergy_node_agent_storage_wait_seconds_total{device="vdb"} 2.5)");
+  ExpectLine(
+      "synergy_pod_storage_read_bytes_total"
+      R"({namespace="team",pod="bert",container="train",device="vdb"} 3000000000)");
+  for (const std::string unknown : {"bandwidth_bytes_per_second", "wait_seconds_total"}) {
+    EXPECT_EQ(metrics_.Render().find("storage_" + unknown + "{device=\"vda"), std::string::npos);
+  }
+  EXPECT_EQ(PromtoolComplaints(metrics_.Render()), "");
+}
+
 TEST_F(NodeAgentMetricsTest, PromtoolAcceptsTheMetrics) {
   EXPECT_EQ(PromtoolComplaints(metrics_.Render()), "");
   metrics_.CountRelease(MiB(80), milliseconds(30));

@@ -1,0 +1,41 @@
+#pragma once
+
+// Parses the kernel's counters of what a control group reads from block devices and writes to them.
+//
+// Threading: pure. Failures: none; lines that cannot be parsed are skipped, and so are devices
+// beyond kMostDevices.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+namespace synergy::nodeagent {
+
+// Far more disks than a node has; limits memory and metrics.
+inline constexpr size_t kMostDevices = 64;
+
+struct DeviceNumber {
+  uint32_t major = 0;
+  uint32_t minor = 0;
+
+  auto operator<=>(const DeviceNumber&) const = default;
+};
+
+// Bytes since the control group was created.
+struct IoCount {
+  double read = 0;
+  double written = 0;
+
+  bool operator==(const IoCount&) const = default;
+};
+
+using IoCounts = std::map<DeviceNumber, IoCount>;
+
+// Parses io.stat: "8:16 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0".
+IoCounts ParseIoStat(std::string_view stat);
+// Parses blkio.throttle.io_service_bytes: "8:16 Read 4096".
+IoCounts ParseThrottledIo(std::string_view bytes);
+
+}  // namespace synergy::nodeagent

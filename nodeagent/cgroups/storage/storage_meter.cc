@@ -1,0 +1,150 @@
+#include "nodeagent/cgroups/storage/storage_meter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "core/rounding.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+// A container that waits for storage and reads and writes less than this a second on the node's
+// disks waits for storage elsewhere.
+constexpr double kElsewhere = 16 << 10;
+
+// The reads and waits of a container in a look.
+struct Look {
+  std::string disk;  // with most of its reads; empty: it read from none
+  double from_disk = 0;
+  double read = 0;  // from all disks, as `written`
+  double written = 0;
+  std::optional<double> fetched;
+  std::optional<double> waited;  // 0 to 1
+};
+
+// Returns the growth of a counter; nullopt if it was reset.
+std::optional<double> Growth(double from, double to) {
+  return to >= from ? std::optional(to - from) : std::nullopt;
+}
+
+// Returns the growth of what was read from a disk and written to it; nullopt if they were reset.
+std::optional<IoCount> Growth(const std::map<std::string, IoCount>& from,
+                              const std::pair<const std::string, IoCount>& to) {
+  const auto found = from.find(to.first);
+  const IoCount before = found == from.end() ? IoCount{} : found->second;
+  const auto read = Growth(before.read, to.second.read);
+  const auto written = Growth(before.written, to.second.written);
+  if (!read || !written) return std::nullopt;
+  return IoCount{*read, *written};
+}
+
+std::optional<Look> Compare(const ContainerIo& from, const ContainerIo& to, double seconds) {
+  Look look;
+  for (const auto& disk : to.disks) {
+    const auto growth = Growth(from.disks, disk);
+    if (!growth) return std::nullopt;
+    look.read += growth->read;
+    look.written += growth->written;
+    if (growth->read <= look.from_disk) continue;
+    look.disk = disk.first;
+    look.from_disk = growth->read;
+  }
+  if (from.fetched && to.fetched) look.fetched = Growth(*from.fetched, *to.fetched);
+  if (from.waited && to.waited) {
+    const double waited = Seconds(*to.waited - *from.waited).count();
+    look.waited = std::clamp(waited / seconds, 0.0, 1.0);
+  }
+  return look;
+}
+
+std::optional<StorageUse> ToUse(const Look& look, double seconds) {
+  StorageUse use{.waited = look.waited};
+  const double least = StorageMeter::kHardlyReads * seconds;
+  const double elsewhere = look.fetched ? *look.fetched - look.read : 0;
+  if (elsewhere >= least && elsewhere > look.from_disk) {
+    use.backend = kNetworkStorage;
+    use.read = elsewhere / seconds;
+  } else if (look.from_disk >= least) {
+    use.backend = look.disk;
+    use.read = look.from_disk / seconds;
+  } else if (!look.fetched && look.waited.value_or(0) >= StorageMeter::kWaits &&
+             look.read + look.written < kElsewhere * seconds) {
+    use.backend = kNetworkStorage;
+  } else {
+    return std::nullopt;
+  }
+  return use;
+}
+
+}  // namespace
+
+void StorageMeter::Observe(StorageReading reading) {
+  if (last_ && reading.at - last_->at < kShortest) return;
+  uses_.clear();
+  if (last_ && reading.at - last_->at <= kLongest) NoteLook(*last_, reading);
+  Forget(reading);
+  last_ = std::move(reading);
+}
+
+void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to) {
+  const double seconds = Seconds(to.at - from.at).count();
+  std::map<std::string, double> waited;  // by disk, the longest of its readers
+  std::set<std::string> is_short;        // disks that a reader waits for
+  for (const auto& [id, io] : to.containers) {
+    const auto before = from.containers.find(id);
+    if (before == from.containers.end()) continue;
+    const auto look = Compare(before->second, io, seconds);
+    auto use = look ? ToUse(*look, seconds) : std::nullopt;
+    if (!use) continue;
+    use->at = to.wall;
+    if (use->backend != kNetworkStorage && use->waited) {
+      double& longest = waited[use->backend];
+      longest = std::max(longest, *use->waited);
+      // A container that writes much may wait for that.
+      if (*use->waited >= kWaits && look->written <= look->read) is_short.insert(use->backend);
+    }
+    uses_.insert_or_assign(id.first, *std::move(use));
+  }
+  std::map<std::string, double> all;
+  for (const auto& disk : to.all_pods) {
+    const auto growth = Growth(from.all_pods, disk);
+    if (!growth) continue;
+    all[disk.first] = growth->read / seconds;
+    if (is_short.contains(disk.first)) {
+      std::deque<Sample>& samples = samples_[disk.first];
+      samples.push_back({to.at, growth->read / seconds});
+      if (samples.size() > kMostSamples) samples.pop_front();
+    }
+  }
+  for (const auto& [disk, part] : waited) waited_[disk] += ToDuration(Seconds(part * seconds));
+  for (auto& [uid, use] : uses_) {
+    if (const auto found = all.find(use.backend); found != all.end()) use.all = found->second;
+    use.bandwidth = BandwidthOf(use.backend);
+  }
+}
+
+void StorageMeter::Forget(const StorageReading& reading) {
+  // Another disk may get the name of one that has gone.
+  const auto has_gone = [&](const auto& entry) { return !reading.all_pods.contains(entry.first); };
+  std::erase_if(samples_, has_gone);
+  std::erase_if(waited_, has_gone);
+  for (auto& [disk, samples] : samples_) {
+    while (!samples.empty() && reading.at - samples.front().at > kForgotten) samples.pop_front();
+  }
+}
+
+std::optional<double> StorageMeter::BandwidthOf(const std::string& disk) const {
+  const auto found = samples_.find(disk);
+  if (found == samples_.end() || found->second.size() < kFewestSamples) return std::nullopt;
+  std::vector<double> sorted;
+  for (const Sample& sample : found->second) sorted.push_back(sample.bandwidth);
+  const auto rank = static_cast<size_t>(std::ceil(kQuantile * static_cast<double>(sorted.size())));
+  const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
+  std::nth_element(sorted.begin(), at, sorted.end());
+  return *at;
+}
+
+}  // namespace synergy::nodeagent
