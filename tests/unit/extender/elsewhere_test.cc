@@ -38,6 +38,7 @@ class ElsewhereTest : public ExtenderTest {
                             R"("synergy.io/floor":"{{\"cpu\":\"3\",\"memory\":\"60G\"}}",)"
                             R"("synergy.io/workload":"{}"}},)",
                             workload));
+    args.insert(args.find(R"("nodeName":)"), R"("schedulerName":"synergy-scheduler",)");
     return args;
   }
   // Returns the points of the nodes, in the order of their names.
@@ -92,15 +93,15 @@ class GangsElsewhereTest : public ElsewhereTest {
     state.RemovePod("uid-y");
   }
 
-  // Creates the members of a gang; the first is of the workload, the others of "other".
-  std::vector<Pod> Create(int size, int64_t gpus, int32_t priority = 0) {
+  // Creates a gang of two; the first member is of the workload.
+  std::vector<Pod> Create(int64_t gpus, const std::string& gang = "g", int32_t priority = 0) {
     std::vector<Pod> members;
-    for (int i = 0; i < size; ++i) {
-      Pod pod = MakePod(fmt::format("g-{}", i), gpus, gpus, gpus);
+    for (const char* workload : {"bert", "other"}) {
+      Pod pod = MakePod(fmt::format("{}-{}", gang, workload), gpus, gpus, gpus);
       pod.priority = priority;
-      pod.gang = std::make_shared<const Gang>(Gang{"default/g", size, {}});
+      pod.gang = std::make_shared<const Gang>(Gang{"default/" + gang, 2, {}});
       auto fungible = std::make_shared<ManagedContainer>();
-      fungible->workload = i == 0 ? "bert" : "other";
+      fungible->workload = workload;
       pod.fungible = std::move(fungible);
       state.UpsertPod(pod);
       members.push_back(std::move(pod));
@@ -121,26 +122,23 @@ class GangsElsewhereTest : public ElsewhereTest {
 
 TEST_F(GangsElsewhereTest, AGangAvoidsTheNodesOfAnyMember) {
   Publish({"empty", "tight"});
-  const auto members = Create(2, 4);
+  const auto members = Create(4);
   EXPECT_THAT(Filter(members[1]), HasSubstr(Passes("tighter")));
   EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("tighter")));
 }
 
 TEST_F(GangsElsewhereTest, AGangThatDoesNotFitElsewhereIsPlacedAsIfNothingWereAvoided) {
   Publish({"empty", "tight"});
-  const auto members = Create(2, 8);
+  const auto members = Create(8);
   EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("empty")));
   EXPECT_THAT(Filter(members[1]), HasSubstr(Passes("tight")));
 }
 
 TEST_F(GangsElsewhereTest, NoOtherGangGivesUpItsPlacesForThePreference) {
   Publish({"tight"});
-  Pod held = MakePod("held-0", 8, 8, 8);
-  held.gang = std::make_shared<const Gang>(Gang{"default/held", 1, {}});
-  state.UpsertPod(held);
-  ASSERT_THAT(Filter(held), HasSubstr(Passes("empty")));
+  ASSERT_THAT(Filter(Create(4, "held")[1]), HasSubstr(Passes("empty")));
   state.UpsertPod(MakePod("z", 8, 8, 8, "tighter"));
-  EXPECT_THAT(Filter(Create(1, 8, 10)[0]), HasSubstr(Passes("tight")));
+  EXPECT_THAT(Filter(Create(4, "g", 10)[0]), HasSubstr(Passes("tight")));
   EXPECT_EQ(FreeGpus("empty"), Gpus(0)) << "still held";
 }
 
@@ -153,7 +151,7 @@ TEST_F(GangsElsewhereTest, AGangThatWouldWaitForALocalPlaceElsewhereDoesNot) {
   // Two nodes have room for one member each, and the avoided one for both.
   state.UpsertPod(MakePod("x", 4, 4, 4, "empty"));
   state.UpsertPod(MakePod("y", 4, 4, 4, "tight"));
-  const auto members = Create(2, 4);
+  const auto members = Create(4);
   std::string args = Args(members[0], {"empty", "tight", "tighter"});
   args.insert(args.find(R"("name":)"),
               R"("labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"},)");

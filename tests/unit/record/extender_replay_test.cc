@@ -72,6 +72,7 @@ TEST_F(ExtenderReplayTest, AvoidedNodesAreRecordedWithTheDecisionsThatTheyChange
               R"("annotations":{"synergy.io/container":"train","synergy.io/workload":"w-1",)"
               R"("synergy.io/demand":"{\"cpu\":\"1\",\"memory\":\"1G\"}",)"
               R"("synergy.io/floor":"{\"cpu\":\"1\",\"memory\":\"1G\"}"},)");
+  args.insert(args.find(R"("nodeName":)"), R"("schedulerName":"synergy-scheduler",)");
   extender.Prioritize(args);
   PublishedAvoidedNodes avoided;
   for (const char* node : {"a", "b"}) {
