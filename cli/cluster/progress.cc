@@ -39,6 +39,14 @@ std::string NoteOn(const Error& error, const ControllerAddress& controller) {
   }
 }
 
+Tree ToTree(const StorageUse& storage) {
+  return Tree::Members{{"backend", storage.backend},
+                       {"readBytesPerSecond", storage.read},
+                       {"waited", storage.waited},
+                       {"allPodsBytesPerSecond", storage.all},
+                       {"bandwidthBytesPerSecond", storage.bandwidth}};
+}
+
 }  // namespace
 
 std::optional<KnownProgress> ProgressFacts::Of(const std::string& uid) const {
@@ -149,6 +157,22 @@ std::string ProgressText(const KnownProgress& known) {
   return text;
 }
 
+std::string StorageText(const StorageUse& storage) {
+  std::string text = "reads";
+  if (storage.read) text += " " + ToRateText(*storage.read);
+  if (storage.backend == kNetworkStorage) {
+    text += " from network storage";
+  } else {
+    text += storage.bandwidth ? fmt::format(" of {} of disk ", ToRateText(*storage.bandwidth))
+                              : std::string(" from disk ");
+    text += storage.backend;
+  }
+  if (storage.all) text += fmt::format(" (all pods: {})", ToRateText(*storage.all));
+  if (storage.waited)
+    text += fmt::format(", waits for it {:.0f} % of the time", 100 * *storage.waited);
+  return text;
+}
+
 Tree ToTree(const KnownProgress& known) {
   const PodProgress& pod = known.pod;
   const auto seconds = [](const std::optional<Duration>& duration) {
@@ -167,6 +191,7 @@ Tree ToTree(const KnownProgress& known) {
       {"estimate", pod.estimate ? Tree(Tree::Members{{"busySeconds", pod.estimate->busy},
                                                      {"rate", pod.estimate->rate}})
                                 : Tree()},
+      {"storage", pod.storage ? ToTree(*pod.storage) : Tree()},
       {"last", pod.last ? Tree(ToTimeText(*pod.last)) : Tree()},
       {"ageSeconds", Elapsing{Seconds(known.age).count()}}};
 }

@@ -332,8 +332,10 @@ Result<> ClusterCommands::RunTop() const {
     auto facts =
         nodes ? facts_reader.ReadCluster(labels_) : facts_reader.ReadPods(pods_of, labels_);
     if (!facts) return Fail(facts.error());
-    if (!nodes) {
-      facts->progress = progress.Read(pods_of);
+    // A table of nodes has nothing of it.
+    const bool is_shown = !nodes || output_.format == "wide" || output_.IsTree();
+    if (is_shown) {
+      facts->progress = progress.Read(nodes ? std::string() : pods_of);
       facts->notes.push_back(facts->progress.note);
     }
     const WallTime now = SystemClock().WallNow();

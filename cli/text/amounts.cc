@@ -113,6 +113,10 @@ std::string ToReadableText(Bytes size) {
   return fmt::format("{:.1f}{}", amount, suffix);
 }
 
+std::string ToRateText(double bytes_per_second) {
+  return ToReadableText(Bytes(ToNearest(bytes_per_second))) + "/s";
+}
+
 std::string ToShortText(Duration duration) {
   using std::chrono::duration_cast;
   const int64_t seconds =

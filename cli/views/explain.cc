@@ -493,6 +493,8 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     text += '\n';
   }
   if (pod.progress) text += fmt::format("Progress {}\n", ProgressText(*pod.progress));
+  if (pod.progress && pod.progress->pod.storage)
+    text += fmt::format("Storage {}\n", StorageText(*pod.progress->pod.storage));
   if (explanation.change) {
     text += fmt::format("Last change {}\n", ChangeText(*explanation.change, now));
   }

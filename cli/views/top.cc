@@ -1,6 +1,7 @@
 #include "cli/views/top.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,28 @@ namespace {
 
 std::string Text(MilliCpu cpu) { return ToQuantityText(cpu); }
 std::string Text(Bytes memory) { return ToReadableText(memory); }
+
+// Returns "vdb 12Mi/s of 13Mi/s"; "-" if there is none.
+std::string Text(const std::map<std::string, DiskView>& disks) {
+  std::vector<std::string> parts;
+  for (const auto& [name, disk] : disks) {
+    const std::string bandwidth = disk.bandwidth ? ToRateText(*disk.bandwidth) : "?";
+    parts.push_back(fmt::format("{} {} of {}", name, ToRateText(disk.read), bandwidth));
+  }
+  return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Reads the disks of the node from what is known of its pods.
+std::map<std::string, DiskView> DisksOf(const NodeState& node, const ProgressFacts& progress) {
+  std::map<std::string, DiskView> disks;
+  for (const auto& pod : node.detail->pods) {
+    const std::optional<KnownProgress> known = progress.Of(pod->uid);
+    if (!known || !known->pod.storage || !known->pod.storage->all) continue;
+    const StorageUse& storage = *known->pod.storage;
+    disks[storage.backend] = {*storage.all, storage.bandwidth};
+  }
+  return disks;
+}
 
 }  // namespace
 
@@ -44,8 +67,9 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
   std::vector<NodeView> nodes;
   for (NodeIndex index = 0; index < facts.cluster->size(); ++index) {
     const NodeState& node = facts.cluster->node(index);
-    if (node.exists && node.allocatable.gpus > Gpus(0))
-      nodes.push_back(View(node, facts.profiles, now));
+    if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
+    nodes.push_back(View(node, facts.profiles, now));
+    nodes.back().disks = DisksOf(node, facts.progress);
   }
   std::sort(nodes.begin(), nodes.end(),
             [](const NodeView& a, const NodeView& b) { return a.name < b.name; });
@@ -107,6 +131,12 @@ Tree ToTree(const NodeView& view) {
                          {"cpu", ToQuantityText(amounts.cpu)},
                          {"memory", ToQuantityText(amounts.memory)}};
   };
+  Tree::List disks;
+  for (const auto& [name, disk] : view.disks) {
+    disks.push_back(Tree::Members{{"device", name},
+                                  {"readBytesPerSecond", disk.read},
+                                  {"bandwidthBytesPerSecond", disk.bandwidth}});
+  }
   return Tree::Members{{"name", view.name},
                        {"schedulable", view.schedulable},
                        {"gpuPods", static_cast<int64_t>(view.gpu_pods)},
@@ -115,13 +145,14 @@ Tree ToTree(const NodeView& view) {
                        {"demand", with_gpus(view.demand)},
                        {"surplus", ToTree(view.surplus)},
                        {"devices", ToString(view.devices)},
-                       {"partOfBestThroughput", view.part_of_best}};
+                       {"partOfBestThroughput", view.part_of_best},
+                       {"storage", std::move(disks)}};
 }
 
 Shown ShowNodes(const std::vector<NodeView>& nodes) {
   Shown shown{.columns = {"NODE", "GPU", "CPU", "DEMAND", "SURPLUS", "MEMORY", "DEMAND", "SURPLUS",
-                          "PODS", "THROUGHPUT", "DEVICES", "FREE CPU", "FREE MEMORY"},
-              .wide_columns = 2,
+                          "PODS", "THROUGHPUT", "DEVICES", "FREE CPU", "FREE MEMORY", "STORAGE"},
+              .wide_columns = 3,
               .nothing = "no node has GPUs"};
   for (const NodeView& node : nodes) {
     const auto of = [&node](auto member) {
@@ -136,7 +167,8 @@ Shown ShowNodes(const std::vector<NodeView>& nodes) {
                    of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
                    fmt::format("{}", node.gpu_pods),
                    node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-",
-                   std::string(ToString(node.devices)), Text(free.cpu), Text(free.memory)},
+                   std::string(ToString(node.devices)), Text(free.cpu), Text(free.memory),
+                   Text(node.disks)},
          .tree = ToTree(node)});
   }
   return shown;

@@ -5,6 +5,8 @@
 // Threading: pure.
 
 #include <chrono>
+#include <map>
+#include <optional>
 #include <ratio>
 #include <string>
 #include <vector>
@@ -18,6 +20,12 @@
 
 namespace synergy::cli {
 
+// Bytes per second that a node's pods read from a disk.
+struct DiskView {
+  double read = 0;
+  std::optional<double> bandwidth;  // nullopt: unknown
+};
+
 struct NodeView {
   std::string name;
   bool schedulable = true;
@@ -29,7 +37,8 @@ struct NodeView {
   // Whether pods keep their GPUs when they are resized there; only with kSafe are running pods
   // resized.
   DeviceSafety devices = DeviceSafety::kUnknown;
-  std::optional<double> part_of_best;  // of the throughput of its pods with profiles, by GPUs
+  std::optional<double> part_of_best;     // of the throughput of its pods with profiles, by GPUs
+  std::map<std::string, DiskView> disks;  // those that its managed pods read from, by name
 };
 
 // A pod whose GPUs and CPU are idle (docs/idle-pods.md).

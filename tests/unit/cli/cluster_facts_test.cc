@@ -58,6 +58,20 @@ TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
   EXPECT_THAT(ToText(ShowPods(ViewPods(*facts, WallTime{}), true)), HasSubstr("other"));
 }
 
+TEST_F(ClusterFactsTest, NodesHaveTheDisksThatTheirPodsRead) {
+  auto facts = facts_.ReadCluster();
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_EQ(ShowNodes(ViewNodes(*facts, WallTime{})).objects.at(0).cells.back(), "-");
+  for (const Pod& pod : facts->pods) {
+    facts->progress.by_uid[pod.uid].pod.storage =
+        StorageUse{"vdb", 1e6, 0.5, 12'582'912, 13'631'488, {}};
+  }
+  const Shown shown = ShowNodes(ViewNodes(*facts, WallTime{}));
+  EXPECT_EQ(shown.objects.at(0).cells.back(), "vdb 12Mi/s of 13Mi/s");
+  EXPECT_EQ(shown.columns.back(), "STORAGE");
+  EXPECT_THAT(ToJson(shown.objects.at(0).tree), HasSubstr("\"device\": \"vdb\""));
+}
+
 TEST_F(ClusterFactsTest, SelectorsOfLabelsGoToTheApiServer) {
   const std::string labels = "app=x,tier in (a, b)";
   const std::string query = "labelSelector=app%3Dx%2Ctier%20in%20%28a%2C%20b%29";

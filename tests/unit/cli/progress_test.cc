@@ -198,6 +198,26 @@ TEST(ProgressTextTest, IdlePodsAreShownByGpuHours) {
   EXPECT_THAT(ToJson(ToTree(views[1])), HasSubstr("\"idleGpuHours\": 1"));
 }
 
+TEST(ProgressTextTest, StorageOfAPodIsExplained) {
+  StorageUse storage{"vdb", 12e6, 0.4, 13e6, 13.6e6, {}};
+  EXPECT_EQ(StorageText(storage),
+            "reads 11.4Mi/s of 13.0Mi/s of disk vdb (all pods: 12.4Mi/s), waits for it 40 % of the "
+            "time");
+  storage.bandwidth = storage.waited = std::nullopt;
+  EXPECT_EQ(StorageText(storage), "reads 11.4Mi/s from disk vdb (all pods: 12.4Mi/s)");
+  EXPECT_EQ(StorageText({.backend = std::string(kNetworkStorage), .waited = 0.5}),
+            "reads from network storage, waits for it 50 % of the time");
+  PodFacts facts;
+  facts.pod.uid = "u1";
+  KnownProgress& known = facts.progress.by_uid["u1"] = SampleProgress();
+  EXPECT_THAT(ToText(Explain(facts, WallTime{}), WallTime{}), Not(HasSubstr("Storage")));
+  EXPECT_THAT(ToJson(ToTree(known)), HasSubstr("\"storage\": null"));
+  known.pod.storage = storage;
+  EXPECT_THAT(ToText(Explain(facts, WallTime{}), WallTime{}),
+              HasSubstr("\nStorage reads 11.4Mi/s from disk vdb"));
+  EXPECT_THAT(ToJson(ToTree(known)), HasSubstr("\"readBytesPerSecond\": 12000000"));
+}
+
 TEST(ProgressTextTest, PodsAreShownAndExplainedWithTheirs) {
   ClusterFacts facts;
   Pod pod;
