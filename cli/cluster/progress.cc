@@ -39,6 +39,14 @@ std::string NoteOn(const Error& error, const ControllerAddress& controller) {
   }
 }
 
+Tree ToTree(const StorageUse& storage) {
+  return Tree::Members{{"backend", storage.backend},
+                       {"readBytesPerSecond", storage.read},
+                       {"waited", storage.waited},
+                       {"allPodsBytesPerSecond", storage.all},
+                       {"bandwidthBytesPerSecond", storage.bandwidth}};
+}
+
 }  // namespace
 
 std::optional<KnownProgress> ProgressFacts::Of(const std::string& uid) const {
@@ -163,14 +171,6 @@ std::string StorageText(const StorageUse& storage) {
   if (storage.waited)
     text += fmt::format(", waits for it {:.0f} % of the time", 100 * *storage.waited);
   return text;
-}
-
-Tree ToTree(const StorageUse& storage) {
-  return Tree::Members{{"backend", storage.backend},
-                       {"readBytesPerSecond", storage.read},
-                       {"waited", storage.waited},
-                       {"allPodsBytesPerSecond", storage.all},
-                       {"bandwidthBytesPerSecond", storage.bandwidth}};
 }
 
 Tree ToTree(const KnownProgress& known) {
