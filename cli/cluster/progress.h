@@ -73,8 +73,8 @@ std::string DoneText(const std::optional<KnownProgress>& known);  // "37 %"
 std::string LeftText(const std::optional<KnownProgress>& known);  // "51s"
 // Returns a line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
 std::string ProgressText(const KnownProgress& known);
-// Returns a line: "reads 11.4Mi/s of 13Mi/s of disk vdb (all pods: 12.9Mi/s), waits for it 40 % of
-// the time".
+// Returns a line: "reads 12.0 MB/s of 13.6 MB/s of disk vdb (all pods: 13.0 MB/s), waits for it
+// 40 % of the time".
 std::string StorageText(const StorageUse& storage);
 Tree ToTree(const KnownProgress& known);
 

@@ -114,7 +114,7 @@ std::string ToReadableText(Bytes size) {
 }
 
 std::string ToRateText(double bytes_per_second) {
-  return ToReadableText(Bytes(ToNearest(bytes_per_second))) + "/s";
+  return fmt::format("{:.1f} MB/s", bytes_per_second / 1e6);
 }
 
 std::string ToShortText(Duration duration) {

@@ -29,7 +29,7 @@ Result<Bytes> ParseSize(std::string_view text);
 
 // Returns a quantity if that is short ("62500M", "4Gi"), otherwise a rounded one ("31.4Gi").
 std::string ToReadableText(Bytes size);
-// Returns "31.4Mi/s".
+// Returns "31.4 MB/s".
 std::string ToRateText(double bytes_per_second);
 
 // Formats in one unit: "90s", "45m", "30h", "9d". Negative durations are "0s".

@@ -16,7 +16,7 @@ namespace {
 std::string Text(MilliCpu cpu) { return ToQuantityText(cpu); }
 std::string Text(Bytes memory) { return ToReadableText(memory); }
 
-// Returns "vdb 12Mi/s of 13Mi/s"; "-" if there is none.
+// Returns "vdb 12.6 MB/s of 13.6 MB/s"; "-" if there is none.
 std::string Text(const std::map<std::string, DiskView>& disks) {
   std::vector<std::string> parts;
   for (const auto& [name, disk] : disks) {

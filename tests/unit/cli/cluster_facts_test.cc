@@ -67,7 +67,7 @@ TEST_F(ClusterFactsTest, NodesHaveTheDisksThatTheirPodsRead) {
         StorageUse{"vdb", 1e6, 0.5, 12'582'912, 13'631'488, {}};
   }
   const Shown shown = ShowNodes(ViewNodes(*facts, WallTime{}));
-  EXPECT_EQ(shown.objects.at(0).cells.back(), "vdb 12Mi/s of 13Mi/s");
+  EXPECT_EQ(shown.objects.at(0).cells.back(), "vdb 12.6 MB/s of 13.6 MB/s");
   EXPECT_EQ(shown.columns.back(), "STORAGE");
   EXPECT_THAT(ToJson(shown.objects.at(0).tree), HasSubstr("\"device\": \"vdb\""));
 }

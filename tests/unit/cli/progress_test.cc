@@ -201,10 +201,10 @@ TEST(ProgressTextTest, IdlePodsAreShownByGpuHours) {
 TEST(ProgressTextTest, StorageOfAPodIsExplained) {
   StorageUse storage{"vdb", 12e6, 0.4, 13e6, 13.6e6, {}};
   EXPECT_EQ(StorageText(storage),
-            "reads 11.4Mi/s of 13.0Mi/s of disk vdb (all pods: 12.4Mi/s), waits for it 40 % of the "
-            "time");
+            "reads 12.0 MB/s of 13.6 MB/s of disk vdb (all pods: 13.0 MB/s), waits for it 40 % of "
+            "the time");
   storage.bandwidth = storage.waited = std::nullopt;
-  EXPECT_EQ(StorageText(storage), "reads 11.4Mi/s from disk vdb (all pods: 12.4Mi/s)");
+  EXPECT_EQ(StorageText(storage), "reads 12.0 MB/s from disk vdb (all pods: 13.0 MB/s)");
   EXPECT_EQ(StorageText({.backend = std::string(kNetworkStorage), .waited = 0.5}),
             "reads from network storage, waits for it 50 % of the time");
   PodFacts facts;
@@ -214,7 +214,7 @@ TEST(ProgressTextTest, StorageOfAPodIsExplained) {
   EXPECT_THAT(ToJson(ToTree(known)), HasSubstr("\"storage\": null"));
   known.pod.storage = storage;
   EXPECT_THAT(ToText(Explain(facts, WallTime{}), WallTime{}),
-              HasSubstr("\nStorage reads 11.4Mi/s from disk vdb"));
+              HasSubstr("\nStorage reads 12.0 MB/s from disk vdb"));
   EXPECT_THAT(ToJson(ToTree(known)), HasSubstr("\"readBytesPerSecond\": 12000000"));
 }
 
