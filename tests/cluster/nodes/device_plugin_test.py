@@ -149,10 +149,10 @@ class DevicePluginTest(unittest.TestCase):
         self.assertEqual(set(busy()), {"silent"})
 
         # An application's error: the GPU stays healthy.
-        gpu = next(number for number in range(4) if f"GPU-0000000{number}" in self.devices_of("tells")[0])
+        gpu = next(number for number in range(4) if f"GPU-0000000{number}" in self.devices_of("silent")[0])
         write_whole(xid, f"{gpu} 31")
         found, = wait_for("the Xid of the pod's GPU", lambda: json.loads(shown.read_text(encoding="utf-8")).get("xids"))
-        self.assertEqual((found["pod"], found["container"], found["xid"]), ("tells", "train", 31))
+        self.assertEqual((found["pod"], found["container"], found["xid"]), ("silent", "train", 31))
 
         # Without a source, there is no estimate.
         self.plugin.process.kill()

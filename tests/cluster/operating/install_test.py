@@ -81,6 +81,7 @@ OF_A_DRIVER = {"synergy_gpu_last_xid", "synergy_gpu_memory_used_bytes", "synergy
 OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_total", "synergy_rounds_workloads"}
 # Alerts that nothing here fires; promtool alone checks them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
+                "SynergyNodeSuspect": "no fault of a node can be made here",
                 "SynergyTunerWithTwoLeaders": "the Lease rules it out",
                 "SynergyMeasurementsNotKept": "nothing trains for long enough to be measured",
                 "SynergyBindInDoubt": "the API server would have to fall silent for minutes in the middle of a bind"}
