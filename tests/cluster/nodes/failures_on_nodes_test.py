@@ -149,7 +149,7 @@ class FailuresOnNodesTest(unittest.TestCase):
             if one["status"]["phase"] == "Running"])[0]
         now = time.time_ns()
         report = {"at": now, "xids": [{"namespace": "default", "pod": pod, "container": "train", "xid": 79, "at": now}]}
-        write_whole(self.cluster.folder / "gpu-busy-1.json", json.dumps(report))
+        write_whole(self.cluster.state / "gpu-busy-1.json", json.dumps(report))
         record, = self.await_records(**{"lost-gpu": 1})["lost-gpu"]
         self.assertEqual((record["category"], record["cause"], record["advice"], record["evidence"]),
                          ("gpu-lost", "infrastructure", "retry-elsewhere", "Xid 79"))
