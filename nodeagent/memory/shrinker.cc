@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ struct Shrinker::Work {
   Bytes released;
   Duration release_time{};
   int in_vain = 0;
+  bool recorded = false;  // the release, since the memory was stuck last
   std::string last_failure;
 };
 
@@ -128,7 +130,7 @@ void Shrinker::Take(wire::ResizeStatus pod) {
     if (shrink && same_request) return;  // mostly a new message in its condition
     const bool completed = !shrink && same_request;
     // The kubelet may apply the limit before the next look finds the memory below it.
-    if (completed && !known->second.IsBelow()) RecordReleased(known->second);
+    if (completed) RecordReleased(known->second);
     End(known->second, completed ? "completed" : "withdrawn");
     works_.erase(known);
   }
@@ -225,8 +227,8 @@ void Shrinker::Below(Work& work) {
   if (!work.IsBelow()) {
     work.state = Work::State::kActive;
     work.below_since = now;
-    RecordReleased(work);
   }
+  RecordReleased(work);
   if (now - *work.below_since < rules_.give_up_after) return;
   work.state = Work::State::kGivenUp;
   metrics_.CountShrink("given_up", now - work.seen);
@@ -236,8 +238,8 @@ void Shrinker::Below(Work& work) {
                   InSeconds(now - *work.below_since), Describe(work.shrink)));
 }
 
-void Shrinker::RecordReleased(const Work& work) {
-  if (work.released <= Bytes(0)) return;
+void Shrinker::RecordReleased(Work& work) {
+  if (work.released <= Bytes(0) || std::exchange(work.recorded, true)) return;
   RecordEvent(work, "Normal", "SynergyMemoryReleased",
               fmt::format("Released {} of page cache in {:.3f} s, so that memory can shrink: {}",
                           DescribeBytes(work.released), InSeconds(work.release_time),
@@ -247,6 +249,7 @@ void Shrinker::RecordReleased(const Work& work) {
 void Shrinker::SetStuck(Work& work, const std::string& why) {
   if (work.state == Work::State::kStuck) return;
   work.state = Work::State::kStuck;
+  work.recorded = false;
   metrics_.CountShrink("stuck", clock_.Now() - work.seen);
   RecordEvent(work, "Warning", "SynergyMemoryStuck",
               fmt::format("Memory cannot shrink: {}: {}", Describe(work.shrink), why));

@@ -81,7 +81,8 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   // Returns an empty string if the memory is below all limits now, otherwise the reason.
   Result<std::string> BringDown(Work& work, const std::stop_token& stop);
   void Below(Work& work);
-  void RecordReleased(const Work& work);
+  // Records the release, once since the memory was stuck last.
+  void RecordReleased(Work& work);
   void SetStuck(Work& work, const std::string& why);
   void End(const Work& work, std::string_view outcome);
   void Report(Work& work, std::string_view reason, const Error& error);

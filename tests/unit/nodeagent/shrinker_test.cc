@@ -170,6 +170,20 @@ TEST_F(ShrinkerTest, UntilThenWhatComesBackIsReleasedAgain) {
   EXPECT_THAT(events_.lines(), SizeIs(1));
 }
 
+TEST_F(ShrinkerTest, ALaterReleaseOfMemoryThatWasDownAtFirstIsAnEventToo) {
+  container().use.usage = MiB(80);
+  pod().use.usage = MiB(81);
+  shrinker_.Upsert(ShrinkingPod());
+  Step();
+  EXPECT_THAT(events_.lines(), IsEmpty());
+  container().use.usage = MiB(97);
+  StepAfter(milliseconds(20));
+  container().use.usage = MiB(97);
+  StepAfter(milliseconds(20));
+  ASSERT_THAT(events_.lines(), SizeIs(1));
+  EXPECT_EQ(events_.all[0].reason, "SynergyMemoryReleased");
+}
+
 TEST_F(ShrinkerTest, DoesNothingIfTheMemoryFits) {
   container().use.usage = MiB(80);
   pod().use.usage = MiB(81);
