@@ -245,9 +245,8 @@ void RemarkOnReservedGpus(const Waits& waits, std::vector<std::string>& remarks)
   if (waits.message.find(kReservedFor) == std::string::npos) return;
   remarks.emplace_back(
       "GPUs are reserved for a job that has waited for long; the pod may run there before if it "
-      "ends "
-      "in time: by its spec.activeDeadlineSeconds, by how long its workload has taken, or by its "
-      "annotation synergy.io/expected-duration");
+      "ends in time: by its spec.activeDeadlineSeconds, by how long its workload has taken, or by "
+      "its annotation synergy.io/expected-duration");
 }
 
 Tree ReservationTree(const PublishedReservation& reservation) {

@@ -223,6 +223,20 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   return pod;
 }
 
+// Returns a new ConfigMap of Synergy's. `label`: one more label with the value "true"; empty: none.
+std::string NewConfigMap(std::string_view name, std::string_view label, std::string_view data) {
+  const std::string more = label.empty() ? std::string() : Quoted(label) + R"(:"true",)";
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{{}"app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
+      Quoted(name), more, data);
+}
+
+// Returns the merge patch that replaces the data of a ConfigMap that has this version.
+std::string DataPatch(std::string_view resource_version, std::string_view data) {
+  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
+                     Quoted(resource_version), data);
+}
+
 // The records as a member of the ConfigMap's data.
 std::string DataOf(const FailureHistory& history) {
   Writer out;
@@ -323,14 +337,11 @@ std::string FailureHistoryName(std::string_view of_namespace) {
 }
 
 std::string WriteNewFailureHistory(const FailureHistory& history) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{{}:"true","app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
-      Quoted(FailureHistoryName(history.of_namespace)), Quoted(kFailuresLabel), DataOf(history));
+  return NewConfigMap(FailureHistoryName(history.of_namespace), kFailuresLabel, DataOf(history));
 }
 
 std::string WriteFailureHistoryPatch(const FailureHistory& history) {
-  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
-                     Quoted(history.resource_version), DataOf(history));
+  return DataPatch(history.resource_version, DataOf(history));
 }
 
 Result<FailureHistory> ReadFailureHistory(std::string_view text) {
@@ -341,14 +352,11 @@ Result<FailureHistory> ReadFailureHistory(std::string_view text) {
 }
 
 std::string WriteNewAvoidedNodes(const PublishedAvoidedNodes& avoided) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{"app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
-      Quoted(kAvoidedNodesName), DataOf(avoided));
+  return NewConfigMap(kAvoidedNodesName, {}, DataOf(avoided));
 }
 
 std::string WriteAvoidedNodesPatch(const PublishedAvoidedNodes& avoided) {
-  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
-                     Quoted(avoided.resource_version), DataOf(avoided));
+  return DataPatch(avoided.resource_version, DataOf(avoided));
 }
 
 Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::string_view text) {

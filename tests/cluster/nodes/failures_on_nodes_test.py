@@ -143,13 +143,14 @@ class FailuresOnNodesTest(unittest.TestCase):
     def test_an_xid_of_the_pods_gpu_decides(self):
         """The report is that of the device plugin (device_plugin_test.py)."""
         line = "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE)"
-        self.cluster.create(job("lost-gpu", f"sleep 10; echo '{line}' >&2; exit 1"))
+        self.cluster.create(job("lost-gpu", f"mkfifo /go; read go </go; echo '{line}' >&2; exit 1"))
         pod = wait_for("its pod", lambda: [
             one["metadata"]["name"] for one in self.cluster.get("pods", labelSelector="job-name=lost-gpu")["items"]
             if one["status"]["phase"] == "Running"])[0]
         now = time.time_ns()
         report = {"at": now, "xids": [{"namespace": "default", "pod": pod, "container": "train", "xid": 79, "at": now}]}
         write_whole(self.cluster.state / "gpu-busy-1.json", json.dumps(report))
+        self.cluster.kubectl("exec", pod, "--", "sh", "-c", "until [ -p /go ]; do :; done; echo >/go")
         record, = self.await_records(**{"lost-gpu": 1})["lost-gpu"]
         self.assertEqual((record["category"], record["cause"], record["advice"], record["evidence"]),
                          ("gpu-lost", "infrastructure", "retry-elsewhere", "Xid 79"))
