@@ -68,31 +68,28 @@ ExporterRules ToExporterRules(const config::NodeAgentConfig::Dcgm& config) {
   return {config.namespaces, config.daemon_set, static_cast<uint16_t>(config.port), config.path};
 }
 
-// Forwards the watch's news to two stores.
-class BothStores final : public kube::ObjectStore<wire::ResizeStatus> {
+// Forwards the watch's news to several stores.
+class AllStores final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   using Store = kube::ObjectStore<wire::ResizeStatus>;
-  BothStores(Store& one, Store& other) : one_(one), other_(other) {}
+  // The first one answers Last(). They outlive this.
+  explicit AllStores(std::vector<Store*> stores) : stores_(std::move(stores)) {}
 
   void Replace(std::vector<wire::ResizeStatus> all) override {
-    one_.Replace(all);
-    other_.Replace(std::move(all));
+    for (Store* const store : stores_) store->Replace(all);
   }
   void Upsert(wire::ResizeStatus pod) override {
-    one_.Upsert(pod);
-    other_.Upsert(std::move(pod));
+    for (Store* const store : stores_) store->Upsert(pod);
   }
   void Remove(const wire::ResizeStatus& pod) override {
-    one_.Remove(pod);
-    other_.Remove(pod);
+    for (Store* const store : stores_) store->Remove(pod);
   }
   std::optional<wire::ResizeStatus> Last(const wire::ResizeStatus& pod) const override {
-    return one_.Last(pod);
+    return stores_.front()->Last(pod);
   }
 
  private:
-  Store& one_;
-  Store& other_;
+  const std::vector<Store*> stores_;
 };
 
 class RunningDaemon final : public Daemon {
@@ -127,14 +124,13 @@ class RunningDaemon final : public Daemon {
               {ReadPage, [this] { return pod_resources_.List(); },
                [this] { return pod_resources_.Allocatable(); }},
               config.gpu_resource, config.node_name, clock, log, metrics_),
-        xids_(node_pods_, clock),
+        xids_(clock),
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
         failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
-        pods_and_failures_(node_pods_, failures_),
-        stores_(shrinker_, pods_and_failures_),
+        stores_({&shrinker_, &node_pods_, &failures_, &xids_}),
         log_(log) {}
 
   ~RunningDaemon() override { Stop(); }
@@ -329,8 +325,7 @@ class RunningDaemon final : public Daemon {
   DeviceKeeper devices_;
   Prober prober_;
   FailureReader failures_;
-  BothStores pods_and_failures_;
-  BothStores stores_;
+  AllStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector> pods_;
   std::unique_ptr<kube::Health> health_;  // of pods_

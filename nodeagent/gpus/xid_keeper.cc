@@ -1,28 +1,80 @@
 #include "nodeagent/gpus/xid_keeper.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace synergy::nodeagent {
+namespace {
+
+// The clocks of an Xid and of its pod's end differ by less.
+constexpr Duration kClockSkew = std::chrono::seconds(1);
+
+}  // namespace
+
+void XidKeeper::Replace(std::vector<wire::ResizeStatus> all) {
+  std::set<std::string_view> uids;
+  for (const wire::ResizeStatus& pod : all) uids.insert(pod.uid);
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> left;
+  for (const auto& [uid, key] : present_) {
+    if (!uids.contains(uid)) left.push_back(uid);
+  }
+  for (const std::string& uid : left) Leave(uid);
+  for (const wire::ResizeStatus& pod : all) present_.try_emplace(pod.uid, pod.Key());
+}
+
+void XidKeeper::Upsert(wire::ResizeStatus pod) {
+  const std::lock_guard lock(mutex_);
+  present_.try_emplace(pod.uid, pod.Key());
+}
+
+void XidKeeper::Remove(const wire::ResizeStatus& pod) {
+  const std::lock_guard lock(mutex_);
+  Leave(pod.uid);
+}
+
+void XidKeeper::Leave(const std::string& uid) {
+  const auto found = present_.find(uid);
+  if (found == present_.end()) return;
+  gone_.push_back({uid, std::move(found->second), clock_.WallNow()});
+  present_.erase(found);
+  Forget();
+}
+
+void XidKeeper::Forget() {
+  const WallTime now = clock_.WallNow();
+  while (!gone_.empty() && (gone_.size() > kMostGone || now - gone_.front().at > kRemembered))
+    gone_.pop_front();
+  std::erase_if(known_, [now](const Known& each) { return now - each.seen.at > XidOwners::kKept; });
+}
+
+std::optional<std::string> XidKeeper::UidOf(const ContainerXid& xid) const {
+  const std::string key = xid.pod_namespace + "/" + xid.pod;
+  for (const Gone& pod : gone_) {
+    if (pod.key == key && xid.at <= pod.at + kClockSkew) return pod.uid;
+  }
+  const auto found = std::find_if(present_.begin(), present_.end(),
+                                  [&](const auto& pod) { return pod.second == key; });
+  if (found == present_.end()) return std::nullopt;
+  return found->first;
+}
 
 void XidKeeper::Observe(const std::vector<ContainerXid>& xids) {
-  const WallTime now = clock_.WallNow();
-  const std::vector<PodPointer> pods = xids.empty() ? std::vector<PodPointer>() : pods_.All();
   const std::lock_guard lock(mutex_);
-  std::erase_if(known_, [now](const Known& each) { return now - each.seen.at > XidOwners::kKept; });
+  Forget();
   for (const ContainerXid& xid : xids) {
     // A known Xid belongs to the pod that had the name then.
     if (std::any_of(known_.begin(), known_.end(),
                     [&](const Known& each) { return each.seen == xid; }))
       continue;
-    const auto pod = std::find_if(pods.begin(), pods.end(), [&](const PodPointer& each) {
-      return each->pod_namespace == xid.pod_namespace && each->name == xid.pod;
-    });
-    if (pod == pods.end()) continue;
+    const std::optional<std::string> uid = UidOf(xid);
+    if (!uid) continue;
     std::erase_if(known_, [&](const Known& each) {
-      return each.uid == (*pod)->uid && each.seen.container == xid.container &&
-             each.seen.xid == xid.xid;
+      return each.uid == *uid && each.seen.container == xid.container && each.seen.xid == xid.xid;
     });
-    known_.push_back({xid, (*pod)->uid});
+    known_.push_back({xid, *uid});
     if (known_.size() > XidOwners::kMost) known_.pop_front();
   }
 }

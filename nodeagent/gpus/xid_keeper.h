@@ -3,26 +3,40 @@
 // Keeps which Xids came on the GPUs of the node's pods, for the controller, which classifies
 // failures by them. The device plugin and exporters name pods; a later pod may have the same name.
 //
-// Threading: from any thread. Memory: at most XidOwners::kMost Xids, for XidOwners::kKept.
+// Threading: from any thread. Memory: at most XidOwners::kMost Xids, for XidOwners::kKept; the
+// names of the node's pods, and of kMostGone that have left it, for kRemembered.
 
+#include <chrono>
+#include <cstddef>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/clock.h"
 #include "inventory/gpu_xids.h"
-#include "nodeagent/cgroups/node_pods.h"
+#include "kube/reflector.h"
 #include "profile/pod_xid.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::nodeagent {
 
-class XidKeeper {
+class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
-  // References outlive this.
-  XidKeeper(const NodePods& pods, const Clock& clock) : pods_(pods), clock_(clock) {}
+  // An Xid that ends its pod is often read only after the pod has left the watch.
+  static constexpr Duration kRemembered = std::chrono::minutes(5);
+  static constexpr size_t kMostGone = 1024;
 
-  // Takes in the Xids of the last minutes. Ignores those of pods that are not on the node.
+  // The clock outlives this.
+  explicit XidKeeper(const Clock& clock) : clock_(clock) {}
+
+  void Replace(std::vector<wire::ResizeStatus> all) override;
+  void Upsert(wire::ResizeStatus pod) override;
+  void Remove(const wire::ResizeStatus& pod) override;
+
+  // Takes in the Xids of the last minutes. Ignores those of pods that were not on the node.
   void Observe(const std::vector<ContainerXid>& xids);
   // Returns what is known, the oldest first.
   std::vector<PodXid> Report() const;
@@ -32,10 +46,22 @@ class XidKeeper {
     ContainerXid seen;
     std::string uid;
   };
+  struct Gone {
+    std::string uid;
+    std::string key;  // "team/pod"
+    WallTime at{};
+  };
 
-  const NodePods& pods_;
+  // REQUIRES of all: the mutex is held.
+  void Leave(const std::string& uid);
+  void Forget();
+  // Returns the UID of the pod that had the name when the Xid came.
+  std::optional<std::string> UidOf(const ContainerXid& xid) const;
+
   const Clock& clock_;
   mutable std::mutex mutex_;
+  std::map<std::string, std::string> present_;  // UID -> "team/pod"
+  std::deque<Gone> gone_;                       // the oldest first
   std::deque<Known> known_;
 };
 
