@@ -181,7 +181,10 @@ std::vector<EndedRun> FailureReader::Report() const {
   const std::lock_guard lock(mutex_);
   std::vector<EndedRun> runs;
   runs.reserve(reports_.size());
-  for (const Reported& reported : reports_) runs.push_back(reported.run);
+  const Instant due = clock_.Now() - kXidDelay;
+  for (const Reported& reported : reports_) {
+    if (reported.at <= due) runs.push_back(reported.run);
+  }
   return runs;
 }
 

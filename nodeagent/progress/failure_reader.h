@@ -45,6 +45,10 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   static constexpr Duration kReadAgain = std::chrono::seconds(2);
   static constexpr Duration kSettle = std::chrono::seconds(8);
 
+  // The device plugin reports an Xid within about a second. A run that is reported before the Xid
+  // that ended it is judged without it.
+  static constexpr Duration kXidDelay = std::chrono::seconds(2);
+
   // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: what the calling thread has
   // used. `clock` outlives this.
   FailureReader(std::string log_folder, std::function<Duration()> cpu_time, const Clock& clock);
@@ -55,7 +59,8 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
 
   // Reads the log of at most one run. Returns how long to wait before the next call.
   Duration Step();
-  // Returns the runs that ended within the last minutes, the oldest first.
+  // Returns the runs whose logs have been read for kXidDelay, of the last minutes, the oldest
+  // first.
   std::vector<EndedRun> Report() const;
 
  private:

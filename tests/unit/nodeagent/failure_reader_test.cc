@@ -193,6 +193,7 @@ TEST_F(FailureReaderTest, OneNamespacesRunsDoNotDelayAnothers) {
   reader.Remove(Pod("a", "modest"));
   reader.Step();
   reader.Step();
+  clock.Advance(FailureReader::kXidDelay);
   EXPECT_THAT(Rules(), ::testing::Contains("uid-a 0 cuda-out-of-memory"));
   ReadAll();
   EXPECT_LE(reader.Report().size(), FailureReader::kMostWaiting + 2);
@@ -215,6 +216,17 @@ TEST_F(FailureReaderTest, ReportsAreForgotten) {
   clock.Advance(FailureReader::kKept + seconds(1));
   reader.Step();
   EXPECT_THAT(Rules(), IsEmpty());
+}
+
+TEST_F(FailureReaderTest, AnEndIsReportedOnlyOnceItsXidCanHaveCome) {
+  reader.Upsert(Pod("lost"));
+  Print("lost", kOutOfMemory);
+  reader.Remove(Pod("lost"));
+  reader.Step();
+  clock.Advance(FailureReader::kXidDelay - milliseconds(1));
+  EXPECT_THAT(reader.Report(), IsEmpty());
+  clock.Advance(milliseconds(1));
+  EXPECT_THAT(reader.Report(), SizeIs(1));
 }
 
 }  // namespace
