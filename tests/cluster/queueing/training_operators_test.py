@@ -508,7 +508,8 @@ class TrainingOperatorsTest(queues.QueueTest):
             self.by_a_round("real", "the single ones to train",
                             lambda: all(turns.runs(folder, name) for name in ("a", "b")))
             wait_for("them to finish", lambda: turns.all_completed(self.cluster, ["a", "b"]), LONG)
-            wait_for("the JobSet to train again", lambda: all(len(turns.runs(folder, rank)) > 1 for rank in ranks), LONG)
+            wait_for("the JobSet to train again",
+                     lambda: all(len(turns.runs(folder, rank)) > 1 for rank in ranks), LONG)
         ranks, singles = ([turns.runs(folder, name) for name in names] for names in (ranks, ("a", "b")))
         for history in ranks + singles:
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
