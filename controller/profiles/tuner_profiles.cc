@@ -1,5 +1,6 @@
 #include "controller/profiles/tuner_profiles.h"
 
+#include <memory>
 #include <utility>
 
 namespace synergy::controller {
@@ -13,8 +14,12 @@ std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
   decision::ProfilesHeld record{.profiles_version = version, .profiles = {}};
   for (const auto& known : store_.All()) {
     const ProfileObject& object = known->object;
-    profiles[{object.profile_namespace, object.name}] = {object.profile, object.PointsGeneration(),
-                                                         object.measured.has_value()};
+    TunedProfile& profile = profiles[{object.profile_namespace, object.name}];
+    profile.profile = object.profile;
+    profile.generation = object.PointsGeneration();
+    profile.measured = object.measured.has_value();
+    if (object.training.cached)
+      profile.cached = std::make_shared<const TrainingProfile>(object.training);
     decision::HeldProfile& each = record.profiles.emplace_back();
     each.profile_namespace = object.profile_namespace;
     each.name = object.name;

@@ -11,6 +11,8 @@ namespace {
 constexpr int kMostPlans = 100;
 // Retry interval after a failure to report what has happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
+// Agents look at storage as often.
+constexpr Duration kStorageLook = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -81,6 +83,17 @@ void TunerDriver::LookForIdle(Instant now) {
   tuner_.ObserveIdle(memory_, std::move(idle));
 }
 
+void TunerDriver::LookAtStorage(Instant now) {
+  if (parts_.storage == nullptr || !parts_.reports || now < next_storage_look_) return;
+  next_storage_look_ = now + kStorageLook;
+  StorageFacts facts =
+      WithReports(parts_.storage->facts(), parts_.reports(now),
+                  [this](const std::string& uid) { return state_.FindPod(uid) != nullptr; });
+  if (facts == parts_.storage->facts()) return;
+  if (parts_.journal != nullptr) parts_.journal->Wrote(decision::StorageReported{facts});
+  parts_.storage->Hold(std::move(facts));
+}
+
 void TunerDriver::WatchLenders() {
   if (!parts_.watch_lenders) return;
   std::set<std::string> nodes = tuner_.NodesOfLenders(memory_);
@@ -96,6 +109,7 @@ bool TunerDriver::PlanAndDo() {
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();
   LookForIdle(at.now);
+  LookAtStorage(at.now);
   for (const PodNews& pod : news.pods) {
     tuner_.Observe(memory_, pod, at);
     if (parts_.oom != nullptr) parts_.oom->Observe(pod);

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cluster/state/cluster_state.h"
 #include "controller/profiles/oom_watch.h"
@@ -20,8 +21,10 @@
 #include "controller/tuner/action_executor.h"
 #include "core/clock.h"
 #include "engine/decisions.h"
+#include "engine/tuner/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "metrics/tuner_metrics.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
 
@@ -32,6 +35,9 @@ struct TunerDriverParts {
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
   // Returns which pods are idle, by uid; asked before each decision.
   std::function<std::map<std::string, IdlePod>(Instant now)> idle;
+  // What the tuner knows of storage, and the latest reports of pods, from which that comes.
+  MeasuredStorage* storage = nullptr;
+  std::function<std::vector<KnownProgress>(Instant now)> reports;
   // Gets the nodes of the pods that lend, whose reports are urgent, when they have changed.
   std::function<void(std::set<std::string> nodes)> watch_lenders;
 };
@@ -56,6 +62,7 @@ class TunerDriver {
   // Returns false if an action was not carried out because this process may no longer act.
   bool TakeOutcomes();
   void LookForIdle(Instant now);
+  void LookAtStorage(Instant now);
   void WatchLenders();
   // Returns whether there may be more to do.
   bool PlanAndDo();
@@ -74,6 +81,7 @@ class TunerDriver {
   std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet known
   uint64_t next_number_ = 0;
   Instant wake_{};
+  Instant next_storage_look_{};
   std::set<std::string> lenders_;  // nodes last passed to watch_lenders
   bool interrupted_ = false;       // some actions of a decision were not tried
 };

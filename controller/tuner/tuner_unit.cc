@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace synergy::controller {
 namespace {
@@ -43,6 +44,13 @@ std::function<std::map<std::string, IdlePod>(Instant)> IdleReports(
   return [&store, after](Instant now) { return store.Idle(after, now); };
 }
 
+// Null if storage is not divided.
+std::function<std::vector<KnownProgress>(Instant)> StorageReports(
+    const config::ControllerConfig& config, const ProgressStore& store) {
+  if (!config.tuner.storage) return {};
+  return [&store](Instant now) { return store.Read("", now).pods; };
+}
+
 }  // namespace
 
 LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock) {
@@ -62,7 +70,8 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
       waking_pods_(pods, [this] { waker_.Wake(); }),
       waking_nodes_(cluster.nodes(), [this] { waker_.Wake(); }),
       profiles_(cluster.profiles()),
-      tuner_(ToTunerSettings(config), profiles_),
+      storage_(profiles_),
+      tuner_(ToTunerSettings(config), profiles_, &storage_),
       calls_(cluster.state(), pod_api, events, clock, log, metrics, AskMayAct(leadership)),
       executor_(MakeActionExecutor(
           calls_, AskMayAct(leadership), [this] { waker_.Wake(); }, clock,
@@ -74,6 +83,8 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
                .oom = &oom_watch_,
                .journal = journal,
                .idle = IdleReports(config, progress.store()),
+               .storage = &storage_,
+               .reports = StorageReports(config, progress.store()),
                .watch_lenders =
                    [&agents = progress.agents()](std::set<std::string> nodes) {
                      agents.WatchClosely(AgentDirectory::Purpose::kLoans, std::move(nodes));

@@ -22,6 +22,7 @@
 #include "controller/tuner/tuner_driver.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "engine/tuner/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
@@ -59,6 +60,7 @@ class TunerUnit {
   WakingStore<Pod> waking_pods_;
   WakingStore<Node> waking_nodes_;
   TunerProfiles profiles_;
+  MeasuredStorage storage_;
   Tuner tuner_;
   TunerCalls calls_;
   std::unique_ptr<ActionExecutor> executor_;  // null after Stop()

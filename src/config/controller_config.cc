@@ -19,6 +19,7 @@ YamlField Tuner(ControllerConfig::Tuner& tuner) {
                   {"unshrinkable", Duration(tuner.unshrinkable)},
                   {"memoryWatch", Duration(tuner.memory_watch)},
                   {"idleAfter", Duration(tuner.idle_after)},
+                  {"storage", Truth(tuner.storage)},
                   {"patchesPerSecond", WholeNumber(tuner.patches_per_second, 1, 10000)},
                   {"patchesAtOnce", WholeNumber(tuner.patches_at_once, 1, 64)}});
 }
@@ -163,6 +164,9 @@ ControllerConfig ReadController(const YAML::Node& root) {
     Reject(root, "webhookClients: set both caFile and name, or neither");
   if (config.tuner.idle_after.count() > 0 && !config.progress.enabled) {
     Reject(root, "tuner.idleAfter: needs progress.enabled, because node agents report idle pods");
+  }
+  if (config.tuner.storage && !config.progress.enabled) {
+    Reject(root, "tuner.storage: needs progress.enabled, because node agents measure storage");
   }
   if (config.failures_retries && !config.failures_enabled) {
     Reject(root, "failures.retries: needs failures.enabled, because it acts on these failures");

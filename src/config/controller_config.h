@@ -95,6 +95,9 @@ struct ControllerConfig {
     // How long a pod has to be idle before it lends CPU to its neighbours; 0: none lends
     // (docs/idle-pods.md).
     std::chrono::milliseconds idle_after{0};
+    // Whether memory is divided so that it saves the reads for which other pods of the node wait
+    // (docs/internals/storage.md).
+    bool storage = false;
     // Limits of PATCHes of pods: per second, and concurrently.
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;

@@ -22,6 +22,7 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "engine/reservations/passing_check.h"
+#include "engine/tuner/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "profile/training_profile.h"
 
@@ -108,6 +109,11 @@ struct IdleReported {
   std::map<std::string, IdlePod> pods;  // by uid
 };
 
+// What is known of storage, from here on.
+struct StorageReported {
+  StorageFacts facts;
+};
+
 struct TunerDecided {
   uint64_t version = 0;
   // How many items of news the tuner processed before, in the order of the changes: the next ones
@@ -131,7 +137,8 @@ struct TunerLearned {
 using Decision =
     std::variant<decision::Filter, decision::Prioritize, decision::Bind, decision::Preempt,
                  decision::TunerSet, decision::ProfilesHeld, decision::TunerStartedOver,
-                 decision::TunerDecided, decision::TunerLearned, decision::IdleReported>;
+                 decision::TunerDecided, decision::TunerLearned, decision::IdleReported,
+                 decision::StorageReported>;
 
 class DecisionJournal {
  public:

@@ -14,6 +14,7 @@
 #include "core/units.h"
 #include "profile/job_profile.h"
 #include "profile/scaled_profiles.h"
+#include "profile/training_profile.h"
 
 namespace synergy {
 
@@ -23,6 +24,9 @@ struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
   bool measured = false;  // by Synergy, which writes it on the pods again when it changes
+  // Where the profile comes from a model of the cache; null: it does not, or it is for another
+  // number of GPUs.
+  std::shared_ptr<const TrainingProfile> cached = nullptr;
 };
 
 class ProfileCatalog {
@@ -49,8 +53,10 @@ class HeldProfiles final : public ProfileCatalog {
                     Gpus gpus) const override {
     const auto held = profiles_.find({pod_namespace, name});
     if (held == profiles_.end()) return {};
-    return {scaled_.Find(held->second.profile, gpus), held->second.generation,
-            held->second.measured};
+    TunedProfile found = held->second;
+    if (found.profile == nullptr || found.profile->gpus() != gpus) found.cached.reset();
+    found.profile = scaled_.Find(held->second.profile, gpus);
+    return found;
   }
   uint64_t version() const override { return version_; }
 

@@ -17,6 +17,13 @@ Result<JobProfile> MakeGrid(const TrainingProfile& training) {
 
 }  // namespace
 
+DataReads DataReadsOf(const TrainingProfile& training) {
+  const CacheModel& model = training.cached->model;
+  return {.process = training.process_memory.value_or(Bytes(0)),
+          .data_set = model.data_set,
+          .per_iteration = static_cast<double>(model.bytes_per_sample.count())};
+}
+
 Result<JobProfile> MakeJobProfile(const TrainingProfile& training) {
   Result<JobProfile> profile = MakeGrid(training);
   if (!profile) return profile;

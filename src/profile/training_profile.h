@@ -12,6 +12,7 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "profile/cache_model.h"
+#include "profile/data_reads.h"
 #include "profile/job_profile.h"
 #include "profile/spread_cost.h"
 
@@ -40,6 +41,9 @@ struct TrainingProfile {
 
   bool operator==(const TrainingProfile&) const = default;
 };
+
+// Returns what the training reads. REQUIRES: it has a model of the cache.
+DataReads DataReadsOf(const TrainingProfile& training);
 
 // Fails with kInvalid as JobProfile::Create and CalculateProfile do.
 Result<JobProfile> MakeJobProfile(const TrainingProfile& training);

@@ -99,7 +99,7 @@ Decision ReplayedRun::Again(decision::Preempt recorded) {
 }
 
 Decision ReplayedRun::Again(decision::TunerSet recorded) {
-  tuner_.emplace(recorded.settings, profiles_);
+  tuner_.emplace(recorded.settings, profiles_, &storage_);
   return recorded;
 }
 
@@ -111,7 +111,10 @@ Decision ReplayedRun::Again(decision::ProfilesHeld recorded) {
     profile.measured = held.measured;
     if (!held.training) continue;
     Result<JobProfile> made = MakeJobProfile(*held.training);
-    if (made) profile.profile = std::make_shared<const JobProfile>(*std::move(made));
+    if (!made) continue;
+    profile.profile = std::make_shared<const JobProfile>(*std::move(made));
+    if (held.training->cached)
+      profile.cached = std::make_shared<const TrainingProfile>(*held.training);
   }
   profiles_.Hold(std::move(profiles), recorded.profiles_version);
   return recorded;
@@ -142,6 +145,11 @@ Decision ReplayedRun::Again(decision::TunerDecided recorded) {
 
 Decision ReplayedRun::Again(decision::IdleReported recorded) {
   tuner_->ObserveIdle(memory_, recorded.pods);
+  return recorded;
+}
+
+Decision ReplayedRun::Again(decision::StorageReported recorded) {
+  storage_.Hold(recorded.facts);
   return recorded;
 }
 

@@ -17,6 +17,7 @@
 #include "core/result.h"
 #include "engine/decisions.h"
 #include "engine/profile_catalog.h"
+#include "engine/tuner/measured_storage.h"
 #include "engine/tuner/tuner.h"
 
 namespace synergy::record {
@@ -40,10 +41,12 @@ class ReplayedRun {
   Decision Again(decision::TunerDecided recorded);
   Decision Again(decision::TunerLearned recorded);
   Decision Again(decision::IdleReported recorded);
+  Decision Again(decision::StorageReported recorded);
 
   ClusterState state_;
   HeldProfiles profiles_;
-  std::optional<Tuner> tuner_{std::in_place, TunerSettings{}, profiles_};
+  MeasuredStorage storage_{profiles_};
+  std::optional<Tuner> tuner_{std::in_place, TunerSettings{}, profiles_, &storage_};
   TunerMemory memory_;
   std::deque<PodNews> news_;               // not yet passed to the tuner
   std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet replayed

@@ -1,7 +1,7 @@
 #pragma once
 
-// Looks up the storage of nodes, and what pods read from it, as far as that is known. So far only
-// the simulator has such a catalog (docs/internals/storage.md).
+// Looks up the storage of nodes, and what pods read from it, as far as that is known
+// (docs/internals/storage.md).
 //
 // Threading: that of the caller.
 
@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-// The reads of a pod, and its profile; both for its GPUs.
+// The reads of a pod, and its profile where it has the storage to itself; both for its GPUs.
 struct PodReads {
   std::shared_ptr<const JobProfile> profile;
   DataReads reads;

@@ -96,9 +96,9 @@ struct NodeReads {
   double bandwidth = 0;                     // 0: unknown
   std::map<std::string, PodReads> of_pods;  // by uid
 
-  const DataReads* Find(const std::string& uid) const {
+  const PodReads* Find(const std::string& uid) const {
     const auto found = of_pods.find(uid);
-    return found == of_pods.end() ? nullptr : &found->second.reads;
+    return found == of_pods.end() ? nullptr : &found->second;
   }
 };
 
@@ -138,10 +138,10 @@ void JoinStorage(const NodeState& node, const NodeReads& reads, NodeShares& node
   }
   bandwidth = std::max(bandwidth, equal_parts);
   for (size_t i = 0; i < node_shares.shares.size(); ++i) {
-    const DataReads* const of_pod = reads.Find(node_shares.pods[i]->uid);
+    const PodReads* const of_pod = reads.Find(node_shares.pods[i]->uid);
     PodShare& share = node_shares.shares[i];
     if (of_pod != nullptr && share.profile != nullptr)
-      share.storage = OnStorage{.reads = *of_pod, .bandwidth = bandwidth};
+      share.storage = OnStorage{.reads = of_pod->reads, .bandwidth = bandwidth};
   }
   node_shares.shares = WithStorageLeft(node_shares.shares, CurrentOf(node_shares.shares));
 }
@@ -198,7 +198,10 @@ NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& r
     const Pod& pod = **entry;
     TunedProfile known =
         rules.profiles.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus);
-    PodShare share = ShareOf(pod, node, known.profile.get(), reads.Find(pod.uid), rules);
+    const PodReads* const of_pod = reads.Find(pod.uid);
+    if (of_pod != nullptr) known.profile = of_pod->profile;
+    PodShare share = ShareOf(pod, node, known.profile.get(),
+                             of_pod == nullptr ? nullptr : &of_pod->reads, rules);
     const bool keeps = use == SharePurpose::kDivide &&
                        (known.profile == nullptr || Rest(pod, rules) || RestOfRound(pod, rules));
     if (keeps) {

@@ -336,6 +336,17 @@ void Members(auto& each, Like<decision::IdleReported> auto& decision) {
   each("pods", pods);
 }
 
+void Members(auto& each, Like<StorageFacts::Disk> auto& disk) {
+  auto& [name, bandwidth] = disk;
+  each("name", name);
+  each("bandwidth", bandwidth);
+}
+void Members(auto& each, Like<decision::StorageReported> auto& decision) {
+  auto& [disks, readers] = decision.facts;
+  each("disks", disks);
+  each("readers", readers);
+}
+
 void Members(auto& each, Like<decision::TunerLearned> auto& decision) {
   auto& [action, done, at] = decision;
   each("action", action);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -26,12 +27,13 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end.
+// A node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end, and one with
+// two that read from one disk.
 class TunerReplayTest : public ::testing::Test {
  protected:
   TunerReplayTest() {
     state.SetJournal(recording.recorder.get());
-    store.Replace({Profile("sensitive", 1.0 / 3), Profile("insensitive", 1e-3)});
+    store.Replace({Profile("sensitive", 1.0 / 3), Profile("insensitive", 1e-3), Reading()});
     state.UpsertNode(synergy::testing::MakeNode("n1", {Gpus(4), Cores(12), GiB(64)}));
     driver.StartOver();
     driver.Step();
@@ -43,6 +45,11 @@ class TunerReplayTest : public ::testing::Test {
     driver.Step();
     api.RefuseNothing();
     for (int i = 0; i < 40; ++i) GoOn();
+    state.UpsertNode(synergy::testing::MakeNode("n2", {Gpus(4), Cores(12), GiB(64)}));
+    for (const char* name : {"reads", "reads-too"}) {
+      AddPod(name, "n2", 3, 3, "reading");
+      Report(name);
+    }
     state.RemovePod("busy");
     api.Remove("busy");
     for (int i = 0; i < 5; ++i) GoOn();
@@ -64,13 +71,36 @@ class TunerReplayTest : public ::testing::Test {
     return object;
   }
 
-  void AddPod(const std::string& name, const std::string& node, int64_t cores, int64_t demand) {
+  // Returns a profile that was measured while a neighbour left 20 MB/s to the pod.
+  static ProfileObject Reading() {
+    ProfileObject object = Profile("reading", 0);
+    object.training.points.clear();
+    object.training.process_memory = GiB(1);
+    object.training.cached =
+        CachedMeasurements{.model = {GiB(20), Bytes(20'000'000), Bytes(1'000'000)},
+                           .points = {{Cores(1), 10}, {Cores(3), 30}, {Cores(9), 30}},
+                           .memories = {}};
+    object.profile = std::make_shared<const JobProfile>(*MakeJobProfile(object.training));
+    return object;
+  }
+  // The pod reads from a disk that can deliver 40 MB/s.
+  void Report(const std::string& name) {
+    KnownProgress known;
+    known.node = "n2";
+    known.pod.uid = api.pod(name).uid;
+    known.pod.storage =
+        StorageUse{.backend = "vda", .read = 20e6, .waited = 0.5, .all = 40e6, .bandwidth = 40e6};
+    reports.push_back(std::move(known));
+  }
+
+  void AddPod(const std::string& name, const std::string& node, int64_t cores, int64_t demand,
+              const std::string& profile = {}) {
     const auto amounts = [](int64_t count) {
       return ResourceVector{Gpus(1), Cores(count), GiB(4)};
     };
     ManagedContainer fungible;
     fungible.container = "train";
-    fungible.profile = demand == 1 ? "insensitive" : "sensitive";
+    fungible.profile = !profile.empty() ? profile : demand == 1 ? "insensitive" : "sensitive";
     fungible.profile_generation = 1;
     fungible.requested = fungible.in_force = fungible.set_aside = amounts(cores);
     fungible.floor = fungible.fair_share = amounts(std::min<int64_t>(demand, 3));
@@ -92,7 +122,7 @@ class TunerReplayTest : public ::testing::Test {
   // Advances ten seconds: the kubelet carries out the specs, and the tuner sees it.
   void GoOn() {
     clock.Advance(std::chrono::seconds(10));
-    for (const char* name : {"idle", "busy", "new"}) {
+    for (const char* name : {"idle", "busy", "new", "reads", "reads-too"}) {
       if (state.FindPod(name) == nullptr) continue;
       if (!api.pod(name).node.empty()) api.SettleOnNode(name);
       state.UpsertPod(api.pod(name));
@@ -116,12 +146,21 @@ class TunerReplayTest : public ::testing::Test {
   synergy::testing::RecordedEvents events;
   ProfileStore store{0};
   TunerProfiles profiles{store};
-  Tuner tuner{{}, profiles};
+  MeasuredStorage storage{profiles};
+  std::vector<KnownProgress> reports;
+  Tuner tuner{{}, profiles, &storage};
   TunerCalls actions{state, api, events, clock, log, metrics, [] { return true; }};
   std::unique_ptr<ActionExecutor> executor =
       MakeSerialExecutor(actions, [] { return true; }, clock);
-  TunerDriver driver{tuner, state,   *executor,
-                     clock, metrics, {.profiles = &profiles, .journal = recording.recorder.get()}};
+  TunerDriver driver{tuner,
+                     state,
+                     *executor,
+                     clock,
+                     metrics,
+                     {.profiles = &profiles,
+                      .journal = recording.recorder.get(),
+                      .storage = &storage,
+                      .reports = [this](Instant) { return reports; }}};
 };
 
 TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {
@@ -152,6 +191,11 @@ TEST_F(TunerReplayTest, OneFalseAmountOfAPodIsFoundOut) {
 
 TEST_F(TunerReplayTest, ADroppedChangeIsFoundOut) {
   EXPECT_FALSE(Again(record::WithoutLine(recording.Text(), R"({"call":"RemovePod")")).same());
+}
+
+TEST_F(TunerReplayTest, StorageThatIsNotKnownIsFoundOut) {
+  EXPECT_FALSE(
+      Again(record::WithoutLine(recording.Text(), R"({"decision":"StorageReported")")).same());
 }
 
 TEST_F(TunerReplayTest, ProfilesThatAreNotKnownAreFoundOut) {

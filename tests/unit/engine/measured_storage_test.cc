@@ -1,0 +1,203 @@
+#include "engine/tuner/measured_storage.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "cluster/gang.h"
+#include "engine/tuner/node_shares.h"
+#include "unit/engine/engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr double kMega = 1e6;
+
+KnownProgress Reading(const std::string& uid, const std::string& node, const std::string& backend,
+                      double read, std::optional<double> bandwidth) {
+  KnownProgress known;
+  known.node = node;
+  known.pod.uid = uid;
+  known.pod.storage =
+      StorageUse{.backend = backend, .read = read, .waited = {}, .all = {}, .bandwidth = bandwidth};
+  return known;
+}
+
+class StorageFactsTest : public ::testing::Test {
+ protected:
+  void Report(const std::vector<KnownProgress>& reports) {
+    facts =
+        WithReports(facts, reports, [this](const std::string& uid) { return !gone.contains(uid); });
+  }
+  double BandwidthOf(const std::string& node) const {
+    const auto disk = facts.disks.find(node);
+    return disk == facts.disks.end() ? 0 : disk->second.bandwidth / kMega;
+  }
+
+  StorageFacts facts;
+  std::set<std::string> gone;
+};
+
+TEST_F(StorageFactsTest, ANodesDiskIsTheOneFromWhichMostIsReadOfThoseWithAKnownBandwidth) {
+  Report({Reading("a", "n1", "vda", 5 * kMega, 20 * kMega),
+          Reading("b", "n1", "vda", 5 * kMega, 20 * kMega),
+          Reading("c", "n1", "vdb", 8 * kMega, 30 * kMega),
+          Reading("d", "n1", "vdc", 90 * kMega, std::nullopt),
+          Reading("e", "n1", std::string(kNetworkStorage), 90 * kMega, 50 * kMega),
+          Reading("f", "n2", "vdc", 90 * kMega, std::nullopt)});
+  EXPECT_THAT(facts.readers, UnorderedElementsAre(Pair("a", "n1"), Pair("b", "n1")));
+  EXPECT_THAT(facts.disks, UnorderedElementsAre(Pair("n1", StorageFacts::Disk{"vda", 20 * kMega})));
+}
+
+TEST_F(StorageFactsTest, APodThatReadsNoMoreCountsUntilItIsGone) {
+  Report({Reading("a", "n1", "vda", 5 * kMega, 20 * kMega)});
+  KnownProgress silent;
+  silent.node = "n1";
+  silent.pod.uid = "a";
+  Report({silent});
+  Report({});
+  EXPECT_THAT(facts.readers, UnorderedElementsAre(Pair("a", "n1")));
+  EXPECT_EQ(BandwidthOf("n1"), 20);
+  gone = {"a"};
+  Report({silent});
+  EXPECT_THAT(facts.readers, IsEmpty());
+  EXPECT_THAT(facts.disks, IsEmpty());
+}
+
+TEST_F(StorageFactsTest, NoiseChangesNothing) {
+  Report({Reading("a", "n1", "vda", 5 * kMega, 20 * kMega)});
+  const StorageFacts before = facts;
+  for (const double bandwidth : {18.5, 21.9, 19.0}) {
+    Report({Reading("a", "n1", "vda", 3 * kMega, bandwidth * kMega)});
+    EXPECT_EQ(facts, before);
+  }
+  Report({Reading("a", "n1", "vda", 3 * kMega, std::nullopt)});
+  EXPECT_EQ(facts, before) << "the agent has started again";
+  Report({Reading("a", "n1", "vda", 3 * kMega, 23 * kMega)});
+  EXPECT_EQ(BandwidthOf("n1"), 23);
+}
+
+TEST_F(StorageFactsTest, ADiskStaysUntilNoPodReadsFromIt) {
+  Report({Reading("a", "n1", "vda", 5 * kMega, 20 * kMega)});
+  Report({Reading("a", "n1", "vda", 1 * kMega, 20 * kMega),
+          Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
+  EXPECT_EQ(BandwidthOf("n1"), 20);
+  // It reads from another disk now.
+  Report({Reading("a", "n1", "vdb", 1 * kMega, 90 * kMega)});
+  EXPECT_THAT(facts.disks, IsEmpty());
+  Report({Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
+  EXPECT_EQ(BandwidthOf("n1"), 90);
+}
+
+// Trainings of 100 MB for an iteration, of a data set of 10 GiB, whose CPU allows one iteration a
+// second for three cores. They were measured when a neighbour left 50 MB/s to them.
+class MeasuredStorageTest : public EngineTest {
+ protected:
+  MeasuredStorageTest() {
+    TrainingProfile training;
+    training.process_memory = GiB(1);
+    training.cached =
+        CachedMeasurements{.model = {.data_set = GiB(10),
+                                     .storage_bandwidth = Bytes(50'000'000),
+                                     .bytes_per_sample = Bytes(100'000'000)},
+                           .points = {{Cores(1), 1.0 / 3}, {Cores(3), 1}, {Cores(9), 1}},
+                           .memories = {}};
+    HeldProfiles::ByName by_name;
+    TunedProfile& profile = by_name[{"team", "reader"}];
+    profile.profile = std::make_shared<const JobProfile>(*MakeJobProfile(training));
+    profile.generation = 1;
+    profile.cached = std::make_shared<const TrainingProfile>(training);
+    held.Hold(std::move(by_name), 1);
+    for (const char* name : {"a", "b"}) AddReader(name);
+  }
+
+  void AddReader(const std::string& name, int64_t gpus = 1) {
+    Pod pod = With(ManagedPod(name, "n1", 3), [&](ManagedContainer& container) {
+      container.profile = "reader";
+      container.requested.gpus = Gpus(gpus);
+    });
+    state.UpsertPod(pod);
+  }
+  StorageFacts Facts(double bandwidth) const {
+    return {.disks = {{"n1", {"vda", bandwidth}}},
+            .readers = {{UidOf("a"), "n1"}, {UidOf("b"), "n1"}}};
+  }
+  std::string UidOf(const std::string& name) const { return ManagedPod(name, "n1", 3).uid; }
+  std::shared_ptr<const Pod> Find(const std::string& name) const {
+    return state.FindPod(UidOf(name));
+  }
+  NodeShares Shares() {
+    snapshot = state.Snapshot();
+    return SharesOn(NodeOf(*snapshot, "n1"), SharePurpose::kDivide,
+                    {.profiles = held,
+                     .memory = memory,
+                     .at = at,
+                     .round = std::chrono::minutes(5),
+                     .storage = &storage});
+  }
+
+  HeldProfiles held;
+  MeasuredStorage storage{held};
+  TunerMemory memory;
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+};
+
+TEST_F(MeasuredStorageTest, NothingIsKnownAtFirst) {
+  EXPECT_EQ(storage.BandwidthOf("n1"), 0);
+  EXPECT_EQ(storage.ReadsOf(*Find("a")), std::nullopt);
+  EXPECT_FALSE(Shares().shares.front().storage);
+}
+
+TEST_F(MeasuredStorageTest, AProfileThatWasMeasuredBesideOthersHasTheWholeDisk) {
+  storage.Hold(Facts(90 * kMega));
+  const std::optional<PodReads> reads = storage.ReadsOf(*Find("a"));
+  ASSERT_TRUE(reads);
+  EXPECT_EQ(reads->reads.Enough(), GiB(11));
+  // 6 of 10 GiB are missed.
+  const ResourceVector amounts{Gpus(1), Cores(3), GiB(5)};
+  EXPECT_NEAR(held.Find("team", "reader", Gpus(1)).profile->ThroughputAt(Cores(3), GiB(5)),
+              0.5 / 0.6, 0.01);
+  EXPECT_NEAR(reads->profile->ThroughputAt(Cores(3), GiB(5)), 1, 0.01);
+  EXPECT_NEAR(reads->reads.NeedOf(*reads->profile, amounts) / kMega, 60, 0.5);
+  // A new figure counts at once.
+  storage.Hold(Facts(30 * kMega));
+  EXPECT_NEAR(storage.ReadsOf(*Find("a"))->profile->ThroughputAt(Cores(3), GiB(5)), 0.5, 0.01);
+}
+
+TEST_F(MeasuredStorageTest, SharesReadFromOneStorageAndMayHoldTheirWholeDataSets) {
+  storage.Hold(Facts(90 * kMega));
+  const NodeShares node_shares = Shares();
+  ASSERT_EQ(node_shares.shares.size(), 2u);
+  for (const PodShare& share : node_shares.shares) {
+    ASSERT_TRUE(share.storage);
+    EXPECT_EQ(share.storage->bandwidth, 90 * kMega);
+    // Each needs 70 MB/s with 4 GiB.
+    EXPECT_NEAR(share.storage->left / kMega, 45, 0.5);
+    EXPECT_GE(share.most.memory, GiB(11));
+  }
+}
+
+TEST_F(MeasuredStorageTest, GangsOtherNumbersOfGpusAndPodsThatDoNotReadFromTheDiskAreUnknown) {
+  AddReader("c");
+  AddReader("b", 2);
+  storage.Hold(Facts(90 * kMega));
+  EXPECT_TRUE(storage.ReadsOf(*Find("a")));
+  EXPECT_FALSE(storage.ReadsOf(*Find("b"))) << "two GPUs";
+  EXPECT_FALSE(storage.ReadsOf(*Find("c"))) << "it does not read from the disk";
+  Pod member = *Find("a");
+  member.gang = std::make_shared<const Gang>(Gang{.name = "team/gang", .size = 2});
+  EXPECT_FALSE(storage.ReadsOf(member));
+  Pod moved = *Find("a");
+  moved.node = "n2";
+  EXPECT_FALSE(storage.ReadsOf(moved));
+}
+
+}  // namespace
+}  // namespace synergy::testing
