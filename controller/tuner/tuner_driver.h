@@ -21,7 +21,7 @@
 #include "controller/tuner/action_executor.h"
 #include "core/clock.h"
 #include "engine/decisions.h"
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "metrics/tuner_metrics.h"
 #include "profile/pod_progress.h"
@@ -35,7 +35,7 @@ struct TunerDriverParts {
   DecisionJournal* journal = nullptr;  // gets every decision and outcome
   // Returns which pods are idle, by uid; asked before each decision.
   std::function<std::map<std::string, IdlePod>(Instant now)> idle;
-  // What the tuner knows of storage, and the latest reports of pods, from which that comes.
+  // The tuner's knowledge of storage, and the latest reports of pods, from which it comes.
   MeasuredStorage* storage = nullptr;
   std::function<std::vector<KnownProgress>(Instant now)> reports;
   // Gets the nodes of the pods that lend, whose reports are urgent, when they have changed.

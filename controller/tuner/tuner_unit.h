@@ -22,7 +22,7 @@
 #include "controller/tuner/tuner_driver.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"

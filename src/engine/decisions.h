@@ -22,7 +22,7 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "engine/reservations/passing_check.h"
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "profile/training_profile.h"
 
@@ -109,7 +109,7 @@ struct IdleReported {
   std::map<std::string, IdlePod> pods;  // by uid
 };
 
-// What is known of storage, from here on.
+// All that is known of storage, from here on.
 struct StorageReported {
   StorageFacts facts;
 };

@@ -17,7 +17,7 @@
 #include "core/result.h"
 #include "engine/decisions.h"
 #include "engine/profile_catalog.h"
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 
 namespace synergy::record {

@@ -1,4 +1,4 @@
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 
 #include <memory>
 #include <set>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What node agents have measured of the storage that pods share (profile/pod_progress.h), and what
-// pods read by their measured profiles, for the tuner.
+// Tells the tuner which storage pods share, as node agents have measured it
+// (profile/pod_progress.h), and what pods read, by their profiles.
 //
 // Agents report a disk's bandwidth only once it has been short, and a pod's disk only while the pod
 // reads. A pod that has got so much memory that it reads nothing any more must not lose it for that
@@ -68,7 +68,7 @@ class MeasuredStorage final : public StorageCatalog {
 
   const ProfileCatalog& profiles_;
   StorageFacts facts_;
-  // Of the last node for which it was needed.
+  // Each for the last node that it was needed for.
   mutable std::map<std::weak_ptr<const TrainingProfile>, Alone, std::owner_less<>> alone_;
 };
 

@@ -1,4 +1,4 @@
-#include "engine/tuner/measured_storage.h"
+#include "engine/storage/measured_storage.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNoise = 0.1;  // of a bandwidth
 
-// What the pods of a node read from one of its disks.
+// Reads of a node's pods from one of its disks.
 struct DiskReads {
   double read = 0;       // bytes per second
   double bandwidth = 0;  // 0: unknown
