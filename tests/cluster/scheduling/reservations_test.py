@@ -4,86 +4,23 @@ A stand-in node agent reports how long trainings still take.
 """
 
 import contextlib
-import http.server
 import itertools
 import json
 import os
 import pathlib
-import ssl
 import subprocess
-import threading
 import time
 import unittest
 
 import failures
-from cluster import ClusterTest, free_port, pod, wait_for
+from cluster import ClusterTest, pod, wait_for
+from stand_in_agent import StandInAgent
 
 GPUS = 8  # of each node
 ANNOTATION = "synergy.io/gpu-reservation"
 LONGEST_RUN = "synergy.io/longest-run"
-AGENT = "stand-in-agent"
 HOUR = 3600
 PLANNING = 5  # seconds between two looks of the controller
-
-
-class Agent:
-    """An agent that says of trainings how many seconds they still take. It serves with the
-    controller's own certificate, whose name is localhost."""
-
-    def __init__(self, cluster, node):
-        self.cluster, self.node = cluster, node
-        self.remaining = {}  # seconds, by the pod's uid
-        self.port = free_port()
-
-    def settings(self):
-        return (f"{{enabled: true, interval: 1s, port: {self.port}, agents: app={AGENT}, serverName: localhost, "
-                f"caFile: {self.cluster.state}/pki/ca.crt}}")
-
-    def report(self):
-        return {"node": self.node, "since": 1, "at": 1,
-                "pods": [{"uid": uid, "format": "tqdm", "remaining": round(seconds * 1e9)}
-                         for uid, seconds in self.remaining.items()]}
-
-    @contextlib.contextmanager
-    def serving(self):
-        agent = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                body = json.dumps(agent.report()).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        server.daemon_threads = True
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.cluster.state / "pki/webhook.crt", self.cluster.state / "pki/webhook.key")
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
-
-    def create_pod(self):
-        """Its pod is on the node, with this machine's address."""
-        item = pod(AGENT, gpus=0, cpu="1m", memory="1Mi", nodeName=self.node)
-        item["metadata"] |= {"namespace": "synergy-system", "labels": {"app": AGENT}}
-        self.cluster.create(item)
-        wait_for("the agent's pod to run", lambda: self.cluster.get("pods", AGENT, namespace="synergy-system")[
-            "status"].get("phase") == "Running")
-        self.cluster.patch("Pod", AGENT, {"status": {"podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}]}},
-                           subresource="status", namespace="synergy-system")
 
 
 def on(*nodes, **spec):
@@ -107,16 +44,13 @@ class ReservationsTest(ClusterTest):
         nodes = sorted(n["metadata"]["name"] for n in cls.cluster.get("nodes")["items"]
                        if n["status"]["allocatable"].get("nvidia.com/gpu") == str(GPUS))
         cls.nodes, cls.other_nodes = nodes[:2], nodes[2:5]
-        cls.agent = Agent(cls.cluster, cls.nodes[0])
-        cls.enterClassContext(cls.agent.serving())
-        cls.addClassCleanup(cls.cluster.delete, "pods", AGENT, namespace="synergy-system", wait=True)
-        cls.agent.create_pod()
+        cls.agent = cls.enterClassContext(StandInAgent(cls.cluster, cls.nodes[0]))
         cls.enterClassContext(cls.cluster.controller(progress=cls.agent.settings(), profiling="{enabled: false}",
                                                      reservations=cls.controller))
 
     def setUp(self):
         super().setUp()
-        self.agent.remaining.clear()
+        self.agent.reports.clear()
         self.train()
 
     def train(self):
@@ -125,7 +59,7 @@ class ReservationsTest(ClusterTest):
         self.first, self.second = self.nodes
         self.cluster.create(gpu_pod("train-a", 4, self.first), gpu_pod("train-b", 6, self.second))
         self.await_bound("train-a", "train-b")
-        self.agent.remaining[self.cluster.pods()["train-a"]["metadata"]["uid"]] = HOUR
+        self.agent.report("train-a", format="tqdm", remaining=HOUR * 10**9)
         self.cluster.create(gpu_pod("large", 8, *self.nodes))
 
     def await_bound(self, *names):

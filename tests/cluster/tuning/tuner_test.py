@@ -10,9 +10,11 @@ import failures
 import replay
 import tiers
 from api import ApiError
-from cluster import wait_for
+from cluster import Cluster, wait_for
 from cluster import pod as plain
 from fungible import ALLOCATABLE, NODE, FungibleTest, pod
+from invariants import quantity
+from stand_in_agent import StandInAgent
 
 ROUND = 2  # seconds
 # Rounds after which nothing more is expected: the tuner retries after 5 s what it could not do.
@@ -21,6 +23,15 @@ ROUNDS = 10 if tiers.IS_LONG else 3
 
 def amount(text):
     return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
+
+
+# 30 MB/s of a data set of 40 GiB, as fast as three cores can.
+READER = {
+    "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "reader"},
+    "spec": {"processMemory": "1Gi", "datasetSize": "40Gi", "storageBandwidth": "500M", "bytesPerSample": "1M",
+             "points": [{"cpu": cpu, "throughput": speed} for cpu, speed in ((1, 10), (3, 30), (9, 30))]}}
+AGENTS_NODE = "v100-2"
+GIB = 1 << 30
 
 
 def cores(item):
@@ -37,16 +48,19 @@ class TunerTest(FungibleTest):
         cls.controller_recording = folder / "controller.recording"
         for file in (cls.recording, cls.controller_recording):
             file.unlink(missing_ok=True)
-        cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s}}", "recordFile": cls.controller_recording}
+        cls.agent = StandInAgent(Cluster(), AGENTS_NODE)
+        cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s, storage: true}}",
+                          "progress": cls.agent.settings(), "recordFile": cls.controller_recording}
         # This runs after the controller has stopped.
         cls.addClassCleanup(cls.check_recordings)
+        cls.enterClassContext(cls.agent)
         super().setUpClass()
 
     @classmethod
     def check_recordings(cls):
         extender, controller = replay.made_again(cls.recording, cls.controller_recording)
         for report, kinds in ((extender, ("Filter", "Prioritize", "Bind", "Preempt", "Change")),
-                              (controller, ("TunerDecided", "Change"))):
+                              (controller, ("TunerDecided", "StorageReported", "Change"))):
             print(report["file"], report["runs"], "runs", report["counts"])
             if report["differences"]:
                 raise AssertionError(json.dumps(report["differences"], indent=2))
@@ -139,6 +153,28 @@ class TunerTest(FungibleTest):
         self.run_pods(pod("idle", "insensitive"), pod("busy", "sensitive"))
         given = self.check()
         self.assertEqual(given, {"idle": 1, "busy": 9})
+
+    def test_memory_goes_where_it_saves_reads_that_others_wait_for(self):
+        self.cluster.create(READER)
+        self.addCleanup(self.cluster.delete, "trainingprofile", "reader")
+        wait_for("the profile to be judged",
+                 lambda: self.cluster.get("trainingprofile", "reader").get("status", {}).get("demand"))
+        names = ("reads", "reads-too")
+        self.run_pods(*(pod(name, "reader", nodeSelector={"kubernetes.io/hostname": AGENTS_NODE}) for name in names))
+
+        def memory():
+            containers = (self.cluster.pods()[name]["spec"]["containers"][0] for name in names)
+            return sum(quantity(container["resources"]["requests"]["memory"]) for container in containers)
+        # Each alone waits for nothing.
+        before = memory()
+        self.let_rounds_pass(ROUNDS, lambda: False)
+        self.assertEqual(memory(), before)
+        for name in names:
+            self.agent.report(name, storage={"backend": "vda", "read": 20e6, "waited": 0.4, "all": 40e6,
+                                             "bandwidth": 40e6})
+        self.addCleanup(self.agent.reports.clear)
+        # With 26.7 GiB of it in memory they read 40 MB/s.
+        wait_for("the memory to grow", lambda: memory() >= before + 26 * GIB)
 
     def test_a_pod_that_may_go_anywhere_gets_its_demand(self):
         self.run_pods(pod("free", "sensitive", nodeSelector={}))
