@@ -145,7 +145,7 @@ class EnabledTest(ReservationsTest):
         # Another workload's pods are as unknown as before.
         self.assertNotIn("endless", self.cluster.bound())
 
-        self.cluster.delete("pods", "large")
+        self.cluster.delete("pods", "large", "tonight")
         self.await_bound("endless")
 
 
