@@ -1,6 +1,6 @@
 """KubeRay, MPI operator and LeaderWorkerSet beside Synergy: which of the pods that they make are a
 gang, and that a gang is placed whole or not at all. What Synergy reads of the pods is compared with
-tests/data/operators; with SYNERGY_UPDATE=1 these files are written anew. On simulated nodes, with
+tests/data/operators; with SYNERGY_UPDATE=1 the test writes these files. On simulated nodes, with
 no program in the pods."""
 
 import json
@@ -19,6 +19,7 @@ HERE = {"kubernetes.io/hostname": "v100-1"}  # 8 GPUs
 IMAGE = "registry.example.com/train:1"
 # The scheduler and the label make a LeaderWorkerSet's pods ask for Synergy.
 SCHEDULER = "synergy-scheduler"
+READ = ("schedulerName", "hostname", "subdomain", "restartPolicy")  # of a pod's spec
 
 
 def template(name, gpus):
@@ -35,7 +36,8 @@ def ray_spec(gpus, head_gpus=0, **group):
 
 
 def ray_cluster(name, gpus, **group):
-    return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": name}, "spec": ray_spec(gpus, **group)}
+    return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": name},
+            "spec": ray_spec(gpus, **group)}
 
 
 def ray_job(name, gpus):
@@ -95,8 +97,7 @@ def record_of(item):
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": {name: meta[name], "namespace": TEAM, **{kind: found for kind, found in texts.items() if found},
                          "ownerReferences": owners},
-            "spec": {**{key: spec[key] for key in ("schedulerName", "hostname", "subdomain", "restartPolicy") if key in spec},
-                     **containers}}
+            "spec": {**{key: spec[key] for key in READ if key in spec}, **containers}}
 
 
 def order(item):
@@ -144,8 +145,8 @@ class JobOperatorsTest(races.RaceTest):
         if os.environ.get("SYNERGY_UPDATE"):
             lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in made)
             item["metadata"]["uid"] = "7"
-            file.write_text(f'{{"source":"{source}",\n"object":{json.dumps(item, separators=(",", ":"))},\n"pods":[\n{lines}]}}\n',
-                            encoding="utf-8")
+            written = json.dumps(item, separators=(",", ":"))
+            file.write_text(f'{{"source":"{source}",\n"object":{written},\n"pods":[\n{lines}]}}\n', encoding="utf-8")
         else:
             self.assertEqual(made, record["pods"])
 
