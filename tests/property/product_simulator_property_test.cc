@@ -276,6 +276,7 @@ TEST(ProductSimulatorProperty, ReservationsThatNoJobWaitsForChangeNothing) {
     ProductOptions options = GeneratedOptions(random, seed);
     options.queue.reset();
     options.elastic.reset();
+    options.faults.node_lost = 0;  // with reservations, gangs start again as a whole
     const StartingCluster cluster = ClusterOf(3, kServer);
     const auto without = SimulateProduct(cluster, jobs, profiles, options);
     options.reservations.emplace().settings.after = std::chrono::hours(24 * 365);
