@@ -129,8 +129,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
       profiles.Set(model, std::make_shared<const JobProfile>(*std::move(one_gpu)));
     }
     product_jobs.push_back({job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput,
-                            job.first_part,
-                            static_cast<double>(workload.jobs[at].total_iterations)});
+                            job.first_part, static_cast<double>(workload.jobs[at].total_iterations),
+                            workload.jobs[at].priority});
   }
   ProductOptions product;
   if (!SetMechanism(result.mechanism, product))

@@ -38,6 +38,8 @@ class Faults {
   // After a node is lost: pods on it are deleted by kube-controller-manager after
   // node-monitor-grace-period (50 s) and the pods' toleration of 300 s; and it comes back.
   static constexpr Duration kPodsDeleted = std::chrono::seconds(350);
+  // The Job controller replaces a lost pod after its first backoff.
+  static constexpr Duration kReplaced = std::chrono::seconds(10);
   static constexpr Duration kNodeBack = std::chrono::minutes(30);
 
   explicit Faults(const FaultRates& rates)

@@ -10,10 +10,13 @@
 namespace synergy {
 namespace {
 
+// Kubernetes keeps the priorities above for its own.
+constexpr int64_t kMostPriority = 1'000'000'000;
+
 // Positions of the trace's columns.
 struct Columns {
   size_t id, model, arrival, iterations, gpus;
-  std::optional<size_t> iteration_time, duration;
+  std::optional<size_t> iteration_time, duration, priority;
 };
 
 Result<Columns> FindColumns(const CsvTable& table) {
@@ -30,6 +33,7 @@ Result<Columns> FindColumns(const CsvTable& table) {
   }
   columns.iteration_time = table.Find("iter_time_s_at_fair");
   columns.duration = table.Find("duration_s_at_fair");
+  columns.priority = table.Find("priority");
   return columns;
 }
 
@@ -57,6 +61,14 @@ Result<TraceJob> ReadJob(const CsvTable& table, const Columns& columns, size_t r
     const auto number = table.At(row, *column).Number(0);
     if (!number) return Fail(number.error());
     *seconds = Seconds(*number);
+  }
+  if (columns.priority) {
+    const auto field = table.At(row, *columns.priority);
+    const auto priority = field.WholeNumber(0);
+    if (!priority) return Fail(priority.error());
+    if (*priority > kMostPriority)
+      return field.Reject(fmt::format("write a priority of at most {}", kMostPriority));
+    job.priority = static_cast<int32_t>(*priority);
   }
   return job;
 }

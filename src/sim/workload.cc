@@ -195,12 +195,16 @@ Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
 }
 
 std::string ToTraceCsv(std::span<const TraceJob> jobs) {
+  const bool has_priorities =
+      std::any_of(jobs.begin(), jobs.end(), [](const TraceJob& job) { return job.priority != 0; });
   std::string text =
-      "job_id,model,arrival_s,total_iterations,gpus,iter_time_s_at_fair,duration_s_at_fair\n";
+      "job_id,model,arrival_s,total_iterations,gpus,iter_time_s_at_fair,duration_s_at_fair";
+  text += has_priorities ? ",priority\n" : "\n";
   for (const TraceJob& job : jobs) {
-    text += fmt::format("{},{},{},{},{},{},{}\n", job.id, job.model, job.arrival.count(),
+    text += fmt::format("{},{},{},{},{},{},{}", job.id, job.model, job.arrival.count(),
                         job.total_iterations, job.gpus.count(), job.iteration_time.count(),
                         job.duration.count());
+    text += has_priorities ? fmt::format(",{}\n", job.priority) : "\n";
   }
   return text;
 }

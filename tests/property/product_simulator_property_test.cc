@@ -88,11 +88,14 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
 // Returns what a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it
 // has announced, are not allocated yet.
 ResourceVector AllocatedTo(const Pod& pod) {
+  // Nothing else has GPUs and is not managed: the place of a lost gang member. Pods without GPUs
+  // may take its CPU and memory.
+  if (!pod.fungible && pod.UsesGpus()) return {pod.requests.main.gpus, {}, {}};
   if (!pod.fungible) return pod.requests.main;
   return pod.fungible->reported ? pod.fungible->in_force : pod.fungible->requested;
 }
 
-class AllocationObserver final : public ProductObserver {
+class AllocationObserver : public ProductObserver {
  public:
   void Look(Seconds at, const ClusterSnapshot& cluster) override {
     for (NodeIndex index = 0; index < cluster.size(); ++index) {
@@ -129,6 +132,93 @@ TEST(ProductSimulatorProperty, NoNodeIsOverAllocatedAndEveryJobEnds) {
     for (size_t job = 0; job < jobs.size(); ++job)
       ASSERT_EQ(again->jobs[job].finish, run->jobs[job].finish) << job;
   }
+}
+
+class VacancyObserver final : public AllocationObserver {
+ public:
+  void Look(Seconds at, const ClusterSnapshot& cluster) override {
+    AllocationObserver::Look(at, cluster);
+    for (NodeIndex index = 0; index < cluster.size(); ++index) {
+      for (const auto& pod : cluster.node(index).detail->pods)
+        vacancies += !pod->fungible && pod->UsesGpus() ? 1 : 0;
+    }
+  }
+  uint64_t vacancies = 0;  // seen, at any node and time
+};
+
+TEST(ProductSimulatorProperty, NoOtherPodTakesTheGpusOfALostGangMember) {
+  uint64_t vacancies = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const ModelProfiles profiles = GeneratedModels(random);
+    const std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
+    ProductOptions options = GeneratedOptions(random, seed);
+    options.pod_gpus = Gpus(1);
+    options.elastic.reset();
+    options.faults.node_lost = 20 * random.Uniform();
+    FailureAssumption failure;
+    failure.category = Category::kGpuLost;
+    failure.jobs = random.Uniform();
+    failure.median = failure.mean = Seconds(10 + 500 * random.Uniform());
+    failure.again = failure.again_same_node = random.Uniform();
+    failure.tries = static_cast<uint32_t>(2 + random.Below(6));
+    failure.checkpoint = Seconds(60);
+    options.failures.emplace().assumptions = {failure};
+    options.failures->actions.elsewhere = random.Below(2) == 0;
+    if (options.queue && options.queue->rounds.elastic) options.queue.reset();
+    StartingCluster cluster = ClusterOf(3, kServer);
+    SetProduct("fast", std::span(cluster.nodes));
+    VacancyObserver observer;
+    const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(observer.first_fault, "");
+    for (const JobRun& job : run->jobs) ASSERT_GE(job.finish.count(), 0) << job.id;
+    if (options.baseline) {
+      EXPECT_EQ(observer.vacancies, 0U);
+    }
+    vacancies += observer.vacancies;
+  }
+  EXPECT_GT(vacancies, 100U);
+}
+
+TEST(ProductSimulatorProperty, PrioritiesEndEveryJobAndEvictNoneOfTheHighest) {
+  constexpr int32_t kHighest = 3;
+  uint64_t evicted = 0;
+  for (uint64_t seed = 0; seed < 15; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const ModelProfiles profiles = GeneratedModels(random);
+    std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
+    for (ProductJob& job : jobs) job.priority = static_cast<int32_t>(random.Below(kHighest + 1));
+    ProductOptions options = GeneratedOptions(random, seed);
+    options.pod_gpus = Gpus(1);
+    options.queue.reset();
+    options.elastic.reset();
+    options.faults.node_lost = 0;
+    options.cpu_pods = {};
+    const StartingCluster cluster = ClusterOf(2, kServer);
+    AllocationObserver observer;
+    const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(observer.first_fault, "");
+    for (size_t job = 0; job < jobs.size(); ++job) {
+      ASSERT_GE(run->jobs[job].finish.count(), 0) << job;
+      if (options.baseline || jobs[job].priority == kHighest) {
+        EXPECT_EQ(run->jobs[job].restarts, 0U) << job;
+      }
+      evicted += run->jobs[job].restarts;
+    }
+    // Without differences there is nothing to evict, and nothing else changes.
+    for (ProductJob& job : jobs) job.priority = kHighest;
+    const auto alike = SimulateProduct(cluster, jobs, profiles, options);
+    for (ProductJob& job : jobs) job.priority = 0;
+    const auto none = SimulateProduct(cluster, jobs, profiles, options);
+    ASSERT_TRUE(alike && none);
+    for (size_t job = 0; job < jobs.size(); ++job)
+      ASSERT_EQ(alike->jobs[job].finish, none->jobs[job].finish) << job;
+  }
+  EXPECT_GT(evicted, 10U);
 }
 
 // Many jobs of one GPU, so that those of a whole node wait.
@@ -186,6 +276,7 @@ TEST(ProductSimulatorProperty, ReservationsThatNoJobWaitsForChangeNothing) {
     ProductOptions options = GeneratedOptions(random, seed);
     options.queue.reset();
     options.elastic.reset();
+    options.faults.node_lost = 0;  // with reservations, gangs start again as a whole
     const StartingCluster cluster = ClusterOf(3, kServer);
     const auto without = SimulateProduct(cluster, jobs, profiles, options);
     options.reservations.emplace().settings.after = std::chrono::hours(24 * 365);

@@ -228,6 +228,15 @@ void JobProgress::Suspend(size_t job, Instant now) {
   ++state.generation;
 }
 
+void JobProgress::KeepStarted(size_t job, uint32_t pods, Instant now) {
+  jobs_.at(job).started = pods;
+  // Iterates over a copy, as in Start().
+  for (const std::string& name : std::vector<std::string>(jobs_.at(job).pod_nodes)) {
+    if (const auto node = nodes_.find(name); node != nodes_.end())
+      DivideAmongTenants(node->second, now);
+  }
+}
+
 void JobProgress::SetGpuFactor(size_t job, double factor, Instant now) {
   JobState& state = jobs_.at(job);
   if (state.gpu_factor == factor) return;

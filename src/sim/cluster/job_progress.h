@@ -104,6 +104,8 @@ class JobProgress {
   // Suspends the job, whose pods end. REQUIRES: called before Stop() of each. The job keeps its
   // progress, and pays the restart cost again once all of its pods have started again.
   void Suspend(size_t job, Instant now);
+  // Keeps that many pods of a suspended job: they need not start again.
+  void KeepStarted(size_t job, uint32_t pods, Instant now);
   // Sets the factor on the job's speed by what shares its GPUs. 0: its pods are frozen, and their
   // CPU goes to their neighbours.
   void SetGpuFactor(size_t job, double factor, Instant now);

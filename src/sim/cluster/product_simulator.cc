@@ -16,10 +16,12 @@
 #include <fmt/format.h>
 
 #include "allocation/fair_share.h"
+#include "core/rounding.h"
 #include "gavel/policies/job_order.h"
 #include "queues/empty_nodes.h"
 #include "queues/types/gpu_type_planner.h"
 #include "queues/types/gpu_type_speeds.h"
+#include "sim/cluster/drivers/preemption_driver.h"
 #include "sim/cluster/drivers/profiling_driver.h"
 #include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/drivers/tuner_driver.h"
@@ -40,6 +42,8 @@ constexpr Duration kTidying = std::chrono::seconds(1);
 // Jobs without a node this long after the last job arrived, started or ended never get one: no job
 // is left that would free resources, and no retry waits for longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
+// As in the extender's configuration.
+constexpr Duration kReplacementHold = std::chrono::seconds(60);
 // The least work that a job has when it runs again.
 constexpr Seconds kLeastWork(1);
 
@@ -72,6 +76,7 @@ enum class EventKind : uint8_t {
   kNodeLost,
   kPodsDeleted,  // those of a lost node
   kNodeBack,
+  kVacanciesEnd,
   kCpuPodComes,
   kCpuPodEnds,
   kAttemptFails,  // these three: of a job, by its index
@@ -102,8 +107,9 @@ class ProductSimulation {
         options_(options),
         progress_(progress),
         observer_(observer),
+        controllers_(HasVacancies() ? of_controllers_ : state_),
         product_profiles_(options.live_profiles || options.profiles_after ? published_ : profiles),
-        surroundings_(state_, product_profiles_, cluster.namespaces),
+        surroundings_(controllers_, product_profiles_, cluster.namespaces),
         clocks_(cluster.at),
         faults_(options.faults),
         scheduler_(state_, options.locality, options.baseline, {Instant(kBeginning), cluster.at}),
@@ -112,6 +118,11 @@ class ProductSimulation {
         running_({options.restart_cost, options.spread_factor, options.rack_spread_factor}),
         arrivals_(jobs.size()),
         jobs_(jobs.size()) {
+    if (HasVacancies()) {
+      state_.ReserveForReplacements(kReplacementHold, Instant(kBeginning));
+      pods_.AddState(of_controllers_);
+      scheduler_.AddState(of_controllers_);
+    }
     admission_.scheduler_name = options.tuner.scheduler_name;
     admission_.enforcement = options.enforcement;
     std::iota(arrivals_.begin(), arrivals_.end(), size_t{0});
@@ -153,6 +164,11 @@ class ProductSimulation {
     if (options_.reservations && options_.queue) {
       return Fail(ErrorCode::kInvalid,
                   "reservations are for jobs that no queue of Kueue admits: leave out --kueue");
+    }
+    if (options_.queue && HasPriorities()) {
+      return Fail(ErrorCode::kInvalid,
+                  "priority: a queue has an order of its own: leave out the column, or --kueue and "
+                  "--policy");
     }
     if (by_name_.size() < (options_.queue ? trace_.size() : 0))
       return Fail(ErrorCode::kInvalid, "two jobs have the same id, and a queue needs them apart");
@@ -205,6 +221,7 @@ class ProductSimulation {
  private:
   struct JobState {
     std::vector<std::string> pods;
+    std::vector<uint32_t> missing = {};                // ordinals of lost pods to be replaced
     std::string gpu_product = {};                      // which its pods select; empty: any
     uint32_t runs = 0;                                 // that began, the present one included
     uint32_t started = 0;                              // number of pods
@@ -232,6 +249,22 @@ class ProductSimulation {
     double kept_idle = 0;
   };
 
+  // Returns whether places of lost gang members are reserved for their replacements.
+  bool HasVacancies() const {
+    return !options_.baseline &&
+           (options_.faults.node_lost > 0 || options_.failures || HasPriorities());
+  }
+
+  bool HasPriorities() const {
+    return std::any_of(trace_.begin(), trace_.end(),
+                       [](const ProductJob& job) { return job.priority != 0; });
+  }
+
+  void PutNode(const Node& node) {
+    state_.UpsertNode(node);
+    if (&controllers_ != &state_) controllers_.UpsertNode(node);
+  }
+
   void SetUp(const StartingCluster& cluster) {
     if (options_.sharing) SetUpSharing();
     for (Node node : cluster.nodes) {
@@ -250,7 +283,7 @@ class ProductSimulation {
           node.name, node.allocatable.main.cpu,
           std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")),
           options_.storage ? options_.storage->bandwidth : Bytes(0));
-      state_.UpsertNode(node);
+      PutNode(node);
     }
     if (options_.reservations && !options_.baseline) {
       reservations_.emplace(*options_.reservations, state_, [this](const std::string& uid) {
@@ -290,18 +323,24 @@ class ProductSimulation {
           *options_.queue, options_.pod_namespace, quota,
           [this](const std::string& uid) { return LogOf(uid); },
           [this](const Workload& workload, Gpus of_queue) {
-            return PodsOnEmptyNodes(*state_.Snapshot(), workload, of_queue);
+            return PodsOnEmptyNodes(*controllers_.Snapshot(), workload, of_queue);
           },
           types_ ? &*types_ : nullptr, present());
       queue_->SetFaults(faults_);
     }
     if (!options_.baseline) {
       tuner_.emplace(
-          options_.tuner, product_profiles_, storage_ ? &*storage_ : nullptr, state_, pods_,
+          options_.tuner, product_profiles_, storage_ ? &*storage_ : nullptr, controllers_, pods_,
           [this](const std::string& uid) {
             Plan(options_.latencies.resize, EventKind::kResize, uid);
           },
           faults_, present());
+    }
+    if (!options_.baseline && HasPriorities()) {
+      GangPreemptionSettings settings;
+      settings.rules.scheduler_name = options_.tuner.scheduler_name;
+      preemption_.emplace(settings, controllers_, pods_, faults_,
+                          [this](const auto& pods) { Evict(pods); });
     }
     Settle();
   }
@@ -340,9 +379,10 @@ class ProductSimulation {
     on_products_.emplace(profiles_, options_.pod_namespace,
                          std::vector<std::string>(models.begin(), models.end()), products,
                          options_.gpu_speeds);
-    type_speeds_.emplace(state_, *on_products_, [this](Gpus gpus, const std::string& product) {
-      return LeastFairShare(*state_.Snapshot(), nullptr, gpus, product, {});
-    });
+    type_speeds_.emplace(
+        controllers_, *on_products_, [this](Gpus gpus, const std::string& product) {
+          return LeastFairShare(*controllers_.Snapshot(), nullptr, gpus, product, {});
+        });
     types_.emplace(*type_speeds_, MakeJobOrder);
   }
 
@@ -521,6 +561,7 @@ class ProductSimulation {
     Instant next = std::min(tuner_due_, profiles_due_);
     if (tuner_) next = std::min(next, tuner_->wake());
     if (profiling_) next = std::min(next, profiling_->wake());
+    if (preemption_) next = std::min(next, preemption_->wake());
     if (queue_) next = std::min(next, queue_->wake());
     if (reservations_) next = std::min(next, reservations_->due());
     if (sharing_) next = std::min(next, sharing_->wake());
@@ -643,7 +684,7 @@ class ProductSimulation {
     lost_.insert(name);
     Node node = nodes_.at(name);
     node.unschedulable = true;
-    state_.UpsertNode(node);
+    PutNode(node);
     if (types_) queue_->NodesChanged(present());
     for (size_t index = 0; index < trace_.size(); ++index) {
       if (!HasPodOn(jobs_[index], name)) continue;
@@ -655,13 +696,21 @@ class ProductSimulation {
     Plan(Faults::kNodeBack, EventKind::kNodeBack, name);
   }
 
-  // The controllers of jobs create other pods in place of those that were there: of all of a job,
-  // which goes on from its checkpoint.
+  // The controllers of jobs create other pods in place of those that were there. The jobs go on
+  // from their checkpoints.
   void DeletePodsOf(const std::string& node) {
     for (size_t index = 0; index < trace_.size(); ++index) {
-      if (!HasPodOn(jobs_[index], node)) continue;
-      Interrupt(index);
-      again_.push_back(index);
+      JobState& job = jobs_[index];
+      std::vector<std::string> lost = job.pods;
+      std::erase_if(lost, [&](const std::string& uid) { return pods_.Find(uid)->node != node; });
+      if (lost.empty()) continue;
+      if (!OthersStay(job, lost)) {
+        Interrupt(index);
+        again_.push_back(index);
+        continue;
+      }
+      LoseMembers(index, lost);
+      ReplaceLater(index);
     }
     if (!cpu_pods_) return;
     const std::set<std::string> uids = cpu_pods_->uids();
@@ -670,6 +719,87 @@ class ProductSimulation {
       RemoveCpuPod(uid);
       CreateCpuPod();
     }
+  }
+
+  void ReplaceLater(size_t index) {
+    jobs_[index].retry_at = now_ + Faults::kReplaced;
+    PlanOf(index, Faults::kReplaced, EventKind::kRetry);
+  }
+
+  // The pods have written checkpoints and end at once.
+  void Evict(const std::vector<std::shared_ptr<const Pod>>& pods) {
+    std::map<size_t, std::vector<std::string>> by_job;
+    for (const auto& pod : pods) {
+      if (const auto owner = owners_.find(pod->uid); owner != owners_.end())
+        by_job[owner->second.job].push_back(pod->uid);
+    }
+    for (const auto& [index, uids] : by_job) {
+      OthersStay(jobs_[index], uids) ? LoseMembers(index, uids) : Interrupt(index);
+      ReplaceLater(index);
+    }
+  }
+
+  // Returns whether some of the job's pods run on nodes that are not lost, and stay there while
+  // these are replaced. Jobs with GPU reservations start again as a whole.
+  bool OthersStay(const JobState& job, const std::vector<std::string>& lost) const {
+    return !reservations_ &&
+           std::any_of(job.pods.begin(), job.pods.end(), [&](const std::string& uid) {
+             return HasStarted(uid) && std::find(lost.begin(), lost.end(), uid) == lost.end();
+           });
+  }
+
+  // Returns whether the pod's container runs, on a node that is not lost.
+  bool HasStarted(const std::string& uid) const {
+    const SimulatedPod& pod = *pods_.Find(uid);
+    return !pod.waits() && pod.fungible->reported && !lost_.contains(pod.node);
+  }
+
+  // Deletes bound pods of a gang of which others stay. MakePods() makes their replacements.
+  void LoseMembers(size_t index, const std::vector<std::string>& lost) {
+    JobState& job = jobs_[index];
+    if (std::exchange(job.goes, false)) {
+      --going_;
+      --running_jobs_;
+    }
+    PauseAttempt(index);
+    running_.Suspend(index, now_);
+    const std::string gang = pods_.Find(lost.front())->gang()->name;
+    // The extender does so every second, and counts the time of its reservations from then.
+    state_.DropStaleExpectations(now_, present().wall);
+    for (const std::string& uid : lost) {
+      const SimulatedPod& pod = *pods_.Find(uid);
+      if (queue_) queue_->RemovePod(uid, present());
+      Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
+      running_.Stop(pod.node, uid, now_);
+      pods_.Remove(uid);
+      job.missing.push_back(owners_.at(uid).ordinal);
+      owners_.erase(uid);
+      std::erase(job.pods, uid);
+    }
+    // The extender asks the API server about them, which answers at once.
+    for (const Reservation& place : state_.ReplacementsOf(gang))
+      state_.SettleReplacement(place.pod->uid, true);
+    Plan(kReplacementHold, EventKind::kVacanciesEnd, {});
+    JobPlace& place = run_.places[index];
+    place.nodes.clear();
+    place.bound_with = {};
+    job.started = 0;
+    job.broken = false;
+    for (const std::string& uid : job.pods) {
+      const SimulatedPod& pod = *pods_.Find(uid);
+      job.started += HasStarted(uid) ? 1 : 0;
+      job.broken |= lost_.contains(pod.node);
+      if (!pod.waits()) AddPlace(place, pod.node, pod.CountedByKubeScheduler());
+    }
+    running_.KeepStarted(index, job.started, now_);
+    progressed_ = now_;
+    scheduler_.PodsDeleted(now_);
+    Draw();
+  }
+
+  static void AddPlace(JobPlace& place, const std::string& node, const ResourceVector& amounts) {
+    place.nodes += (place.nodes.empty() ? "" : " ") + node;
+    place.bound_with += amounts;
   }
 
   bool IsCpuPod(const std::string& uid) const {
@@ -692,7 +822,7 @@ class ProductSimulation {
 
   void ReturnNode(const std::string& name) {
     lost_.erase(name);
-    state_.UpsertNode(nodes_.at(name));
+    PutNode(nodes_.at(name));
     scheduler_.NodeReturned();
     if (types_) queue_->NodesChanged(present());
     more_gpus_ = true;  // its GPUs are known again
@@ -706,18 +836,20 @@ class ProductSimulation {
     return {};
   }
 
-  // Makes the job's pods, or defers that while no GPUs are known to be free for them.
+  // Makes the job's pods, or those that are missing, or defers that while no GPUs are known to be
+  // free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
-    const int64_t workers = jobs_[index].workers;
+    JobState& state = jobs_[index];
+    const int64_t workers = state.workers;
     const Gpus worker(job.gpus.count() / PodCountOf(index));  // of each pod, if `workers` is set
     auto pods =
         PodsOf({.name = NameOf(index),
-                .run = jobs_[index].runs + 1,
+                .run = state.runs + 1,
                 .pod_namespace = options_.pod_namespace,
                 .model = job.model,
                 .gpus = workers > 0 ? worker * workers : job.gpus,
-                .gpu_product = jobs_[index].gpu_product,
+                .gpu_product = state.gpu_product,
                 .measured = !HasModelProfiles()},
                workers > 0 ? worker : MostPodGpus(), surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
@@ -725,32 +857,40 @@ class ProductSimulation {
       return {};
     }
     if (!pods) return Fail(pods.error());
-    run_.places[index].nodes.clear();
-    run_.places[index].bound_with = {};
-    if (++jobs_[index].runs == 1) {
+    std::vector<uint32_t> ordinals = std::exchange(state.missing, {});
+    const bool replaces = !ordinals.empty();
+    if (!replaces) {
+      ordinals.resize(pods->size());
+      std::iota(ordinals.begin(), ordinals.end(), 0U);
+      run_.places[index].nodes.clear();
+      run_.places[index].bound_with = {};
+    }
+    if (++state.runs == 1) {
       running_.Begin(index, {.ideal = job.ideal,
                              .fair_throughput = job.fair_throughput,
                              .pods = static_cast<uint32_t>(pods->size()),
                              .first_part = job.first_part,
                              .spread = SpreadOf(job.model)});
     }
-    if (workers > 0) {
+    if (workers > 0 && !replaces) {
       running_.SetWorkers(index, static_cast<uint32_t>(pods->size()), FactorOf(index, workers));
     }
-    for (Pod& pod : *pods) {
+    for (const uint32_t ordinal : ordinals) {
+      Pod& pod = (*pods)[ordinal];
       if (options_.baseline) GiveFairShare(pod);
-      owners_[pod.uid] = {index, static_cast<uint32_t>(jobs_[index].pods.size())};
-      jobs_[index].pods.push_back(pod.uid);
+      pod.priority = job.priority;
+      owners_[pod.uid] = {index, ordinal};
+      state.pods.push_back(pod.uid);
       pods_.Create(pod);
       if (queue_) queue_->AddPod(NameOf(index), pod.uid, present());
     }
     if (reservations_) {
       reservations_->Wait(NameOf(index), *pods, ToDuration(job.ideal), now_);
     }
-    for (const Pod& pod : *pods) {
-      const JobState& state = jobs_[index];
+    for (const uint32_t ordinal : ordinals) {
+      const Pod& pod = (*pods)[ordinal];
       if (!state.avoids.empty()) scheduler_.Avoid(pod.uid, state.avoids, state.avoids_until);
-      scheduler_.Add(pod, now_);
+      replaces ? scheduler_.AddReplacement(pod, now_) : scheduler_.Add(pod, now_);
     }
     return {};
   }
@@ -784,6 +924,8 @@ class ProductSimulation {
         return DeletePodsOf(event.uid);
       case EventKind::kNodeBack:
         return ReturnNode(event.uid);
+      case EventKind::kVacanciesEnd:
+        return state_.DropStaleExpectations(now_, present().wall);
       case EventKind::kCpuPodComes:
         Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
         return CreateCpuPod();
@@ -829,10 +971,15 @@ class ProductSimulation {
   void Settle() {
     if (now_ - tidied_ >= kTidying) {
       state_.DropStaleExpectations(now_, present().wall);
+      if (&controllers_ != &state_) controllers_.DropStaleExpectations(now_, present().wall);
       tidied_ = now_;
     }
     if (profiling_ && now_ >= profiling_->wake()) profiling_->Run(present());
     Tune();
+    if (preemption_) {
+      if (now_ >= preemption_->wake()) preemption_->Run(present());
+      preemption_->Look(now_);
+    }
     if (reservations_ && now_ >= reservations_->due()) PlanReservationsNow();
     if (sharing_) {
       for (const auto& [job, factor] : sharing_->Run(now_))
@@ -917,9 +1064,8 @@ class ProductSimulation {
     if (faults_.CallFails()) {
       // kube-scheduler tries the pod again.
       if (sharing_ && as_planned.UsesGpus()) sharing_->Remove(owners_.at(uid).job, now_);
-      state_.Forget(uid);
       if (reservations_) reservations_->SetPlaced(uid, false);
-      scheduler_.Add(pods_.Find(uid)->AsCounted(), now_);
+      scheduler_.BindFailed(pods_.Find(uid)->AsCounted(), now_);
       return;
     }
     pods_.Write(uid, [&](SimulatedPod& pod) {
@@ -936,9 +1082,7 @@ class ProductSimulation {
     Plan(options_.latencies.start, EventKind::kStarted, uid);
     Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
     if (IsMeasured(uid)) {
-      JobPlace& place = run_.places[owners_.at(uid).job];
-      place.nodes += (place.nodes.empty() ? "" : " ") + as_planned.node;
-      place.bound_with += as_planned.requests.main;
+      AddPlace(run_.places[owners_.at(uid).job], as_planned.node, as_planned.requests.main);
     }
     Draw();
   }
@@ -991,7 +1135,7 @@ class ProductSimulation {
           running.cold_epoch = {.work = data.Epoch(), .most = data.uncached};
       }
       JobState& job = jobs_[running.job];
-      if (++job.started == job.pods.size() && !job.broken) {
+      if (++job.started == job.pods.size() && job.missing.empty() && !job.broken) {
         job.goes = true;
         ++going_;
         if (InTrace(running.job)) {
@@ -1071,6 +1215,7 @@ class ProductSimulation {
     }
     for (const Pod& pod : waiting) scheduler_.Forget(pod);
     job.pods.clear();
+    job.missing.clear();
     job.started = 0;
     job.goes = job.broken = false;
     progressed_ = now_;
@@ -1106,9 +1251,14 @@ class ProductSimulation {
       running_.SetWorkLeft(index, std::max(left, kLeastWork));
     };
     if (!failure.retry_after) return GiveUp(index, lose_work);
-    EndPods(index, lose_work);
-    scheduler_.PodsDeleted(now_);
     JobState& job = jobs_[index];
+    if (failure.pod && OthersStay(job, {job.pods[*failure.pod]})) {
+      lose_work();
+      LoseMembers(index, {job.pods[*failure.pod]});
+    } else {
+      EndPods(index, lose_work);
+      scheduler_.PodsDeleted(now_);
+    }
     job.avoids = failure.avoid;
     job.avoids_until = now_ + (failure.until - present().wall);
     job.retry_at = now_ + *failure.retry_after;
@@ -1203,7 +1353,10 @@ class ProductSimulation {
   const Progress& progress_;
   ProductObserver* const observer_;
 
-  ClusterState state_;
+  ClusterState state_;  // the extender's, with the places of lost gang members
+  // The controller's and admission's view, where members are lost; else that is `state_`.
+  ClusterState of_controllers_;
+  ClusterState& controllers_;
   ModelProfiles published_;                // profiles made known during the run
   const ModelProfiles& product_profiles_;  // the profiles that admission and the tuner use
   SimulatedSurroundings surroundings_;
@@ -1219,6 +1372,7 @@ class ProductSimulation {
   std::optional<SimulatedStorage> storage_;
   std::optional<TunerDriver> tuner_;
   std::optional<ProfilingDriver> profiling_;
+  std::optional<PreemptionDriver> preemption_;
   std::optional<ReservationDriver> reservations_;
   std::optional<ProfilesOnProducts> on_products_;  // these three: under a policy of GPU types
   std::optional<GpuTypeSpeeds> type_speeds_;

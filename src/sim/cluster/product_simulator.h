@@ -72,6 +72,7 @@ struct ProductJob {
   double fair_throughput = 1;  // the profile's throughput at which the job takes `ideal`
   Seconds first_part{};        // as Job::first_part
   double iterations = 0;       // in all; 0: unknown
+  int32_t priority = 0;        // of its pods. REQUIRES: 0 in a queue
 };
 
 // Jobs that run with more or fewer pods than the trace gives them. With n pods a job is

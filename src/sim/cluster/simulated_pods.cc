@@ -9,7 +9,12 @@ void SimulatedPods::Create(const Pod& pod) {
   ++made.resource_version;
   ++writes_;
   if (!made.waits()) Add(made.node, AmountsOf(made));
-  state_.UpsertPod(made.AsCounted());
+  Report(made.AsCounted());
+}
+
+void SimulatedPods::Report(const Pod& pod) {
+  state_.UpsertPod(pod);
+  if (other_state_ != nullptr) other_state_->UpsertPod(pod);
 }
 
 bool SimulatedPods::Write(const std::string& uid, const Change& change) {
@@ -32,7 +37,7 @@ bool SimulatedPods::Update(const std::string& uid, const Change& change, bool of
   const Amounts now = AmountsOf(pod);
   if (!waited) Subtract(pod.node, before);
   if (!pod.waits()) Add(pod.node, now);
-  state_.UpsertPod(pod.AsCounted());
+  Report(pod.AsCounted());
   if (!of_status) watcher_.PodWritten(pod, *this);
   if (!waited && LargerOf(now.counted, before.counted) != now.counted) watcher_.RoomMade(pod);
   return true;
@@ -46,6 +51,7 @@ void SimulatedPods::Remove(const std::string& uid) {
   ++writes_;
   if (!pod.waits()) Subtract(pod.node, AmountsOf(pod));
   state_.RemovePod(uid);
+  if (other_state_ != nullptr) other_state_->RemovePod(uid);
   if (!pod.waits()) watcher_.RoomMade(pod);
 }
 

@@ -36,6 +36,9 @@ class SimulatedPods {
   // REQUIRES: `state` and `watcher` outlive this.
   SimulatedPods(ClusterState& state, PodWatcher& watcher) : state_(state), watcher_(watcher) {}
 
+  // Reports every pod to this state, too. REQUIRES: it outlives this, and no pod exists.
+  void AddState(ClusterState& state) { other_state_ = &state; }
+
   void Create(const Pod& pod);
   // Writes the spec or annotations, or the status, which watchers do not see as a change of the
   // pod. Returns false, without effect, if the pod does not exist.
@@ -53,6 +56,7 @@ class SimulatedPods {
   uint64_t writes() const { return writes_; }
 
  private:
+  void Report(const Pod& pod);
   bool Update(const std::string& uid, const Change& change, bool of_status);
   struct Amounts {
     ResourceVector counted;    // by kube-scheduler
@@ -63,6 +67,7 @@ class SimulatedPods {
   void Subtract(const std::string& node, const Amounts& amounts);
 
   ClusterState& state_;
+  ClusterState* other_state_ = nullptr;
   PodWatcher& watcher_;
   std::unordered_map<std::string, SimulatedPod> pods_;  // by uid
   std::unordered_map<std::string, Amounts> on_nodes_;

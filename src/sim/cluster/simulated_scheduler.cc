@@ -92,6 +92,17 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
   queue_.Add(pod, now, reservations_ == nullptr ? "" : reservations_->LikenessOf(pod.uid));
 }
 
+void SimulatedScheduler::AddReplacement(const Pod& pod, Instant now) {
+  Add(pod, now);
+  queue_.Wake(waiting_gangs_.at(pod.gang->name).leader);
+}
+
+void SimulatedScheduler::BindFailed(const Pod& pod, Instant now) {
+  state_.Forget(pod.uid);
+  if (other_state_ != nullptr) other_state_->Forget(pod.uid);
+  Add(pod, now);
+}
+
 void SimulatedScheduler::Avoid(const std::string& uid, std::vector<std::string> nodes,
                                Instant until) {
   avoided_.insert_or_assign(uid, Avoided{std::move(nodes), until});
@@ -286,9 +297,9 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
     const auto snapshot = state_.Snapshot();
     Pod pod = PlanAtBind(*members[member], node, *snapshot, ReserveRule{}, amounts[member]);
     if (!FitsByRequests(pod, snapshot->node(*snapshot->Find(node)), pods) ||
-        !state_.Assume(pod, node, now + kAssumeTimeout).assumed) {
+        !AssumeAt(pod, node, now)) {
       pod = *members[member];
-      const bool assumed = state_.Assume(pod, node, now + kAssumeTimeout).assumed;
+      const bool assumed = AssumeAt(pod, node, now);
       SYNERGY_CHECK(assumed, "a member of a gang that is let go has room in its place");
     }
     pod.node = node;
@@ -385,16 +396,21 @@ SimulatedScheduler::Choice SimulatedScheduler::ChooseByRequests(const Pod& pod,
   return choice;
 }
 
+bool SimulatedScheduler::AssumeAt(const Pod& pod, const std::string& node, Instant now) {
+  const Instant deadline = now + kAssumeTimeout;
+  if (!state_.Assume(pod, node, deadline).assumed) return false;
+  if (other_state_ != nullptr) other_state_->Assume(pod, node, deadline);
+  return true;
+}
+
 std::optional<Pod> SimulatedScheduler::Assume(const Pod& pod, const ClusterSnapshot& snapshot,
                                               NodeIndex node, const SimulatedPods& pods,
                                               Instant now) {
   const std::string& name = snapshot.node(node).detail->name;
-  const Instant deadline = now + kAssumeTimeout;
   Pod planned = PlanAtBind(pod, name, snapshot, ReserveRule{});
-  if (!FitsByRequests(planned, snapshot.node(node), pods) ||
-      !state_.Assume(planned, name, deadline).assumed) {
+  if (!FitsByRequests(planned, snapshot.node(node), pods) || !AssumeAt(planned, name, now)) {
     planned = pod;
-    const bool assumed = state_.Assume(planned, name, deadline).assumed;
+    const bool assumed = AssumeAt(planned, name, now);
     // kube-scheduler binds a pod without GPUs whatever the extender has reserved there.
     if (!assumed && pod.UsesGpus()) return std::nullopt;
   }

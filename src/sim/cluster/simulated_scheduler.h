@@ -53,6 +53,8 @@ class SimulatedScheduler final : public PodWatcher {
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
 
+  // Reports where pods are assumed to this state, too, which outlives this.
+  void AddState(ClusterState& state) { other_state_ = &state; }
   // `reservations` outlives this, or is null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
   // `storage` outlives this, or is null: nothing is known of it.
@@ -68,12 +70,16 @@ class SimulatedScheduler final : public PodWatcher {
   // A waiting pod has been created. For a gang, call it for each member, once all of them are
   // known.
   void Add(const Pod& pod, Instant now);
+  // The same for a pod that replaces a lost member of a gang.
+  void AddReplacement(const Pod& pod, Instant now);
+  // The bind of a pod has failed, and it waits again.
+  void BindFailed(const Pod& pod, Instant now);
   // Keeps the waiting pod off these nodes until `until`, unless no other node suits it.
   void Avoid(const std::string& uid, std::vector<std::string> nodes, Instant until);
   // A pod that waited or was about to be bound has been deleted. A gang's pods are all deleted
   // together.
   void Forget(const Pod& pod);
-  // A job was stopped before its end: its pods have been deleted and may be created again.
+  // Pods of a job have been deleted before its end, and may be created again.
   void PodsDeleted(Instant now);
   // A node has become schedulable.
   void NodeReturned() { queue_.WakeAll(); }
@@ -136,6 +142,7 @@ class SimulatedScheduler final : public PodWatcher {
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
                               const std::vector<std::string>& nodes, const SimulatedPods& pods,
                               Instant now);
+  bool AssumeAt(const Pod& pod, const std::string& node, Instant now);
   std::optional<Pod> Assume(const Pod& pod, const ClusterSnapshot& snapshot, NodeIndex node,
                             const SimulatedPods& pods, Instant now);
 
@@ -146,6 +153,7 @@ class SimulatedScheduler final : public PodWatcher {
   };
 
   ClusterState& state_;
+  ClusterState* other_state_ = nullptr;
   const std::optional<NodeOrder> order_;
   const ReservationDriver* reservations_ = nullptr;
   const StorageCatalog* storage_ = nullptr;

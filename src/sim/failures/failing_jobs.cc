@@ -17,6 +17,8 @@ constexpr double kLatest = 0.9;
 // The Job controller's backoff after failures of a Job's pods.
 constexpr Duration kFirstBackoff = std::chrono::seconds(10);
 constexpr Duration kMostBackoff = std::chrono::minutes(6);
+// Numbers of draws above all others.
+constexpr uint64_t kPodDraws = 1ULL << 32;
 // Least running time of an attempt.
 constexpr Duration kLeast = std::chrono::milliseconds(1);
 // All jobs of a simulation are of one namespace, and each has a template and an image of its own.
@@ -142,6 +144,14 @@ FailingJobs::End FailingJobs::Fail(size_t job, Moment at) {
   const Category category = state.failure->category;
   const bool trained = attempt.ran >= settings_.first_iteration;
   const Outcome outcome = OutcomeOf(category, trained);
+  std::optional<size_t> pod;
+  std::vector<std::string> nodes = attempt.nodes;
+  if (outcome.cause == Cause::kInfrastructure && nodes.size() > 1) {
+    Random random =
+        RandomOf(settings_.seed, state.job.id, kPodDraws + state.history.attempts.size());
+    pod = random.Below(nodes.size());
+    nodes = {nodes[*pod]};
+  }
   ++figures_.trials;
   FailedAttempt failed{.category = category,
                        .outcome = outcome,
@@ -149,7 +159,7 @@ FailingJobs::End FailingJobs::Fail(size_t job, Moment at) {
                        .failed = at.wall,
                        .template_hash = "template",
                        .image_id = "image",
-                       .nodes = attempt.nodes};
+                       .nodes = std::move(nodes)};
   failed.iterations = trained ? 1 : 0;
   state.history.attempts.push_back(std::move(failed));
   const size_t failures = state.history.attempts.size();
@@ -170,7 +180,7 @@ FailingJobs::End FailingJobs::Fail(size_t job, Moment at) {
     kept = attempt.ran / each * each;
   state.kept += kept;
   lost += GpuTime(state, attempt.ran - kept);
-  End end{.retry_after = BackoffAfter(failures)};
+  End end{.retry_after = BackoffAfter(failures), .pod = pod};
   end.kept = Seconds(kept) / Seconds(std::max(attempt.ran, kLeast));
   if (decision.kind == RetryDecision::Kind::kPreferOtherNodes) {
     end.avoid = decision.nodes;

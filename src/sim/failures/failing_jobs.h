@@ -47,8 +47,8 @@ class FailingJobs {
   // `settings` outlives this.
   FailingJobs(const FailureSettings& settings, std::span<const Job> jobs);
 
-  // All pods of the job run, on these nodes. Returns the time until its attempt fails; nullopt: it
-  // does not. Whatever Run() returned before is void.
+  // All pods of the job run, each on one of these nodes. Returns the time until its attempt fails;
+  // nullopt: it does not. Whatever Run() returned before is void.
   std::optional<Duration> Run(size_t job, std::vector<std::string> nodes, Moment at);
   // Not all of its pods run any more. No effect if they did not.
   void Pause(size_t job, Moment at);
@@ -61,6 +61,8 @@ class FailingJobs {
   struct End {
     std::optional<Duration> retry_after;  // none: the job has failed permanently
     double kept = 0;                      // the part of the attempt's work that is not lost
+    // The only pod that failed, by its place in the nodes that Run() was given; none: all did.
+    std::optional<size_t> pod = std::nullopt;
     // The nodes that the next attempt avoids if others have room, until then.
     std::vector<std::string> avoid;
     WallTime until{};
