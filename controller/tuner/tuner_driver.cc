@@ -91,7 +91,7 @@ void TunerDriver::LookAtStorage(Instant now) {
                   [this](const std::string& uid) { return state_.FindPod(uid) != nullptr; });
   if (facts == parts_.storage->facts()) return;
   if (parts_.journal != nullptr) parts_.journal->Wrote(decision::StorageReported{facts});
-  parts_.storage->Hold(std::move(facts));
+  tuner_.ObserveStorage(memory_, parts_.storage->Hold(std::move(facts)));
 }
 
 void TunerDriver::WatchLenders() {

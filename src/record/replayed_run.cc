@@ -149,7 +149,7 @@ Decision ReplayedRun::Again(decision::IdleReported recorded) {
 }
 
 Decision ReplayedRun::Again(decision::StorageReported recorded) {
-  storage_.Hold(recorded.facts);
+  tuner_->ObserveStorage(memory_, storage_.Hold(recorded.facts));
   return recorded;
 }
 

@@ -89,6 +89,23 @@ StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgre
   return facts;
 }
 
+std::set<std::string> MeasuredStorage::Hold(StorageFacts facts) {
+  std::set<std::string> changed;
+  const auto compare = [&changed](const StorageFacts& all, const StorageFacts& others) {
+    for (const auto& [node, disk] : all.disks) {
+      const auto other = others.disks.find(node);
+      if (other == others.disks.end() || other->second != disk) changed.insert(node);
+    }
+    for (const auto& [uid, node] : all.readers) {
+      if (!others.readers.contains(uid)) changed.insert(node);
+    }
+  };
+  compare(facts_, facts);
+  compare(facts, facts_);
+  facts_ = std::move(facts);
+  return changed;
+}
+
 double MeasuredStorage::BandwidthOf(const std::string& node) const {
   const auto disk = facts_.disks.find(node);
   return disk == facts_.disks.end() ? 0 : disk->second.bandwidth;

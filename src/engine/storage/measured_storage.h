@@ -13,9 +13,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "allocation/storage/storage_catalog.h"
 #include "engine/profile_catalog.h"
@@ -52,7 +52,8 @@ class MeasuredStorage final : public StorageCatalog {
   // The profiles outlive this.
   explicit MeasuredStorage(const ProfileCatalog& profiles) : profiles_(profiles) {}
 
-  void Hold(StorageFacts facts) { facts_ = std::move(facts); }
+  // Returns the nodes of whose storage something else is known now.
+  std::set<std::string> Hold(StorageFacts facts);
   const StorageFacts& facts() const { return facts_; }
 
   double BandwidthOf(const std::string& node) const override;

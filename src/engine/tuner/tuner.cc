@@ -184,6 +184,10 @@ void Tuner::ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle
   memory.idle = std::move(idle);
 }
 
+void Tuner::ObserveStorage(TunerMemory& memory, const std::set<std::string>& changed) const {
+  for (const std::string& node : changed) memory.divided.erase(node);
+}
+
 std::set<std::string> Tuner::NodesOfLenders(const TunerMemory& memory) const {
   std::set<std::string> nodes;
   for (const auto& [uid, pod] : memory.in_loans) {

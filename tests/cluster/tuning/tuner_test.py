@@ -60,7 +60,7 @@ class TunerTest(FungibleTest):
     def check_recordings(cls):
         extender, controller = replay.made_again(cls.recording, cls.controller_recording)
         for report, kinds in ((extender, ("Filter", "Prioritize", "Bind", "Preempt", "Change")),
-                              (controller, ("TunerDecided", "StorageReported", "Change"))):
+                              (controller, ("TunerDecided", "Change"))):
             print(report["file"], report["runs"], "runs", report["counts"])
             if report["differences"]:
                 raise AssertionError(json.dumps(report["differences"], indent=2))

@@ -184,6 +184,33 @@ TEST_F(MeasuredStorageTest, SharesReadFromOneStorageAndMayHoldTheirWholeDataSets
   }
 }
 
+TEST_F(MeasuredStorageTest, ANodeIsDividedAnewOnceItsStorageIsKnown) {
+  const Tuner tuner({}, held, &storage);
+  memory = Tuner::StartOver(at);
+  const auto pass_a_round = [&] {
+    at.now += tuner.settings().round;
+    at.wall += tuner.settings().round;
+    return tuner.Plan(*state.Snapshot(), memory, at).actions.size();
+  };
+  // A storage that is not short.
+  storage.Hold(Facts(1e12));
+  EXPECT_EQ(pass_a_round(), 0u);
+  tuner.ObserveStorage(memory, storage.Hold(Facts(90 * kMega)));
+  EXPECT_EQ(tuner.Plan(*state.Snapshot(), memory, at).actions.size(), 0u) << "not before the round";
+  EXPECT_GT(pass_a_round(), 0u);
+}
+
+TEST_F(MeasuredStorageTest, HoldReturnsTheNodesOfWhichSomethingElseIsKnown) {
+  StorageFacts facts = Facts(90 * kMega);
+  facts.disks["n2"] = {"vdb", kMega};
+  EXPECT_THAT(storage.Hold(facts), UnorderedElementsAre("n1", "n2"));
+  EXPECT_THAT(storage.Hold(facts), IsEmpty());
+  facts.readers.erase(UidOf("b"));
+  EXPECT_THAT(storage.Hold(facts), UnorderedElementsAre("n1"));
+  facts.disks["n2"].bandwidth = 2 * kMega;
+  EXPECT_THAT(storage.Hold(facts), UnorderedElementsAre("n2"));
+}
+
 TEST_F(MeasuredStorageTest, GangsOtherNumbersOfGpusAndPodsThatDoNotReadFromTheDiskAreUnknown) {
   AddReader("c");
   AddReader("b", 2);
