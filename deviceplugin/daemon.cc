@@ -1,8 +1,10 @@
 #include "deviceplugin/daemon.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -99,7 +101,11 @@ class RunningDaemon final : public Daemon {
         monitor_(std::move(source), ToMonitorRules(config),
                  {.on_change = [this](const auto& /*picture*/) { Publish(); },
                   .on_news = [this](const GpuNews& news) { Report(news); },
-                  .on_look = [this] { KeepCdi(); },
+                  .on_look =
+                      [this] {
+                        KeepCdi();
+                        SeeHolders();
+                      },
                   .on_xid = [this](const XidEvent& event) { busy_writer_.SeeXid(event); }},
                  clock, log, metrics_) {}
 
@@ -179,6 +185,9 @@ class RunningDaemon final : public Daemon {
   }
 
  private:
+  // The resources as which containers have a GPU or MIG device, by its id.
+  using Holders = std::map<std::string, std::set<std::string>, std::less<>>;
+
   std::string DeadReason() const {
     const bool hangs = clock_.Now() - monitor_.last_look() > kLongestLook + config_.probe_interval;
     return hangs ? "looking at the GPUs hangs" : "";
@@ -197,9 +206,11 @@ class RunningDaemon final : public Daemon {
   // REQUIRES: the mutex is held.
   void PublishOffers(const std::shared_ptr<const Picture>& picture) {
     guard_.AddOwn(picture->advertisement.resources);
+    size_t held = 0;
     const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
     for (const auto& [resource, devices] : picture->advertisement.resources) {
-      auto offer = std::make_shared<const Offer>(Offer{inventory, devices, access_});
+      auto offer = std::make_shared<const Offer>(
+          Offer{inventory, WithoutHeld(resource, devices, held), access_});
       std::unique_ptr<KubeletEndpoint>& endpoint = endpoints_[resource];
       if (endpoint) {
         endpoint->Publish(std::move(offer));
@@ -213,6 +224,41 @@ class RunningDaemon final : public Daemon {
             clock_, log_, metrics_);
       }
     }
+    if (held == std::exchange(held_, held)) return;
+    log_.Warn("containers have GPUs under another resource than they are offered",
+              {{"devices_unhealthy", held}});
+  }
+
+  // Returns the devices as unhealthy that containers have under another name, from the time before
+  // a change of the configuration: a GPU is either whole or shared.
+  // `held` grows by their number. REQUIRES: the mutex is held.
+  std::vector<GpuDevice> WithoutHeld(const std::string& resource, std::vector<GpuDevice> devices,
+                                     size_t& held) const {
+    for (GpuDevice& device : devices) {
+      const auto holders = holders_.find(WithoutSlice(device.id));
+      if (holders == holders_.end()) continue;
+      const auto other = std::find_if(holders->second.begin(), holders->second.end(),
+                                      [&](const std::string& name) { return name != resource; });
+      if (other == holders->second.end()) continue;
+      device.health = {false, fmt::format("a container still has the GPU as {}", *other)};
+      ++held;
+    }
+    return devices;
+  }
+
+  // Reads as which resource containers have the GPUs.
+  void SeeHolders() {
+    const Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
+    if (!owners) return;
+    Holders holders;
+    for (const DeviceOwner& owner : *owners)
+      holders[std::string(WithoutSlice(owner.device))].insert(owner.resource);
+    {
+      const std::lock_guard lock(mutex_);
+      if (holders == holders_) return;
+      holders_ = std::move(holders);
+    }
+    Publish();
   }
 
   // Ends what is offered. Pods that run keep their GPUs.
@@ -308,6 +354,8 @@ class RunningDaemon final : public Daemon {
   ContainerAccessRules access_;
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
+  Holders holders_;
+  size_t held_ = 0;  // devices that are unhealthy because of them
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<NodePublisher> publisher_;

@@ -1,5 +1,7 @@
 #include "deviceplugin/gauges.h"
 
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -59,10 +61,18 @@ std::vector<metrics::AllocatedGpu> ToAllocated(std::vector<DeviceOwner> owners,
                                                const std::map<std::string, DeviceUse>& uses) {
   std::vector<metrics::AllocatedGpu> allocated;
   const std::map<std::string, DevicePlace> places = PlacesOf(inventory);
+  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
   for (DeviceOwner& owner : owners) {
     if (!registered.contains(owner.resource)) continue;
+    // The use of a shared GPU is that of all its containers, so it belongs to none of them.
+    const bool is_slice = WithoutSlice(owner.device) != owner.device;
+    if (is_slice) {
+      owner.device = WithoutSlice(owner.device);
+      if (!seen.emplace(owner.device, owner.pod_namespace, owner.pod, owner.container).second)
+        continue;
+    }
     metrics::AllocatedGpu& out = allocated.emplace_back();
-    if (const auto use = uses.find(owner.device); use != uses.end()) {
+    if (const auto use = uses.find(owner.device); use != uses.end() && !is_slice) {
       out.utilization = use->second.utilization;
       out.memory_used = use->second.memory_used;
     }

@@ -89,11 +89,14 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   NodeLabels written;
   if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
     // Labels and annotation are written together, so that inventory determines the labels' values.
-    NodeLabels of_then = DesiredNodeLabels(before->inventory);
+    NodeLabels of_then = DesiredNodeLabels(before->inventory, before->replicas);
     for (const std::string& name : before->owned_labels)
       if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);
   }
-  const NodeLabels desired = labels ? DesiredNodeLabels(picture.inventory) : NodeLabels();
+  const auto& replicas = picture.advertisement.replicas;
+  gpus.replicas = replicas.empty() ? 0 : replicas.begin()->second;
+  const NodeLabels desired =
+      labels ? DesiredNodeLabels(picture.inventory, gpus.replicas) : NodeLabels();
   const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, written);
   gpus.owned_labels = plan.owned;
   gpus.inventory = picture.inventory;

@@ -25,9 +25,7 @@ struct DeviceName {
 };
 
 DeviceName ParseId(std::string_view id) {
-  constexpr std::string_view kShare = "::";
-  if (const size_t share = id.find(kShare); share != std::string_view::npos)
-    return {id.substr(0, share), {}, true};
+  if (const std::string_view whole = WithoutSlice(id); whole != id) return {whole, {}, true};
   const size_t slash = id.find('/');
   if (slash == std::string_view::npos) return {id, {}, false};
   DeviceName parsed{id.substr(0, slash), {}, false};

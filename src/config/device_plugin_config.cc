@@ -1,5 +1,7 @@
 #include "config/device_plugin_config.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@ namespace synergy::config {
 namespace {
 
 constexpr size_t kMostRules = 64;
+constexpr int64_t kLeastReplicas = 2;
 constexpr size_t kMostXids = 256;
 constexpr int64_t kHighestXid = 1'000'000;
 
@@ -47,6 +50,42 @@ YamlField Rules(std::vector<GpuResourceRule>& rules) {
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
+// Reads sharing.timeSlicing.resources. A name that is there twice keeps its last number.
+YamlField Replicas(std::map<std::string, int, std::less<>>& replicas) {
+  struct Entry {
+    std::string name;
+    int64_t replicas = 0;
+  };
+  const auto fields = [](Entry& entry) {
+    return Fields{{"name", Text(entry.name)},
+                  {"replicas", WholeNumber(entry.replicas, kLeastReplicas, kMostReplicas)}};
+  };
+  const auto read = [fields, &replicas](const YAML::Node& node, const std::string& field) {
+    if (!node.IsSequence()) Reject(node, field + ": expected a list");
+    if (node.size() > kMostRules) Reject(node, fmt::format("{}: more than {}", field, kMostRules));
+    for (const YAML::Node& element : node) {
+      Entry entry;
+      ReadFields(element, field + ".", fields(entry));
+      if (entry.name.empty() || entry.replicas == 0)
+        Reject(element, field + ": an entry needs name and replicas");
+      replicas[entry.name] = static_cast<int>(entry.replicas);
+    }
+  };
+  Entry unused;
+  return {read, ListSchema(SchemaOf(fields(unused)))};
+}
+
+// Accepts the value that is the only one.
+YamlField Renamed() {
+  const auto read = [](const YAML::Node& node, const std::string& field) {
+    if (ToTruth(node, field)) return;
+    Reject(node, field +
+                     ": must be true, because a pod that requests a GPU must not get a slice: "
+                     "slices are offered as NAME.shared");
+  };
+  return {read, R"({"const":true})"};
+}
+
 YamlField Xids(std::set<uint64_t>& out) {
   const auto read = [&out](const YAML::Node& node, const std::string& field) {
     if (!node.IsSequence()) Reject(node, field + ": expected a list");
@@ -69,6 +108,11 @@ Fields FieldsOf(DevicePluginConfig& config, std::chrono::milliseconds& quiet) {
       {"resources", Rules(config.advertisement.rules)},
       {"migStrategy",
        Parsed(ParseMigStrategy, config.advertisement.mig_strategy, {"none", "single", "mixed"})},
+      {"sharing",
+       Section({{"timeSlicing",
+                 Section({{"renameByDefault", Renamed()},
+                          {"failRequestsGreaterThanOne", Truth(config.access.one_slice_only)},
+                          {"resources", Replicas(config.advertisement.replicas)}})}})},
       {"deviceListStrategy",
        Parsed(ParseDeviceListStrategy, config.access.kind, {"envvar", "device-nodes", "cdi"})},
       {"deviceListVariable", Text(config.access.variable)},
@@ -143,6 +187,18 @@ Result<> Check(const DevicePluginConfig& config) {
     return checked;
   for (const GpuResourceRule& rule : config.advertisement.rules)
     if (const Result<> checked = CheckResource(rule.resource); !checked) return checked;
+  for (const auto& [resource, replicas] : config.advertisement.replicas) {
+    const auto& rules = config.advertisement.rules;
+    const bool is_offered =
+        resource == config.advertisement.resource ||
+        std::any_of(rules.begin(), rules.end(),
+                    [&name = resource](const auto& rule) { return rule.resource == name; });
+    if (is_offered) continue;
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("sharing.timeSlicing.resources: \"{}\" is none of this plugin's "
+                            "resources (resource, resources)",
+                            resource));
+  }
   if (const Result<> checked = CheckResource(config.access.cdi_kind); !checked)
     return Fail(ErrorCode::kInvalid, "cdi.kind: " + checked.error().message);
   return {};

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "inventory/kubelet_device.h"
+
 namespace synergy {
 namespace {
 
@@ -49,6 +51,29 @@ std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
                                : "MIG devices of several profiles, and the MIG strategy is single";
 }
 
+// Replaces the devices of a resource by their slices. The kubelet would align slices with NUMA
+// nodes one by one, so they name none.
+void Slice(const std::string& resource, int replicas, const GpuInventory& inventory,
+           Advertisement& advertisement) {
+  const auto whole = advertisement.resources.extract(resource);
+  const std::string shared = resource + std::string(kSharedSuffix);
+  std::vector<GpuDevice>& slices = advertisement.resources[shared];
+  advertisement.replicas[shared] = replicas;
+  if (whole.empty()) return;
+  for (const GpuDevice& device : whole.mapped()) {
+    const std::string last = fmt::format("{}{}{}", device.id, kSliceMark, replicas - 1);
+    if (last.size() > kLongestDeviceId) {
+      advertisement.left_out[inventory.gpus()[device.gpu].uuid] =
+          fmt::format("the slice {} has a longer name than {} characters", last, kLongestDeviceId);
+      continue;
+    }
+    for (int number = 0; number < replicas; ++number) {
+      slices.push_back({fmt::format("{}{}{}", device.id, kSliceMark, number), device.gpu, kNoNuma,
+                        device.health});
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view ToString(MigStrategy strategy) {
@@ -73,7 +98,6 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
                         const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known) {
   Advertisement advertisement;
-  for (const std::string& resource : known) advertisement.resources[resource];
   // Without any GPU, advertise the default resource with no devices.
   if (rules.rules.empty()) advertisement.resources[rules.resource];
   const auto profiles = ProfilesOf(inventory, rules);
@@ -96,6 +120,9 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
           {device.uuid, i, gpu.numa_node, state.healthy ? health(device.uuid) : state});
     }
   }
+  for (const auto& [resource, replicas] : rules.replicas)
+    Slice(resource, replicas, inventory, advertisement);
+  for (const std::string& resource : known) advertisement.resources[resource];
   return advertisement;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 // Decides how a node's GPUs are advertised to the kubelet: under which resource names, and which
-// devices each resource has.
+// devices each resource has. A resource's devices may be offered in slices, so that several
+// containers share a GPU (docs/internals/sharing.md): "GPU-...::0" and so on, under a name with
+// the suffix ".shared". The ids depend only on the GPU and the number of slices.
 //
 // Threading: pure.
 
@@ -31,14 +33,19 @@ struct GpuResourceRule {
   std::string resource;  // "nvidia.com/a100"
 };
 
+inline constexpr int kMostReplicas = 64;
+inline constexpr std::string_view kSharedSuffix = ".shared";
+
 struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // if no rule matches
   std::vector<GpuResourceRule> rules;       // the first match counts
   MigStrategy mig_strategy = MigStrategy::kNone;
+  // How many slices each device of a resource is offered in, by resource; whole if it is missing.
+  std::map<std::string, int, std::less<>> replicas;
 };
 
 struct GpuDevice {
-  std::string id;  // the GPU's UUID, or the MIG device's
+  std::string id;  // the GPU's UUID, or the MIG device's; of a slice, with its number
   size_t gpu = 0;  // its position in the inventory
   int numa_node = kNoNuma;
   GpuHealth health;
@@ -50,7 +57,9 @@ struct Advertisement {
   // By resource. A resource in `known` that has lost its last device stays, with an empty list,
   // because the kubelet must be informed.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // Why a GPU in MIG mode is left out, by UUID.
+  // How many slices a device of a resource has, by resource, if it has any.
+  std::map<std::string, int, std::less<>> replicas;
+  // Why a GPU is left out, by UUID.
   std::map<std::string, std::string> left_out;
 
   bool operator==(const Advertisement&) const = default;

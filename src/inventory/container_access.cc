@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "inventory/kubelet_device.h"
+
 namespace synergy {
 namespace {
 
@@ -15,7 +17,7 @@ std::string_view Shown(const std::string& id) {
 }
 
 // Returns null if the device is the whole GPU.
-const MigDevice* FindPart(const Gpu& gpu, const std::string& id) {
+const MigDevice* FindPart(const Gpu& gpu, std::string_view id) {
   const auto part = std::find_if(gpu.mig_devices.begin(), gpu.mig_devices.end(),
                                  [&](const MigDevice& other) { return other.uuid == id; });
   return part == gpu.mig_devices.end() ? nullptr : &*part;
@@ -33,8 +35,15 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
                                     std::span<const std::string> ids,
                                     const ContainerAccessRules& rules) {
   if (ids.empty()) return Fail(ErrorCode::kInvalid, "the request names no device");
+  if (rules.one_slice_only && ids.size() > 1 && WithoutSlice(ids.front()) != ids.front()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} slices are requested, which may be of one GPU and bring no more of "
+                            "its time; request 1 slice, or whole GPUs (failRequestsGreaterThanOne)",
+                            ids.size()));
+  }
   ContainerAccess access;
   std::set<std::string_view> seen;
+  std::set<std::string_view> given;
   std::string list;
   for (const std::string& id : ids) {
     const auto device = std::find_if(devices.begin(), devices.end(),
@@ -47,11 +56,13 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("device {} is unhealthy: {}", id, device->health.reason));
     }
-    list += (list.empty() ? "" : ",") + id;
+    const std::string_view whole = WithoutSlice(id);
+    if (!given.insert(whole).second) continue;
+    list += fmt::format("{}{}", list.empty() ? "" : ",", whole);
     if (rules.kind == ContainerAccessKind::kCdi)
-      access.cdi_names.push_back(rules.cdi_kind + "=" + id);
+      access.cdi_names.push_back(fmt::format("{}={}", rules.cdi_kind, whole));
     const Gpu& gpu = inventory.gpus()[device->gpu];
-    const MigDevice* const part = FindPart(gpu, id);
+    const MigDevice* const part = FindPart(gpu, whole);
     if (part != nullptr && rules.kind != ContainerAccessKind::kEnvironment &&
         part->device_nodes.empty()) {
       return Fail(ErrorCode::kUnavailable,

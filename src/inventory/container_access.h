@@ -27,6 +27,7 @@ struct ContainerAccessRules {
   ContainerAccessKind kind = ContainerAccessKind::kDeviceNodes;
   std::string variable = "NVIDIA_VISIBLE_DEVICES";
   std::string cdi_kind = "synergy.io/gpu";
+  bool one_slice_only = false;  // containers with several slices are refused
 };
 
 struct ContainerAccess {
@@ -35,8 +36,9 @@ struct ContainerAccess {
   std::vector<std::string> cdi_names;
 };
 
-// kNotFound: an id is not one of `devices`; kUnavailable: a device is unhealthy; kInvalid: no ids,
-// or one requested twice.
+// Slices of a GPU give access to that GPU, once. kNotFound: an id is not one of `devices`;
+// kUnavailable: a device is unhealthy; kInvalid: no ids, one requested twice, or more slices than
+// `rules` allow.
 Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
                                     std::span<const GpuDevice> devices,
                                     std::span<const std::string> ids,

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 namespace synergy {
-namespace {
-
-// The kubelet names a share of a GPU "UUID::2".
-std::string_view UuidOf(std::string_view device) { return device.substr(0, device.find("::")); }
-
-}  // namespace
 
 void XidOwners::Add(std::string uuid, uint64_t xid, WallTime at) {
   if (xid == 0 || xid > std::numeric_limits<int32_t>::max()) return;
@@ -33,7 +26,7 @@ std::vector<ContainerXid> XidOwners::Recent(const std::vector<DeviceOwner>& owne
 bool XidOwners::Attribute(const Seen& seen, const std::vector<DeviceOwner>& owners) {
   bool has_owner = false;
   for (const DeviceOwner& owner : owners) {
-    if (UuidOf(owner.device) != seen.uuid) continue;
+    if (WithoutSlice(owner.device) != seen.uuid) continue;
     has_owner = true;
     Keep({owner.pod_namespace, owner.pod, owner.container, seen.xid, seen.at});
   }

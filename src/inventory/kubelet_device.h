@@ -5,10 +5,19 @@
 // Threading: values.
 
 #include <string>
+#include <string_view>
 
 #include "inventory/gpu.h"
 
 namespace synergy {
+
+// Device plugins that share a GPU append the slice's number to its id: "GPU-...::3".
+inline constexpr std::string_view kSliceMark = "::";
+
+// Returns the id of the GPU, or of the MIG device, that a device is or is a slice of.
+inline std::string_view WithoutSlice(std::string_view id) {
+  return id.substr(0, id.find(kSliceMark));
+}
 
 // A device of a device plugin.
 struct KubeletDevice {

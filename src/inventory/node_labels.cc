@@ -23,7 +23,7 @@ std::string ToLabelValue(std::string_view text) {
   return value;
 }
 
-NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
+NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas) {
   NodeLabels labels;
   if (inventory.gpus().empty()) return labels;
   const Gpu& first = inventory.gpus().front();
@@ -44,6 +44,10 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
   if (!inventory.cuda_version.empty())
     labels["nvidia.com/cuda.runtime-version.full"] = ToLabelValue(inventory.cuda_version);
   if (any_mig) labels["nvidia.com/mig.capable"] = "true";
+  if (replicas > 0) {
+    labels["nvidia.com/gpu.replicas"] = std::to_string(replicas);
+    labels["nvidia.com/gpu.sharing-strategy"] = "time-slicing";
+  }
   return labels;
 }
 

@@ -22,15 +22,10 @@ constexpr std::array kSockets = {KnownSocket{"nvidia-*.sock", "NVIDIA's device p
 
 constexpr std::array<std::string_view, 1> kGpuDrivers = {"gpu.nvidia.com"};
 
-// Device plugins that share a GPU append the share's number: "GPU-...::3".
-constexpr std::string_view kShareMark = "::";
-
-std::string_view WithoutShare(std::string_view id) { return id.substr(0, id.find(kShareMark)); }
-
 // Whether an id that is none of ours may be that of a GPU which has been taken out of the machine.
 bool IsUuid(std::string_view id) {
   return (id.starts_with("GPU-") || id.starts_with("MIG-")) &&
-         id.find(kShareMark) == std::string_view::npos;
+         id.find(kSliceMark) == std::string_view::npos;
 }
 
 std::optional<std::string> JudgeDevice(std::string_view resource, std::string_view id,
@@ -41,7 +36,7 @@ std::optional<std::string> JudgeDevice(std::string_view resource, std::string_vi
     return fmt::format("the kubelet has the device {} of {}, which is none of this plugin's", id,
                        resource);
   }
-  if (!is_ours && !own.ids.contains(WithoutShare(id))) return std::nullopt;
+  if (!is_ours && !own.ids.contains(WithoutSlice(id))) return std::nullopt;
   return fmt::format("the kubelet has the device {} as {}", id, resource);
 }
 

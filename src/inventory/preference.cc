@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "inventory/kubelet_device.h"
+
 namespace synergy {
 namespace {
 
@@ -144,6 +146,28 @@ Mask Choose(const Candidates& candidates, Mask required, size_t size) {
                                                    : ChooseByGrowing(candidates, required, size);
 }
 
+// Takes `chosen` for granted.
+std::vector<std::string> ChooseSlices(const std::vector<const GpuDevice*>& candidates,
+                                      std::set<std::string_view> chosen, size_t size) {
+  std::map<std::string_view, int> free;  // by GPU
+  for (const GpuDevice* const slice : candidates)
+    if (!chosen.contains(slice->id)) ++free[WithoutSlice(slice->id)];
+  while (chosen.size() < size) {
+    const GpuDevice* next = nullptr;
+    for (const GpuDevice* const slice : candidates) {
+      if (chosen.contains(slice->id)) continue;
+      if (next == nullptr || free[WithoutSlice(slice->id)] > free[WithoutSlice(next->id)])
+        next = slice;
+    }
+    chosen.insert(next->id);
+    --free[WithoutSlice(next->id)];
+  }
+  std::vector<std::string> ids;
+  for (const GpuDevice* const slice : candidates)
+    if (chosen.contains(slice->id)) ids.push_back(slice->id);
+  return ids;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
@@ -166,6 +190,8 @@ Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
   }
   std::vector<std::string> ids;
   if (size == 0) return ids;
+  if (WithoutSlice(candidates.front()->id) != candidates.front()->id)
+    return ChooseSlices(candidates, needed, size);
   if (candidates.size() > kMostCandidates) {
     // Only parts of many GPUs in MIG mode, which have no links: first the required ones, then by
     // position.

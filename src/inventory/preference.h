@@ -10,7 +10,8 @@
 //   4. more link worth among what stays free,
 //   5. lower positions, so that the answer is always the same.
 // Exact for up to 16 candidates, where every choice is evaluated. For more, choices grow one by one
-// from every start, by the same order.
+// from every start, by the same order. Slices are chosen one by one, of the GPU that has most of
+// them free.
 //
 // Threading: pure.
 

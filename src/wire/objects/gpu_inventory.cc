@@ -173,6 +173,7 @@ std::string WriteGpuInventory(const NodeGpus& gpus) {
   object.Raw("gpus", list);
   object.Raw("links", LinksToJson(gpus.inventory));
   object.Raw("labels", List(gpus.owned_labels, Quote));
+  if (gpus.replicas > 0) object.Number("replicas", gpus.replicas);
   object.End();
   return out;
 }
@@ -209,6 +210,7 @@ Result<NodeGpus> ReadGpuInventory(std::string_view text) {
   fields.Array(root["labels"]).ForEachElement([&](Value element) {
     gpus.owned_labels.push_back(ReadText(fields, element));
   });
+  gpus.replicas = static_cast<int>(fields.Integer(root["replicas"], 0, kMostReplicas));
   if (!fields.ok()) return Fail(Invalid(kGpuInventoryAnnotation, fields));
   return gpus;
 }

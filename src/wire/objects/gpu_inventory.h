@@ -26,6 +26,7 @@ struct NodeGpus {
   GpuInventory inventory;
   std::vector<GpuHealth> health;          // of each GPU
   std::vector<std::string> owned_labels;  // labels of the node that the device plugin wrote
+  int replicas = 0;                       // slices of each GPU; 0: they are not shared
 
   bool operator==(const NodeGpus&) const = default;
 };

@@ -17,6 +17,7 @@ using config::ParseDevicePluginConfig;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 DevicePluginConfig ReadDevicePlugin(const std::string& yaml) {
@@ -59,6 +60,13 @@ resource: example.com/gpu
 resources:
 - {product: "*A100*", resource: example.com/a100}
 migStrategy: mixed
+sharing:
+  timeSlicing:
+    renameByDefault: true
+    failRequestsGreaterThanOne: true
+    resources:
+    - {name: example.com/gpu, replicas: 4}
+    - {name: example.com/a100, replicas: 2}
 deviceListStrategy: cdi
 deviceListVariable: VISIBLE
 cdi: {kind: example.com/gpu, folder: /etc/cdi, command: [chroot, /host, nvidia-ctk]}
@@ -80,6 +88,9 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.advertisement.rules[0].product, "*A100*");
   EXPECT_EQ(config.advertisement.rules[0].resource, "example.com/a100");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kMixed);
+  EXPECT_THAT(config.advertisement.replicas,
+              ElementsAre(Pair("example.com/a100", 2), Pair("example.com/gpu", 4)));
+  EXPECT_TRUE(config.access.one_slice_only);
   EXPECT_EQ(config.access.kind, ContainerAccessKind::kCdi);
   EXPECT_EQ(config.access.variable, "VISIBLE");
   EXPECT_EQ(config.access.cdi_kind, "example.com/gpu");
@@ -108,6 +119,13 @@ TEST(DevicePluginConfigTest, ErrorsNameFileLineAndField) {
   EXPECT_THAT(DevicePluginError("resources: [{product: x}]"),
               HasSubstr("needs product and resource"));
   EXPECT_THAT(DevicePluginError("health: {ignoredXids: [x]}"), HasSubstr("health.ignoredXids"));
+  EXPECT_THAT(DevicePluginError("sharing: {timeSlicing: {resources: [{name: x}]}}"),
+              HasSubstr("needs name and replicas"));
+  EXPECT_THAT(DevicePluginError("sharing: {timeSlicing: {resources: [{name: x, replicas: 1}]}}"),
+              HasSubstr("sharing.timeSlicing.resources.replicas"));
+  EXPECT_THAT(DevicePluginError("sharing: {timeSlicing: {renameByDefault: false}}"),
+              HasSubstr("renameByDefault: must be true"));
+  EXPECT_THAT(DevicePluginError("sharing: {mps: {}}"), HasSubstr("sharing.mps"));
   EXPECT_THAT(DevicePluginError("node: {labels: maybe}"), HasSubstr("not true or false"));
 }
 
@@ -121,6 +139,8 @@ TEST(DevicePluginConfigTest, RefusesContradictoryOptions) {
   EXPECT_THAT(refused("resource: a/b/c"), HasSubstr("domain/name"));
   EXPECT_THAT(refused("resource: \"a/../x y\""), HasSubstr("domain/name"));
   EXPECT_THAT(refused("resources: [{product: x, resource: y}]"), HasSubstr("\"y\""));
+  EXPECT_THAT(refused("sharing: {timeSlicing: {resources: [{name: nvidia.com/x, replicas: 2}]}}"),
+              HasSubstr("\"nvidia.com/x\" is none of this plugin's resources"));
   EXPECT_THAT(refused("cdi: {kind: x}"), HasSubstr("cdi.kind"));
 }
 

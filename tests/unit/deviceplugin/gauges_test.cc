@@ -41,6 +41,7 @@ class StillSource final : public deviceplugin::DeviceSource {
   void Wake() override {}
   std::map<std::string, DeviceUse> ReadUse() override {
     return {{"GPU-0", {.utilization = 0.75, .memory_used = GiB(40)}},
+            {"GPU-1", {.utilization = 0.5, .memory_used = GiB(10)}},
             {"MIG-7", {.memory_used = GiB(2)}}};
   }
 };
@@ -50,7 +51,8 @@ TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   const FakeClock clock;
   SilentLog log;
   metrics::DeviceMetrics metrics;
-  FakePodResources kubelet(folder.Path("s"), {"GPU-0", "MIG-7", "GPU-gone"});
+  FakePodResources kubelet(folder.Path("s"),
+                           {"GPU-0", "MIG-7", "GPU-gone", "GPU-1::0", "GPU-1::1"});
   PodResources resources(folder.Path("s"), clock, kPatience);
   std::mutex mutex;
   std::condition_variable looked;
@@ -71,7 +73,7 @@ TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   const metrics::DeviceGauges gauges =
       ReadGauges(monitor, {{"nvidia.com/gpu", true}}, resources, true);
   ASSERT_TRUE(gauges.allocated);
-  ASSERT_EQ(gauges.allocated->size(), 3U);
+  ASSERT_EQ(gauges.allocated->size(), 4U);
   const Allocated& whole = (*gauges.allocated)[0];
   EXPECT_EQ(whole.uuid, "GPU-0");
   EXPECT_EQ(whole.mig_uuid, "");
@@ -85,6 +87,11 @@ TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   EXPECT_FALSE(part.utilization);
   EXPECT_EQ(part.memory_used, GiB(2));
   EXPECT_EQ((*gauges.allocated)[2].uuid, "GPU-gone");
+  // Two slices of one GPU in one container.
+  const Allocated& shared = (*gauges.allocated)[3];
+  EXPECT_EQ(shared.uuid, "GPU-1");
+  EXPECT_FALSE(shared.utilization);
+  EXPECT_FALSE(shared.memory_used);
   EXPECT_EQ(gauges.unreachable, 1U);
   EXPECT_EQ(gauges.without_events, 1U);
   EXPECT_EQ(gauges.left_out, 1U);

@@ -118,6 +118,22 @@ TEST_F(NodePublisherTest, LabelsAndAnnotationAreWritten) {
   EXPECT_TRUE(write->gpus.health.at(0).healthy);
 }
 
+TEST_F(NodePublisherTest, LabelsOfSharedGpusComeAndGo) {
+  const auto publisher = MakePublisher();
+  Picture shared = *MakePicture(true);
+  shared.advertisement.replicas["nvidia.com/gpu.shared"] = 4;
+  publisher->Publish(std::make_shared<Picture>(shared));
+  const auto write = api_.AwaitWrite(0);
+  ASSERT_TRUE(write);
+  EXPECT_THAT(write->labels, Contains(Pair("nvidia.com/gpu.replicas", Optional(Eq("4")))));
+  EXPECT_EQ(write->gpus.replicas, 4);
+  publisher->Publish(MakePicture(true));
+  const auto next = api_.AwaitWrite(1);
+  ASSERT_TRUE(next);
+  EXPECT_THAT(next->labels, Contains(Pair("nvidia.com/gpu.replicas", Eq(std::nullopt))));
+  EXPECT_EQ(next->gpus.replicas, 0);
+}
+
 TEST_F(NodePublisherTest, TheSameAgainIsNotWrittenAndAChangeIs) {
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));

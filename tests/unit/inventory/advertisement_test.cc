@@ -1,8 +1,12 @@
 #include "inventory/advertisement.h"
 
+#include <algorithm>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inventory/container_access.h"
 #include "unit/inventory/inventory_fixture.h"
 
 namespace synergy::testing {
@@ -154,6 +158,87 @@ TEST(PatternTest, StarsAndQuestionMarks) {
   EXPECT_FALSE(MatchesPattern("a*b", "ac"));
   EXPECT_FALSE(MatchesPattern("?", ""));
   EXPECT_FALSE(MatchesPattern("", "a"));
+}
+
+AdvertisementRules InSlices(int replicas) {
+  AdvertisementRules rules;
+  rules.replicas["nvidia.com/gpu"] = replicas;
+  return rules;
+}
+
+TEST(AdvertisementTest, SharedGpusAreOfferedInSlicesWithoutNumaNodesUnderTheirOwnName) {
+  const auto advertisement = Advertise(GpuInventory(MakeGpus(2, 2)), InSlices(2), Healthy);
+  ASSERT_EQ(advertisement.resources.size(), 1U);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu.shared"),
+              ElementsAre("GPU-0::0", "GPU-0::1", "GPU-1::0", "GPU-1::1"));
+  for (const GpuDevice& slice : advertisement.resources.at("nvidia.com/gpu.shared"))
+    EXPECT_EQ(slice.numa_node, kNoNuma) << slice.id;
+  EXPECT_EQ(advertisement.replicas.at("nvidia.com/gpu.shared"), 2);
+}
+
+TEST(AdvertisementTest, AGpuThatFailsTakesAllItsSlicesWithIt) {
+  const auto advertisement =
+      Advertise(GpuInventory(MakeGpus(2, 1)), InSlices(3),
+                [](std::string_view uuid) -> GpuHealth { return {uuid != "GPU-1", "Xid 79"}; });
+  for (const GpuDevice& slice : advertisement.resources.at("nvidia.com/gpu.shared"))
+    EXPECT_EQ(slice.health.healthy, slice.gpu == 0) << slice.id;
+}
+
+TEST(AdvertisementTest, PartsOfGpusInMigModeAreSharedToo) {
+  AdvertisementRules rules = InSlices(2);
+  rules.mig_strategy = MigStrategy::kSingle;
+  std::vector<Gpu> gpus = WithMig("1g.5gb", "1g.5gb").gpus();
+  gpus.pop_back();
+  const auto advertisement = Advertise(GpuInventory(gpus), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu.shared"),
+              ElementsAre("MIG-0::0", "MIG-0::1", "MIG-1::0", "MIG-1::1"));
+}
+
+TEST(AdvertisementTest, OneResourceIsSharedAndTheOtherWhole) {
+  AdvertisementRules rules;
+  rules.rules = {{"*A100*", "nvidia.com/a100"}, {"*", "nvidia.com/other"}};
+  rules.replicas["nvidia.com/a100"] = 2;
+  const auto advertisement = Advertise(TwoProducts(), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/a100.shared"),
+              ElementsAre("GPU-0::0", "GPU-0::1", "GPU-1::0", "GPU-1::1"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/other"), ElementsAre("GPU-2", "GPU-3"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/a100"), ElementsAre("no such resource"));
+}
+
+TEST(AdvertisementTest, WholeGpusAreWithdrawnOnceTheyAreShared) {
+  const auto advertisement =
+      Advertise(GpuInventory(MakeGpus(1, 1)), InSlices(2), Healthy, {"nvidia.com/gpu"});
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), IsEmpty());
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu.shared"), ElementsAre("GPU-0::0", "GPU-0::1"));
+}
+
+TEST(AdvertisementTest, AGpuWhoseSlicesHaveTooLongNamesIsLeftOut) {
+  std::vector<Gpu> gpus = MakeGpus(2, 1);
+  gpus[0].uuid = std::string(kLongestDeviceId - 2, 'x');
+  const auto advertisement = Advertise(GpuInventory(gpus), InSlices(2), Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu.shared"), ElementsAre("GPU-1::0", "GPU-1::1"));
+  EXPECT_THAT(advertisement.left_out.at(gpus[0].uuid), HasSubstr("longer name than 63"));
+}
+
+// The kubelet gives any free device that was last listed, whatever is preferred. The plugin is new
+// before each choice.
+TEST(AdvertisementTest, InAnyOrderOfChoicesAndRestartsNoGpuHasMoreContainersThanSlices) {
+  const GpuInventory inventory(MakeGpus(3, 1));
+  constexpr int kReplicas = 2;
+  std::vector<std::string> order =
+      IdsOf(Advertise(inventory, InSlices(kReplicas), Healthy), "nvidia.com/gpu.shared");
+  ASSERT_EQ(order.size(), 6U);
+  do {
+    std::map<std::string, int> containers;  // by GPU
+    for (const std::string& chosen : order) {
+      const auto offered = Advertise(inventory, InSlices(kReplicas), Healthy);
+      const auto access =
+          GrantAccess(inventory, offered.resources.at("nvidia.com/gpu.shared"), {&chosen, 1}, {});
+      ASSERT_TRUE(access) << chosen;
+      ASSERT_LE(++containers[access->environment.at("NVIDIA_VISIBLE_DEVICES")], kReplicas);
+    }
+    ASSERT_EQ(containers.size(), 3U);
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 }  // namespace

@@ -120,5 +120,48 @@ TEST_F(ContainerAccessTest, AMessageShowsNoMoreOfAnIdThanARealOneHas) {
   EXPECT_LT(access.error().message.size(), 200U);
 }
 
+class SliceAccessTest : public ContainerAccessTest {
+ protected:
+  SliceAccessTest() {
+    AdvertisementRules rules;
+    rules.replicas[rules.resource] = 4;
+    devices_ = Advertise(inventory_, rules, [](std::string_view) {
+                 return GpuHealth{};
+               }).resources.at("nvidia.com/gpu.shared");
+  }
+};
+
+TEST_F(SliceAccessTest, ASliceGivesAccessToItsGpuAlone) {
+  const auto nodes = Grant({"GPU-2::3"}, ContainerAccessKind::kDeviceNodes);
+  ASSERT_TRUE(nodes);
+  EXPECT_THAT(nodes->device_nodes, ElementsAre("/dev/nvidia2", "/dev/nvidiactl"));
+  EXPECT_THAT(nodes->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-2")));
+  const auto cdi = Grant({"GPU-2::0"}, ContainerAccessKind::kCdi);
+  ASSERT_TRUE(cdi);
+  EXPECT_THAT(cdi->cdi_names, ElementsAre("synergy.io/gpu=GPU-2"));
+}
+
+TEST_F(SliceAccessTest, SeveralSlicesOfOneGpuNameItOnce) {
+  const auto access =
+      Grant({"GPU-1::0", "GPU-3::2", "GPU-1::1"}, ContainerAccessKind::kDeviceNodes);
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->device_nodes, ElementsAre("/dev/nvidia1", "/dev/nvidia3", "/dev/nvidiactl"));
+  EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-1,GPU-3")));
+}
+
+TEST_F(SliceAccessTest, SeveralSlicesAreRefusedIfRequestsGreaterThanOneFail) {
+  ContainerAccessRules rules;
+  rules.one_slice_only = true;
+  const auto grant = [&](const std::vector<std::string>& ids, const auto& devices) {
+    return GrantAccess(inventory_, devices, ids, rules);
+  };
+  const auto refused = grant({"GPU-1::0", "GPU-1::1"}, devices_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("request 1 slice, or whole GPUs"));
+  EXPECT_TRUE(grant({"GPU-1::0"}, devices_));
+  EXPECT_TRUE(grant({"GPU-1", "GPU-2"}, DevicesOf(inventory_))) << "whole GPUs";
+}
+
 }  // namespace
 }  // namespace synergy::testing

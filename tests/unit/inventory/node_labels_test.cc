@@ -84,5 +84,14 @@ TEST(NodeLabelsTest, MigCapabilityHasALabelBeforeMigIsOn) {
   EXPECT_EQ(DesiredNodeLabels(GpuInventory(gpus)).at("nvidia.com/mig.capable"), "true");
 }
 
+TEST(NodeLabelsTest, SharedGpusHaveTheLabelsOfGpuFeatureDiscovery) {
+  const GpuInventory inventory(MakeGpus(2, 1));
+  EXPECT_FALSE(DesiredNodeLabels(inventory).contains("nvidia.com/gpu.replicas"));
+  const NodeLabels labels = DesiredNodeLabels(inventory, 4);
+  EXPECT_EQ(labels.at("nvidia.com/gpu.replicas"), "4");
+  EXPECT_EQ(labels.at("nvidia.com/gpu.sharing-strategy"), "time-slicing");
+  EXPECT_EQ(labels.at("nvidia.com/gpu.count"), "2");
+}
+
 }  // namespace
 }  // namespace synergy::testing

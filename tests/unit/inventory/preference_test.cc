@@ -150,5 +150,23 @@ TEST(PreferenceTest, ImpossiblePreferenceIsAnError) {
   EXPECT_TRUE(fails(Ids({0, 1}), Ids({0, 1}), 1)) << "more required than asked for";
 }
 
+TEST(PreferenceTest, ASliceIsOfTheGpuThatHasMostFree) {
+  const GpuInventory inventory = Dgx1();
+  AdvertisementRules rules;
+  rules.replicas[rules.resource] = 3;
+  const auto slices = Advertise(inventory, rules, [](std::string_view) {
+                        return GpuHealth{};
+                      }).resources.at("nvidia.com/gpu.shared");
+  const auto prefer = [&](const std::vector<std::string>& available,
+                          const std::vector<std::string>& required, size_t size) {
+    return *PreferDevices(inventory, slices, available, required, size);
+  };
+  const std::vector<std::string> available = {"GPU-0::2", "GPU-1::0", "GPU-1::2", "GPU-2::1"};
+  EXPECT_THAT(prefer(available, {}, 1), ElementsAre("GPU-1::0"));
+  EXPECT_THAT(prefer(available, {"GPU-1::2"}, 2), ElementsAre("GPU-0::2", "GPU-1::2"));
+  EXPECT_THAT(prefer(available, {}, 3), ElementsAre("GPU-0::2", "GPU-1::0", "GPU-1::2"));
+  EXPECT_EQ(prefer(available, {}, 4), available);
+}
+
 }  // namespace
 }  // namespace synergy::testing
