@@ -332,6 +332,43 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "theirs")
         self.assertEqual(set(self.devices_of("theirs")), set(ids))
 
+    def test_pods_share_a_gpu_in_slices_once_no_pod_has_all_of_it(self):
+        shared = f"{GPU}.shared"
+
+        def slices():
+            return self.cluster.get("node", NODE)["status"]["allocatable"].get(shared)
+
+        def slice_pod(name):
+            made = gpu_pod(name, 1)
+            for amounts in made["spec"]["containers"][0]["resources"].values():
+                if GPU in amounts:
+                    amounts[shared] = amounts.pop(GPU)
+            return made
+
+        self.plugin.write(gpus=1)
+        self.await_allocatable(1)
+        self.cluster.create(gpu_pod("whole", 1))
+        self.await_phase("Running", "whole")
+        self.plugin.end()
+        config = self.cluster.folder / "sharing.yaml"
+        config.write_text("health: {probeInterval: 1s}\n"
+                          f"sharing: {{timeSlicing: {{resources: [{{name: {GPU}, replicas: 2}}]}}}}\n",
+                          encoding="utf-8")
+        self.plugin.start(source=("--config", str(config), "--inventory", str(self.plugin.file)))
+        wait_for("no slice to be free while a pod has the GPU", lambda: slices() == "0")
+        self.cluster.kubectl("delete", "pod", "whole", "--now")
+        wait_for("the slices", lambda: slices() == "2")
+        labels = self.cluster.get("node", NODE)["metadata"]["labels"]
+        self.assertEqual(labels.get("nvidia.com/gpu.replicas"), "2")
+
+        self.cluster.create(*[slice_pod(f"sharer-{number}") for number in range(3)])
+        wait_for("two to run and one to wait",
+                 lambda: sorted(self.phases().values()) == ["Pending", "Running", "Running"])
+        running = [name for name, phase in self.phases().items() if phase == "Running"]
+        self.assertEqual([self.devices_of(name) for name in running], [["GPU-0"], ["GPU-0"]])
+        self.cluster.kubectl("delete", "pod", running[0], "--now")
+        wait_for("the third to run", lambda: list(self.phases().values()) == ["Running", "Running"])
+
     def answers(self):
         try:
             return self.plugin.get("/healthz")
