@@ -106,7 +106,7 @@ class Tuner {
   void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
   // Records how long pods have been idle, by uid: all that is known.
   void ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const;
-  // Something else is known of the storage of these nodes. The next round divides them anew.
+  // Something else is known of the storage of these nodes. The next round divides them again.
   void ObserveStorage(TunerMemory& memory, const std::set<std::string>& changed) const;
   // Returns the nodes with pods that lend: their reports are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;

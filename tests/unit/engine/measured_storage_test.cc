@@ -184,7 +184,7 @@ TEST_F(MeasuredStorageTest, SharesReadFromOneStorageAndMayHoldTheirWholeDataSets
   }
 }
 
-TEST_F(MeasuredStorageTest, ANodeIsDividedAnewOnceItsStorageIsKnown) {
+TEST_F(MeasuredStorageTest, ANodeIsDividedAgainOnceItsStorageIsKnown) {
   const Tuner tuner({}, held, &storage);
   memory = Tuner::StartOver(at);
   const auto pass_a_round = [&] {
