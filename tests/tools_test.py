@@ -1,4 +1,5 @@
-"""cost.py, results.py and affected.py: what a test costs, how often it has passed, and which tests can see a change."""
+"""cost.py, results.py and affected.py: what a test costs, how often it has passed, and which tests can see a change; and how
+scripts/lib keeps the test cluster's processes."""
 
 import json
 import pathlib
@@ -55,6 +56,24 @@ class CostTest(unittest.TestCase):
                 cpu = self.cost(waits, "--shared", folder)[1]
                 process.kill()
             self.assertGreater(cpu, self.cost(":")[1] + 0.05)
+
+
+class ComponentTest(unittest.TestCase):
+    def test_a_component_that_is_started_meanwhile_is_not_dead(self):
+        script = """
+            set -euo pipefail
+            STATE=$1 dead=0
+            mkdir "$STATE/pids"
+            source "$2/scripts/lib/process.sh"
+            [[ $(component_state it) == absent ]]
+            write_record it stopped
+            for _ in {1..100}; do write_record it stopped; remember it "$$"; done &
+            for _ in {1..200}; do [[ $(component_state it) != dead ]] || dead=1; done
+            wait
+            [[ $(component_state it) == running && $(component_pid it) == "$$" ]] && ((dead == 0))
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["bash", "-c", script, "bash", folder, HERE.parent], check=True)
 
 
 class ResultsTest(unittest.TestCase):

@@ -30,22 +30,30 @@ remember() {
   write_record "$1" "$2 $(process_start "$2") $(</proc/sys/kernel/random/boot_id)"
 }
 
-# component_pid NAME: prints its process id while that very process lives.
-component_pid() {
+# living_pid RECORD: prints the process id in it while that very process lives.
+living_pid() {
   local pid start boot
-  read -r pid start boot 2>/dev/null <"$STATE/pids/$1" || return 1
+  read -r pid start boot <<<"$1"
   [[ $boot == "$(</proc/sys/kernel/random/boot_id)" && $(process_start "$pid") == "$start" ]] &&
     printf '%s\n' "$pid"
 }
 
-# component_state NAME: prints running, stopped (on purpose), dead, or absent (never started).
+# component_pid NAME: the same for the component.
+component_pid() {
+  local record
+  { IFS= read -r record <"$STATE/pids/$1"; } 2>/dev/null && living_pid "$record"
+}
+
+# component_state NAME: prints running, stopped (on purpose), dead, or absent (never started). It
+# reads the record once: it may be replaced meanwhile, when the component is started.
 component_state() {
-  if component_pid "$1" >/dev/null; then
-    echo running
-  elif [[ ! -e $STATE/pids/$1 ]]; then
+  local record
+  if ! { IFS= read -r record <"$STATE/pids/$1"; } 2>/dev/null; then
     echo absent
-  elif [[ $(<"$STATE/pids/$1") == stopped ]]; then
+  elif [[ $record == stopped ]]; then
     echo stopped
+  elif living_pid "$record" >/dev/null; then
+    echo running
   else
     echo dead
   fi
