@@ -1,5 +1,5 @@
-"""cost.py, results.py and affected.py: what a test costs, how often it has passed, and which tests can see a change; and how
-scripts/lib keeps the test cluster's processes."""
+"""cost.py, results.py and affected.py: what a test costs, how often it has passed, and which tests can see a
+change; and how scripts/lib keeps the processes of test clusters."""
 
 import json
 import pathlib
