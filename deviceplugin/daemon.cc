@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -99,12 +100,16 @@ class RunningDaemon final : public Daemon {
             config.gpu_busy_file, [this] { return monitor_.ReadUse(); },
             [this] { return OwnersOfOurs(); }, clock, log),
         monitor_(std::move(source), ToMonitorRules(config),
-                 {.on_change = [this](const auto& /*picture*/) { Publish(); },
+                 {.on_change =
+                      [this](const auto& /*picture*/) {
+                        ReadHolders();
+                        Publish();
+                      },
                   .on_news = [this](const GpuNews& news) { Report(news); },
                   .on_look =
                       [this] {
                         KeepCdi();
-                        SeeHolders();
+                        if (ReadHolders()) Publish();
                       },
                   .on_xid = [this](const XidEvent& event) { busy_writer_.SeeXid(event); }},
                  clock, log, metrics_) {}
@@ -209,8 +214,10 @@ class RunningDaemon final : public Daemon {
     size_t held = 0;
     const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
     for (const auto& [resource, devices] : picture->advertisement.resources) {
-      auto offer = std::make_shared<const Offer>(
-          Offer{inventory, WithoutHeld(resource, devices, held), access_});
+      auto offer = std::make_shared<const Offer>(Offer{
+          inventory,
+          WithoutHeld(resource, picture->advertisement.replicas.contains(resource), devices, held),
+          access_});
       std::unique_ptr<KubeletEndpoint>& endpoint = endpoints_[resource];
       if (endpoint) {
         endpoint->Publish(std::move(offer));
@@ -230,13 +237,17 @@ class RunningDaemon final : public Daemon {
   }
 
   // Returns the devices as unhealthy that containers have under another name, from the time before
-  // a change of the configuration: a GPU is either whole or shared.
-  // `held` grows by their number. REQUIRES: the mutex is held.
-  std::vector<GpuDevice> WithoutHeld(const std::string& resource, std::vector<GpuDevice> devices,
-                                     size_t& held) const {
+  // a change of the configuration: a GPU is either whole or shared. So are slices until it is known
+  // what containers have. `held` grows by their number. REQUIRES: the mutex is held.
+  std::vector<GpuDevice> WithoutHeld(const std::string& resource, bool sliced,
+                                     std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {
-      const auto holders = holders_.find(WithoutSlice(device.id));
-      if (holders == holders_.end()) continue;
+      if (!holders_) {
+        if (sliced) device.health = {false, "it is not known yet whether a container has the GPU"};
+        continue;
+      }
+      const auto holders = holders_->find(WithoutSlice(device.id));
+      if (holders == holders_->end()) continue;
       const auto other = std::find_if(holders->second.begin(), holders->second.end(),
                                       [&](const std::string& name) { return name != resource; });
       if (other == holders->second.end()) continue;
@@ -246,19 +257,17 @@ class RunningDaemon final : public Daemon {
     return devices;
   }
 
-  // Reads as which resource containers have the GPUs.
-  void SeeHolders() {
+  // Reads as which resource containers have the GPUs. Returns whether that is news.
+  bool ReadHolders() {
     const Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
-    if (!owners) return;
+    if (!owners) return false;
     Holders holders;
     for (const DeviceOwner& owner : *owners)
       holders[std::string(WithoutSlice(owner.device))].insert(owner.resource);
-    {
-      const std::lock_guard lock(mutex_);
-      if (holders == holders_) return;
-      holders_ = std::move(holders);
-    }
-    Publish();
+    const std::lock_guard lock(mutex_);
+    if (holders_ == holders) return false;
+    holders_ = std::move(holders);
+    return true;
   }
 
   // Ends what is offered. Pods that run keep their GPUs.
@@ -354,8 +363,8 @@ class RunningDaemon final : public Daemon {
   ContainerAccessRules access_;
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
-  Holders holders_;
-  size_t held_ = 0;  // devices that are unhealthy because of them
+  std::optional<Holders> holders_;  // none: not known yet
+  size_t held_ = 0;                 // devices that are unhealthy because of them
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<NodePublisher> publisher_;

@@ -86,9 +86,11 @@ void TunerDriver::LookForIdle(Instant now) {
 void TunerDriver::LookAtStorage(Instant now) {
   if (parts_.storage == nullptr || !parts_.reports || now < next_storage_look_) return;
   next_storage_look_ = now + kStorageLook;
-  StorageFacts facts =
-      WithReports(parts_.storage->facts(), parts_.reports(now),
-                  [this](const std::string& uid) { return state_.FindPod(uid) != nullptr; });
+  StorageFacts facts = WithReports(parts_.storage->facts(), parts_.reports(now),
+                                   [this](const std::string& uid, const std::string& node) {
+                                     const std::shared_ptr<const Pod> pod = state_.FindPod(uid);
+                                     return pod != nullptr && pod->node == node;
+                                   });
   if (facts == parts_.storage->facts()) return;
   if (parts_.journal != nullptr) parts_.journal->Wrote(decision::StorageReported{facts});
   tuner_.ObserveStorage(memory_, parts_.storage->Hold(std::move(facts)));

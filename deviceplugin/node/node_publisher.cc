@@ -93,8 +93,7 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
     for (const std::string& name : before->owned_labels)
       if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);
   }
-  const auto& replicas = picture.advertisement.replicas;
-  gpus.replicas = replicas.empty() ? 0 : replicas.begin()->second;
+  gpus.replicas = ReplicasOf(picture.advertisement);
   const NodeLabels desired =
       labels ? DesiredNodeLabels(picture.inventory, gpus.replicas) : NodeLabels();
   const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, written);

@@ -180,6 +180,27 @@ Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text) {
               fmt::format("\"{}\" is not one of envvar, device-nodes, cdi", text));
 }
 
+Result<> CheckSlices(const AdvertisementRules& offered) {
+  const auto is_offered = [&](const std::string& name) {
+    return name == offered.resource ||
+           std::any_of(offered.rules.begin(), offered.rules.end(),
+                       [&](const GpuResourceRule& rule) { return rule.resource == name; });
+  };
+  const auto refuse = [](const std::string& resource, std::string_view why) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("sharing.timeSlicing.resources: \"{}\" {}", resource, why));
+  };
+  for (const auto& [resource, replicas] : offered.replicas) {
+    if (!is_offered(resource))
+      return refuse(resource, "is none of this plugin's resources (resource, resources)");
+    const std::string shared = resource + std::string(kSharedSuffix);
+    if (is_offered(shared)) return refuse(resource, "has slices with the name of another resource");
+    if (shared.size() > kLongestDeviceId)
+      return refuse(resource, "is too long: with .shared it may have 63 characters");
+  }
+  return {};
+}
+
 Result<> Check(const DevicePluginConfig& config) {
   if (config.source == GpuSource::kFile && config.inventory_file.empty())
     return Fail(ErrorCode::kInvalid, "source file: set the path of the inventory file");
@@ -187,18 +208,7 @@ Result<> Check(const DevicePluginConfig& config) {
     return checked;
   for (const GpuResourceRule& rule : config.advertisement.rules)
     if (const Result<> checked = CheckResource(rule.resource); !checked) return checked;
-  for (const auto& [resource, replicas] : config.advertisement.replicas) {
-    const auto& rules = config.advertisement.rules;
-    const bool is_offered =
-        resource == config.advertisement.resource ||
-        std::any_of(rules.begin(), rules.end(),
-                    [&name = resource](const auto& rule) { return rule.resource == name; });
-    if (is_offered) continue;
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("sharing.timeSlicing.resources: \"{}\" is none of this plugin's "
-                            "resources (resource, resources)",
-                            resource));
-  }
+  if (const Result<> checked = CheckSlices(config.advertisement); !checked) return checked;
   if (const Result<> checked = CheckResource(config.access.cdi_kind); !checked)
     return Fail(ErrorCode::kInvalid, "cdi.kind: " + checked.error().message);
   return {};

@@ -56,10 +56,9 @@ std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
 void Slice(const std::string& resource, int replicas, const GpuInventory& inventory,
            Advertisement& advertisement) {
   const auto whole = advertisement.resources.extract(resource);
+  if (whole.empty()) return;
   const std::string shared = resource + std::string(kSharedSuffix);
   std::vector<GpuDevice>& slices = advertisement.resources[shared];
-  advertisement.replicas[shared] = replicas;
-  if (whole.empty()) return;
   for (const GpuDevice& device : whole.mapped()) {
     const std::string last = fmt::format("{}{}{}", device.id, kSliceMark, replicas - 1);
     if (last.size() > kLongestDeviceId) {
@@ -72,6 +71,7 @@ void Slice(const std::string& resource, int replicas, const GpuInventory& invent
                         device.health});
     }
   }
+  if (!slices.empty()) advertisement.replicas[shared] = replicas;
 }
 
 }  // namespace
@@ -92,6 +92,16 @@ Result<MigStrategy> ParseMigStrategy(std::string_view text) {
   for (const MigStrategy strategy : kMigStrategies)
     if (text == ToString(strategy)) return strategy;
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of none, single, mixed", text));
+}
+
+int ReplicasOf(const Advertisement& advertisement) {
+  std::set<int> all;
+  for (const auto& [resource, devices] : advertisement.resources) {
+    const auto replicas = advertisement.replicas.find(resource);
+    if (!devices.empty())
+      all.insert(replicas == advertisement.replicas.end() ? 0 : replicas->second);
+  }
+  return all.size() == 1 ? *all.begin() : 0;
 }
 
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,

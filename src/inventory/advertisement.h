@@ -65,6 +65,9 @@ struct Advertisement {
   bool operator==(const Advertisement&) const = default;
 };
 
+// Returns how many slices every device on offer has; 0 if they differ, or some are whole.
+int ReplicasOf(const Advertisement& advertisement);
+
 // `health` is called for GPUs and MIG devices; a part is no healthier than its GPU. `known`: the
 // resources that were advertised before.
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,

@@ -18,11 +18,11 @@ struct DiskReads {
 
 // Returns the disks from which pods read now, by node and name.
 std::map<std::string, std::map<std::string, DiskReads>> DisksIn(
-    std::span<const KnownProgress> reports) {
+    std::span<const KnownProgress> reports, const PodIsThere& is_there) {
   std::map<std::string, std::map<std::string, DiskReads>> disks;
   for (const KnownProgress& report : reports) {
     const std::optional<StorageUse>& use = report.pod.storage;
-    if (!use || use->backend == kNetworkStorage) continue;
+    if (!use || use->backend == kNetworkStorage || !is_there(report.pod.uid, report.node)) continue;
     DiskReads& disk = disks[report.node][use->backend];
     disk.read += use->read.value_or(0);
     disk.bandwidth = std::max(disk.bandwidth, use->bandwidth.value_or(0));
@@ -54,28 +54,36 @@ std::shared_ptr<const JobProfile> WithStorage(TrainingProfile training, double b
 }  // namespace
 
 StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgress> reports,
-                         const std::function<bool(const std::string& uid)>& is_there) {
+                         const PodIsThere& is_there) {
   StorageFacts facts;
   for (const auto& [uid, node] : before.readers) {
-    if (is_there(uid)) facts.readers.emplace(uid, node);
+    if (is_there(uid, node)) facts.readers.emplace(uid, node);
   }
   for (const auto& [uid, node] : facts.readers) facts.disks[node] = before.disks.at(node);
-  for (const auto& [node, disks] : DisksIn(reports)) {
+  for (const auto& [node, disks] : DisksIn(reports, is_there)) {
+    StorageFacts::Disk most = MostRead(disks);
     const auto known = facts.disks.find(node);
     if (known == facts.disks.end()) {
-      if (StorageFacts::Disk disk = MostRead(disks); !disk.name.empty())
-        facts.disks.emplace(node, std::move(disk));
+      if (!most.name.empty()) facts.disks.emplace(node, std::move(most));
       continue;
     }
     const auto disk = disks.find(known->second.name);
-    if (disk == disks.end() || disk->second.bandwidth <= 0) continue;
+    if (disk == disks.end()) {
+      // Pods read from another disk now, and from this one no more.
+      if (!most.name.empty()) known->second = std::move(most);
+      continue;
+    }
+    if (disk->second.bandwidth <= 0) continue;
     double& bandwidth = known->second.bandwidth;
     if (std::abs(disk->second.bandwidth - bandwidth) >= kNoise * bandwidth)
       bandwidth = disk->second.bandwidth;
   }
+  std::erase_if(facts.readers, [&](const auto& reader) {
+    return facts.disks.at(reader.second).name != before.disks.at(reader.second).name;
+  });
   for (const KnownProgress& report : reports) {
     const std::optional<StorageUse>& use = report.pod.storage;
-    if (!use || !is_there(report.pod.uid)) continue;
+    if (!use || !is_there(report.pod.uid, report.node)) continue;
     const auto disk = facts.disks.find(report.node);
     if (disk != facts.disks.end() && disk->second.name == use->backend) {
       facts.readers[report.pod.uid] = report.node;

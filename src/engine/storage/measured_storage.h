@@ -37,11 +37,14 @@ struct StorageFacts {
   bool operator==(const StorageFacts&) const = default;
 };
 
+// Whether the pod of this uid is on that node.
+using PodIsThere = std::function<bool(const std::string& uid, const std::string& node)>;
+
 // Returns `before` with the latest reports. A bandwidth that has changed by less than a tenth stays
-// as it was, so that noise causes no change of pods. `is_there`: whether the pod of this uid
-// exists.
+// as it was, so that noise causes no change of pods. A node's disk stays its disk while any pod
+// reads from it.
 StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgress> reports,
-                         const std::function<bool(const std::string& uid)>& is_there);
+                         const PodIsThere& is_there);
 
 // The storage by these facts, and the reads of pods by their profiles' models of the cache
 // (cache_model.h). A profile that was measured beside other readers has the bandwidth that these

@@ -161,6 +161,10 @@ class ProductSimulation {
     if (options_.faults.node_lost > 0 && starting_pods_ > 0) {
       return Fail(ErrorCode::kInvalid, "nodes are lost only in a cluster that begins without pods");
     }
+    if (HasPriorities() && starting_pods_ > 0) {
+      return Fail(ErrorCode::kInvalid,
+                  "priority: only in a cluster that begins without pods: leave out the column");
+    }
     if (options_.reservations && options_.queue) {
       return Fail(ErrorCode::kInvalid,
                   "reservations are for jobs that no queue of Kueue admits: leave out --kueue");

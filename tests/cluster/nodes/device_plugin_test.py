@@ -358,8 +358,8 @@ class DevicePluginTest(unittest.TestCase):
         wait_for("no slice to be free while a pod has the GPU", lambda: slices() == "0")
         self.cluster.kubectl("delete", "pod", "whole", "--now")
         wait_for("the slices", lambda: slices() == "2")
-        labels = self.cluster.get("node", NODE)["metadata"]["labels"]
-        self.assertEqual(labels.get("nvidia.com/gpu.replicas"), "2")
+        wait_for("the label", lambda: self.cluster.get("node", NODE)["metadata"]["labels"].get(
+            "nvidia.com/gpu.replicas") == "2")
 
         self.cluster.create(*[slice_pod(f"sharer-{number}") for number in range(3)])
         wait_for("two to run and one to wait",

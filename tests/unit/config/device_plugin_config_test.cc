@@ -141,6 +141,16 @@ TEST(DevicePluginConfigTest, RefusesContradictoryOptions) {
   EXPECT_THAT(refused("resources: [{product: x, resource: y}]"), HasSubstr("\"y\""));
   EXPECT_THAT(refused("sharing: {timeSlicing: {resources: [{name: nvidia.com/x, replicas: 2}]}}"),
               HasSubstr("\"nvidia.com/x\" is none of this plugin's resources"));
+  const std::string sliced =
+      "sharing: {timeSlicing: {resources: [{name: RESOURCE, replicas: 2}]}}\n";
+  const auto slices_of = [&sliced](const std::string& resource) {
+    return std::string(sliced).replace(sliced.find("RESOURCE"), 8, resource);
+  };
+  EXPECT_THAT(refused(slices_of("nvidia.com/gpu") +
+                      "resources: [{product: x, resource: nvidia.com/gpu.shared}]"),
+              HasSubstr("has slices with the name of another resource"));
+  const std::string longest = "nvidia.com/" + std::string(46, 'x');
+  EXPECT_THAT(refused(slices_of(longest) + "resource: " + longest), HasSubstr("is too long"));
   EXPECT_THAT(refused("cdi: {kind: x}"), HasSubstr("cdi.kind"));
 }
 

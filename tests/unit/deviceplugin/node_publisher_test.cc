@@ -121,6 +121,7 @@ TEST_F(NodePublisherTest, LabelsAndAnnotationAreWritten) {
 TEST_F(NodePublisherTest, LabelsOfSharedGpusComeAndGo) {
   const auto publisher = MakePublisher();
   Picture shared = *MakePicture(true);
+  shared.advertisement.resources = {{"nvidia.com/gpu.shared", {{.id = "GPU-0::0"}}}};
   shared.advertisement.replicas["nvidia.com/gpu.shared"] = 4;
   publisher->Publish(std::make_shared<Picture>(shared));
   const auto write = api_.AwaitWrite(0);

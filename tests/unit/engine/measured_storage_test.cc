@@ -33,8 +33,9 @@ KnownProgress Reading(const std::string& uid, const std::string& node, const std
 class StorageFactsTest : public ::testing::Test {
  protected:
   void Report(const std::vector<KnownProgress>& reports) {
-    facts =
-        WithReports(facts, reports, [this](const std::string& uid) { return !gone.contains(uid); });
+    facts = WithReports(facts, reports, [this](const std::string& uid, const std::string& node) {
+      return !gone.contains(uid) && (!elsewhere.contains(uid) || node != "n1");
+    });
   }
   double BandwidthOf(const std::string& node) const {
     const auto disk = facts.disks.find(node);
@@ -43,6 +44,7 @@ class StorageFactsTest : public ::testing::Test {
 
   StorageFacts facts;
   std::set<std::string> gone;
+  std::set<std::string> elsewhere;  // not on n1
 };
 
 TEST_F(StorageFactsTest, ANodesDiskIsTheOneFromWhichMostIsReadOfThoseWithAKnownBandwidth) {
@@ -84,16 +86,27 @@ TEST_F(StorageFactsTest, NoiseChangesNothing) {
   EXPECT_EQ(BandwidthOf("n1"), 23);
 }
 
-TEST_F(StorageFactsTest, ADiskStaysUntilNoPodReadsFromIt) {
+TEST_F(StorageFactsTest, ADiskStaysTheNodesWhileAnyPodReadsFromIt) {
   Report({Reading("a", "n1", "vda", 5 * kMega, 20 * kMega)});
   Report({Reading("a", "n1", "vda", 1 * kMega, 20 * kMega),
           Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
   EXPECT_EQ(BandwidthOf("n1"), 20);
-  // It reads from another disk now.
-  Report({Reading("a", "n1", "vdb", 1 * kMega, 90 * kMega)});
-  EXPECT_THAT(facts.disks, IsEmpty());
+  // None does any more.
   Report({Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
   EXPECT_EQ(BandwidthOf("n1"), 90);
+  EXPECT_THAT(facts.readers, UnorderedElementsAre(Pair("b", "n1")));
+  Report({Reading("b", "n1", "vdc", 1 * kMega, std::nullopt)});
+  EXPECT_THAT(facts.disks, IsEmpty());
+}
+
+TEST_F(StorageFactsTest, ReportsOfPodsThatAreGoneOrOnAnotherNodeDoNotCount) {
+  gone = {"dead"};
+  elsewhere = {"far"};
+  Report({Reading("dead", "n1", "vda", 90 * kMega, 90 * kMega),
+          Reading("far", "n1", "vda", 90 * kMega, 90 * kMega),
+          Reading("a", "n1", "vdb", 5 * kMega, 20 * kMega)});
+  EXPECT_THAT(facts.readers, UnorderedElementsAre(Pair("a", "n1")));
+  EXPECT_EQ(BandwidthOf("n1"), 20);
 }
 
 // Trainings of 100 MB for an iteration, of a data set of 10 GiB, whose CPU allows one iteration a

@@ -203,6 +203,27 @@ TEST(AdvertisementTest, OneResourceIsSharedAndTheOtherWhole) {
               ElementsAre("GPU-0::0", "GPU-0::1", "GPU-1::0", "GPU-1::1"));
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/other"), ElementsAre("GPU-2", "GPU-3"));
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/a100"), ElementsAre("no such resource"));
+  EXPECT_EQ(ReplicasOf(advertisement), 0) << "some are whole";
+}
+
+TEST(AdvertisementTest, ANodeWithoutTheSharedProductOffersNoSlices) {
+  AdvertisementRules rules;
+  rules.rules = {{"*H100*", "nvidia.com/h100"}, {"*", "nvidia.com/other"}};
+  rules.replicas["nvidia.com/h100"] = 4;
+  const auto advertisement = Advertise(TwoProducts(), rules, Healthy);
+  EXPECT_THAT(advertisement.replicas, IsEmpty());
+  EXPECT_FALSE(advertisement.resources.contains("nvidia.com/h100.shared"));
+  EXPECT_EQ(ReplicasOf(advertisement), 0);
+}
+
+TEST(AdvertisementTest, TheSlicesOfANodeAreTheSameForAllOrNone) {
+  AdvertisementRules rules;
+  rules.rules = {{"*A100*", "nvidia.com/a100"}, {"*", "nvidia.com/other"}};
+  rules.replicas = {{"nvidia.com/a100", 2}, {"nvidia.com/other", 2}};
+  EXPECT_EQ(ReplicasOf(Advertise(TwoProducts(), rules, Healthy)), 2);
+  rules.replicas["nvidia.com/other"] = 3;
+  EXPECT_EQ(ReplicasOf(Advertise(TwoProducts(), rules, Healthy)), 0);
+  EXPECT_EQ(ReplicasOf(Advertise(GpuInventory(), rules, Healthy)), 0);
 }
 
 TEST(AdvertisementTest, WholeGpusAreWithdrawnOnceTheyAreShared) {
