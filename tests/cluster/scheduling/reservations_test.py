@@ -147,6 +147,7 @@ class EnabledTest(ReservationsTest):
 
         self.cluster.delete("pods", "large", "tonight")
         self.await_bound("endless")
+        self.assertEqual(self.cluster.bound()["endless"], self.first)
 
 
 class DisabledTest(ReservationsTest):
