@@ -378,6 +378,12 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
           "a probe is running: its CPU is limited to {} until {} at most, to measure its speed",
           ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
     }
+    if (fungible.BurstsAt(now)) {
+      explanation.remarks.push_back(fmt::format(
+          "a burst is running: it may use up to {} of CPU until {} at most, which other pods of "
+          "its node leave unused, to measure its speed",
+          ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+    }
     if (fungible.Counted(fungible.floor) != fungible.floor) {
       explanation.remarks.push_back(
           fmt::format("its node counts at least {} for it as long as it exists, because its init "

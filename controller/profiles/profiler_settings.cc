@@ -17,6 +17,7 @@ ProfilerSettings ToProfilerSettings(const config::ControllerConfig& config) {
   settings.longest_window = std::max<Duration>(settings.longest_window, 2 * profiling.window);
   settings.most_loss = profiling.most_loss_percent / 100;
   settings.probes_at_once = static_cast<size_t>(profiling.probes_at_once);
+  settings.bursts = profiling.bursts;
   settings.drift = static_cast<double>(profiling.drift_percent) / 100;
   settings.drift_time = profiling.drift_time;
   return settings;

@@ -1,5 +1,6 @@
 #include "nodeagent/probes/cpu_quota.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -31,26 +32,11 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
   return number;
 }
 
-// Returns microseconds. `present` negative: no quota.
-Result<int64_t> QuotaOf(MilliCpu cpu, int64_t present, int64_t period) {
-  const int64_t quota = cpu.count() * period / 1000;
-  if (quota < kLeastQuota) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}m of CPU are less than {} us of {} us, the kernel's least quota",
-                            cpu.count(), kLeastQuota, period));
-  }
-  if (present >= 0 && quota >= present) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}m of CPU are not less than its quota, {} us of {} us", cpu.count(),
-                            present, period));
-  }
-  return quota;
-}
-
-Error OddQuota(std::string_view quota, std::string_view period) {
-  return {ErrorCode::kInvalid,
-          fmt::format("\"{}\" of \"{}\" us is not a quota", Trimmed(quota), Trimmed(period))};
-}
+// A group's quota and its period, in microseconds.
+struct GroupQuota {
+  int64_t quota = 0;  // negative: none
+  int64_t period = 0;
+};
 
 Result<std::string> ReadTrimmed(const std::string& file) {
   const Result<std::string> text = ReadCgroupFile(file);
@@ -58,21 +44,62 @@ Result<std::string> ReadTrimmed(const std::string& file) {
   return std::string(Trimmed(*text));
 }
 
-class V2CpuQuotas final : public CpuQuotas {
+Result<GroupQuota> ParseQuota(const std::string& file, std::string_view quota,
+                              std::string_view period) {
+  const std::optional<int64_t> number = quota == "max" ? -1 : WholeNumber(quota);
+  const std::optional<int64_t> length = WholeNumber(period);
+  if (number && length && *length > 0) return GroupQuota{*number, *length};
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("{}: \"{}\" of \"{}\" us is not a quota", file, quota, period));
+}
+
+// Returns microseconds; one more than a kubelet would write.
+Result<int64_t> Wanted(const CpuProbe& probe, const GroupQuota& present) {
+  const int64_t quota = probe.cpu.count() * present.period / 1000;
+  if (quota < kLeastQuota) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}m of CPU are less than {} us of {} us, the kernel's least quota",
+                            probe.cpu.count(), kLeastQuota, present.period));
+  }
+  const bool changes = probe.burst         ? present.quota >= 0 && quota > present.quota
+                       : present.quota < 0 ? true
+                                           : quota < present.quota;
+  if (!changes) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}m of CPU are not {} than its quota, {} us of {} us",
+                            probe.cpu.count(), probe.burst ? "more" : "less", present.quota,
+                            present.period));
+  }
+  return quota + 1;
+}
+
+// One version of control groups. `Files` reads and formats the quota of a group's folder.
+template <class Files>
+class GroupQuotas final : public CpuQuotas {
  public:
-  V2CpuQuotas(std::string hierarchy, std::string kubelet_cgroup_root)
+  GroupQuotas(std::string hierarchy, std::string kubelet_cgroup_root)
       : folders_(std::move(hierarchy), std::move(kubelet_cgroup_root)) {}
 
-  Result<QuotaPlan> Plan(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container&,
-                         MilliCpu cpu) override {
-    const Result<std::string> folder = folders_.OfPod(pod);
+  Result<QuotaPlan> Plan(const wire::ResizeStatus& pod,
+                         const wire::ResizeStatus::Container& training,
+                         const CpuProbe& probe) override {
+    const Result<std::string> of_pod = folders_.OfPod(pod);
+    if (!of_pod) return Fail(of_pod.error());
+    const bool container = probe.burst || Files::MustBeOfContainer(*of_pod);
+    const Result<std::string> folder = container ? folders_.OfContainer(pod, training) : of_pod;
     if (!folder) return Fail(folder.error());
-    QuotaPlan plan{*folder + "/cpu.max", ""};
-    const Result<std::string> present = Read(plan.file);
+    const Result<GroupQuota> present = Files::Read(*folder);
     if (!present) return Fail(present.error());
-    Result<std::string> text = QuotaTextV2(cpu, *present);
-    if (!text) return Fail(text.error());
-    plan.text = *std::move(text);
+    const Result<int64_t> wanted = Wanted(probe, *present);
+    if (!wanted) return Fail(wanted.error());
+    QuotaPlan plan{Files::Write(*folder, {*wanted, present->period})};
+    if (!probe.burst) return plan;
+    const Result<GroupQuota> whole = Files::Read(*of_pod);
+    if (!whole) return Fail(whole.error());
+    if (whole->quota < 0) return plan;
+    // Their periods are the same, as the kubelet sets both.
+    const int64_t more = *wanted - present->quota;
+    plan.insert(plan.begin(), Files::Write(*of_pod, {whole->quota + more, whole->period}));
     return plan;
   }
   Result<std::string> Read(const std::string& file) override { return ReadTrimmed(file); }
@@ -81,74 +108,53 @@ class V2CpuQuotas final : public CpuQuotas {
   const CgroupFolders folders_;
 };
 
-class V1CpuQuotas final : public CpuQuotas {
- public:
-  V1CpuQuotas(std::string hierarchy, std::string kubelet_cgroup_root)
-      : folders_(std::move(hierarchy), std::move(kubelet_cgroup_root)) {}
-
-  Result<QuotaPlan> Plan(const wire::ResizeStatus& pod,
-                         const wire::ResizeStatus::Container& training, MilliCpu cpu) override {
-    Result<std::string> folder = folders_.OfPod(pod);
-    if (folder && AnyBelowHasQuota(*folder)) folder = folders_.OfContainer(pod, training);
-    if (!folder) return Fail(folder.error());
-    QuotaPlan plan{*folder + "/cpu.cfs_quota_us", ""};
-    const Result<std::string> present = Read(plan.file);
-    if (!present) return Fail(present.error());
-    const Result<std::string> period = Read(*folder + "/cpu.cfs_period_us");
-    if (!period) return Fail(period.error());
-    Result<std::string> text = QuotaTextV1(cpu, *present, *period);
+struct V2Files {
+  static bool MustBeOfContainer(const std::string&) { return false; }
+  static Result<GroupQuota> Read(const std::string& folder) {
+    const std::string file = folder + "/cpu.max";  // "max 100000" or "40000 100000"
+    const Result<std::string> text = ReadTrimmed(file);
     if (!text) return Fail(text.error());
-    plan.text = *std::move(text);
-    return plan;
+    const size_t space = std::min(text->find(' '), text->size());
+    const std::string_view all = *text;
+    return ParseQuota(file, all.substr(0, space), all.substr(std::min(space + 1, all.size())));
   }
-  Result<std::string> Read(const std::string& file) override { return ReadTrimmed(file); }
+  static PlannedQuota Write(const std::string& folder, const GroupQuota& quota) {
+    return {folder + "/cpu.max", fmt::format("{} {}", quota.quota, quota.period)};
+  }
+};
 
- private:
-  bool AnyBelowHasQuota(const std::string& folder) {
+struct V1Files {
+  static bool MustBeOfContainer(const std::string& of_pod) {
     std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      const Result<std::string> quota = Read(entry.path().string() + "/cpu.cfs_quota_us");
+    for (const fs::directory_entry& entry : fs::directory_iterator(of_pod, error)) {
+      const Result<std::string> quota = ReadTrimmed(entry.path().string() + "/cpu.cfs_quota_us");
       if (quota && *quota != "-1") return true;
     }
     return false;
   }
-
-  const CgroupFolders folders_;
+  static Result<GroupQuota> Read(const std::string& folder) {
+    const std::string file = folder + "/cpu.cfs_quota_us";  // "-1" or "40000"
+    const Result<std::string> quota = ReadTrimmed(file);
+    if (!quota) return Fail(quota.error());
+    const Result<std::string> period = ReadTrimmed(folder + "/cpu.cfs_period_us");
+    if (!period) return Fail(period.error());
+    return ParseQuota(file, *quota, *period);
+  }
+  static PlannedQuota Write(const std::string& folder, const GroupQuota& quota) {
+    return {folder + "/cpu.cfs_quota_us", fmt::to_string(quota.quota)};
+  }
 };
 
 }  // namespace
-
-Result<std::string> QuotaTextV2(MilliCpu cpu, std::string_view present) {
-  present = Trimmed(present);
-  const size_t space = present.find(' ');
-  const std::string_view quota = present.substr(0, space);
-  const std::string_view rest =
-      space == std::string_view::npos ? std::string_view() : present.substr(space + 1);
-  const std::optional<int64_t> period = WholeNumber(rest);
-  const std::optional<int64_t> number = quota == "max" ? -1 : WholeNumber(quota);
-  if (!number || !period || *period <= 0) return Fail(OddQuota(quota, rest));
-  const Result<int64_t> wanted = QuotaOf(cpu, *number, *period);
-  if (!wanted) return Fail(wanted.error());
-  return fmt::format("{} {}", *wanted, *period);
-}
-
-Result<std::string> QuotaTextV1(MilliCpu cpu, std::string_view present, std::string_view period) {
-  const std::optional<int64_t> number = WholeNumber(Trimmed(present));
-  const std::optional<int64_t> length = WholeNumber(Trimmed(period));
-  if (!number || !length || *length <= 0) return Fail(OddQuota(present, period));
-  const Result<int64_t> wanted = QuotaOf(cpu, *number, *length);
-  if (!wanted) return Fail(wanted.error());
-  return fmt::format("{}", *wanted);
-}
 
 Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root) {
   std::error_code error;
   if (fs::exists(cgroup_folder + "/cpu/cpu.stat", error)) {
-    return std::make_unique<V1CpuQuotas>(cgroup_folder + "/cpu", std::move(kubelet_cgroup_root));
+    return std::make_unique<GroupQuotas<V1Files>>(cgroup_folder + "/cpu", std::move(kubelet_cgroup_root));
   }
   if (fs::exists(cgroup_folder + "/cpu.stat", error)) {
-    return std::make_unique<V2CpuQuotas>(std::move(cgroup_folder), std::move(kubelet_cgroup_root));
+    return std::make_unique<GroupQuotas<V2Files>>(std::move(cgroup_folder), std::move(kubelet_cgroup_root));
   }
   return Fail(
       ErrorCode::kNotFound,

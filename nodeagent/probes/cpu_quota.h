@@ -1,49 +1,54 @@
 #pragma once
 
-// Plans a temporary CPU quota for a pod: which file to write, and what.
+// Plans a temporary CPU quota for a pod: which files to write, and what.
 //
-//   v2  cpu.max of the pod
-//   v1  cpu.cfs_quota_us of the pod; that of its training container if any container of the pod has
-//       its own quota, because the kernel refuses a group a smaller quota than a group below it has
+//              v2: cpu.max of               v1: cpu.cfs_quota_us of
+//   a probe    the pod                      the pod; its training container if any container of the
+//                                           pod has its own quota, because the kernel refuses a
+//                                           group a smaller quota than a group below it has
+//   a burst    the pod, if it has a quota: more by as much as the container; then the training
+//              container
 //
 // The period stays as it is (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
-// write sets the quota and one restores it.
+// write sets a quota and one restores it. The quota is a microsecond longer than asked for: a
+// kubelet writes whole milli-CPUs, so what it writes meanwhile differs, even if it is as much.
 //
 // Threading: from any thread.
 // Failures: kNotFound if there is no such group; kInvalid for an impossible amount: less than 1 ms
-// of a period, or no less than the group's present quota.
+// of a period; no less than the group's present quota, or for a burst no more.
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cluster/managed_container.h"
 #include "core/result.h"
-#include "core/units.h"
 #include "wire/objects/resize_status.h"
 
 namespace synergy::nodeagent {
 
-struct QuotaPlan {
+struct PlannedQuota {
   std::string file;
   std::string text;  // also the file's content afterwards
+
+  bool operator==(const PlannedQuota&) const = default;
 };
+// In the order in which they are written; they are restored in the opposite order.
+using QuotaPlan = std::vector<PlannedQuota>;
 
 class CpuQuotas {
  public:
   virtual ~CpuQuotas() = default;
   virtual Result<QuotaPlan> Plan(const wire::ResizeStatus& pod,
-                                 const wire::ResizeStatus::Container& training, MilliCpu cpu) = 0;
-  // Returns the present content of a plan's file.
+                                 const wire::ResizeStatus::Container& training,
+                                 const CpuProbe& probe) = 0;
+  // Returns the present content of a planned file.
   virtual Result<std::string> Read(const std::string& file) = 0;
 };
 
 // Returns the machine's quotas. kNotFound: no CPU controller is mounted.
 Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root);
-
-// Returns the text for `cpu`, given the file's present content: "max 100000" or "40000 100000".
-Result<std::string> QuotaTextV2(MilliCpu cpu, std::string_view present);
-// The same for cpu.cfs_quota_us: "-1" or "40000"; `period` is the content of cpu.cfs_period_us.
-Result<std::string> QuotaTextV1(MilliCpu cpu, std::string_view present, std::string_view period);
 
 }  // namespace synergy::nodeagent

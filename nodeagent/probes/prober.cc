@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,7 +48,11 @@ Duration Prober::Step() {
     std::string uid = pod->uid;
     pods.emplace(std::move(uid), std::move(pod));
   }
-  if (running_) LookAtRunning(pods);
+  for (auto entry = running_.begin(); entry != running_.end();) {
+    const std::string_view outcome = LookAtRunning(pods, entry->second);
+    if (!outcome.empty()) End(entry->second, outcome);
+    entry = outcome.empty() ? std::next(entry) : running_.erase(entry);
+  }
   std::erase_if(passed_, [&](const auto& entry) {
     const auto pod = pods.find(entry.first);
     if (pod == pods.end()) return true;
@@ -60,72 +67,95 @@ Duration Prober::Step() {
     Begin(pod, *container, *probe);
   }
   Publish();
-  if (!running_) return kInterval;
-  return std::clamp(running_->end - clock_.Now(), Duration::zero(), kInterval);
+  Duration next = kInterval;
+  for (const auto& [uid, running] : running_) next = std::min(next, running.end - clock_.Now());
+  return std::max(next, Duration::zero());
 }
 
-void Prober::LookAtRunning(const std::map<std::string, PodPointer>& pods) {
-  if (clock_.Now() >= running_->end) return End("done");
-  const auto pod = pods.find(running_->pod->uid);
-  if (pod == pods.end()) return End("ended_early");
+std::string_view Prober::LookAtRunning(const std::map<std::string, PodPointer>& pods,
+                                       Running& running) {
+  if (clock_.Now() >= running.end) return "done";
+  const auto pod = pods.find(running.pod->uid);
+  if (pod == pods.end()) return "ended_early";
   const CpuProbe* const probe = ProbeOf(*pod->second);
   const auto* const container = ProbedContainer(*pod->second);
-  if (probe == nullptr || *probe != running_->probe || container == nullptr ||
-      container->id != running_->container_id) {
-    return End("ended_early");
+  if (probe == nullptr || *probe != running.probe || container == nullptr ||
+      container->id != running.container_id) {
+    return "ended_early";
   }
-  LookAtQuota(*running_);
+  LookAtQuotas(running);
+  return "";
 }
 
-void Prober::LookAtQuota(Running& running) {
-  if (running.reading.wiped) return;
-  const Result<std::string> text = quotas_.Read(running.plan.file);
-  if (text && *text == running.plan.text) return;
+void Prober::LookAtQuotas(Running& running) {
+  if (running.reading.wiped || IsInForce(running)) return;
   running.reading.wiped = true;
   log_.Warn("the quota of a probe no longer exists",
-            {{"pod", running.pod->Key()},
-             {"file", running.plan.file},
-             {"now", text ? *text : text.error().message}});
+            {{"pod", running.pod->Key()}, {"file", running.plan.back().file}});
 }
 
-void Prober::End(std::string_view outcome) {
-  const Running ended = *std::exchange(running_, std::nullopt);
-  // Check for changes since the last look. A group that is gone proves nothing.
-  const Result<std::string> text = quotas_.Read(ended.plan.file);
-  if (ended.reading.wiped || (text && *text != ended.plan.text)) outcome = "wiped";
+bool Prober::IsInForce(const Running& running) {
+  return std::all_of(running.plan.begin(), running.plan.end(), [&](const PlannedQuota& planned) {
+    const Result<std::string> text = quotas_.Read(planned.file);
+    // A group that is gone proves nothing.
+    return text ? *text == planned.text : text.error().code == ErrorCode::kNotFound;
+  });
+}
+
+void Prober::End(const Running& ended, std::string_view outcome) {
+  // Check for changes since the last look.
+  if (ended.reading.wiped || !IsInForce(ended)) outcome = "wiped";
   metrics_.CountProbe(outcome);
   log_.Info("probe ended", {{"pod", ended.pod->Key()}, {"outcome", outcome}});
-  const Result<> restored = writer_.End(ended.plan.file);
-  // kNotFound: the guardian was first.
-  if (restored || restored.error().code == ErrorCode::kNotFound) return;
-  metrics_.CountError("quota_not_restored");
-  log_.Error("the quota of a probe is still there",
-             {{"pod", ended.pod->Key()}, {"error", restored.error().message}});
+  for (const PlannedQuota& planned : std::views::reverse(ended.plan)) {
+    const Result<> restored = writer_.End(planned.file);
+    // kNotFound: the guardian was first.
+    if (restored || restored.error().code == ErrorCode::kNotFound) continue;
+    metrics_.CountError("quota_not_restored");
+    log_.Error("the quota of a probe is still there", {{"pod", ended.pod->Key()},
+                                                       {"file", planned.file},
+                                                       {"error", restored.error().message}});
+  }
 }
 
 void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
                    const CpuProbe& probe) {
-  if (running_) return Refuse(*pod, probe, fmt::format("{} is being probed", running_->pod->Key()));
-  Result<QuotaPlan> plan = quotas_.Plan(*pod, container, probe.cpu);
+  const auto probed =
+      std::find_if(running_.begin(), running_.end(),
+                   [](const auto& entry) { return !entry.second.probe.burst; });
+  if (!probe.burst && probed != running_.end())
+    return Refuse(*pod, probe, fmt::format("{} is being probed", probed->second.pod->Key()));
+  Result<QuotaPlan> plan = quotas_.Plan(*pod, container, probe);
   if (!plan) return Refuse(*pod, probe, plan.error().message);
   const Moment now = clock_.Present();
   const Duration time = std::min(probe.until - now.wall, kLongestQuota - kMargin);
-  const Result<> written = writer_.Begin(plan->file, plan->text, time + kMargin);
-  if (!written) return Refuse(*pod, probe, written.error().message);
-  running_ = Running{.pod = pod,
-                     .container_id = container.id,
-                     .probe = probe,
-                     .plan = *std::move(plan),
-                     .end = now.now + time,
-                     .reading = {.cpu = probe.cpu, .since = now.wall}};
+  for (size_t i = 0; i < plan->size(); ++i) {
+    const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
+    if (written) continue;
+    // What cannot be restored now, the guardian restores in time.
+    while (i > 0) static_cast<void>(writer_.End((*plan)[--i].file));
+    return Refuse(*pod, probe, written.error().message);
+  }
+  const std::string until = ToTimeText(now.wall + time);
   log_.Info("probe begun", {{"pod", pod->Key()},
                             {"cpu_milli", probe.cpu.count()},
-                            {"until", ToTimeText(now.wall + time)},
-                            {"file", running_->plan.file}});
-  events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal", "SynergyProbed",
-                  fmt::format("Has at most {}m of CPU until {}, to measure how fast it "
-                              "trains with that",
-                              probe.cpu.count(), ToTimeText(now.wall + time))});
+                            {"burst", probe.burst},
+                            {"until", until},
+                            {"file", plan->back().file}});
+  const std::string message =
+      probe.burst ? fmt::format("May use up to {}m of CPU, which other pods leave unused, until {}",
+                                probe.cpu.count(), until)
+                  : fmt::format("Has at most {}m of CPU until {}, to measure how fast it trains "
+                                "with that",
+                                probe.cpu.count(), until);
+  events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal",
+                  probe.burst ? "SynergyBurst" : "SynergyProbed", message});
+  running_.insert_or_assign(pod->uid, Running{.pod = pod,
+                                              .container_id = container.id,
+                                              .probe = probe,
+                                              .plan = *std::move(plan),
+                                              .end = now.now + time,
+                                              .reading = {.cpu = probe.cpu, .since = now.wall}});
 }
 
 void Prober::Refuse(const wire::ResizeStatus& pod, const CpuProbe& probe, const std::string& why) {
@@ -136,7 +166,7 @@ void Prober::Refuse(const wire::ResizeStatus& pod, const CpuProbe& probe, const 
 void Prober::Publish() {
   const std::lock_guard lock(mutex_);
   readings_.clear();
-  if (running_) readings_.emplace(running_->pod->uid, running_->reading);
+  for (const auto& [uid, running] : running_) readings_.emplace(uid, running.reading);
 }
 
 std::map<std::string, ProbeReading> Prober::Readings() const {

@@ -2,7 +2,8 @@
 
 // Carries out the probes that the controller requests (the annotation synergy.io/probe;
 // docs/internals/profiling.md): a pod of the node gets a temporary CPU quota, which shows how fast
-// it trains with less CPU. One probe at a time per node.
+// it trains with less CPU, or with a burst beyond its limit. One probe at a time per node, and
+// beside it one burst for each pod.
 //
 //   annotation seen --> begun --> its time is over                                      done
 //        |                +-----> annotation or container changed or gone               ended_early
@@ -41,7 +42,7 @@ class Prober {
   // Looks once at the pods and at the quota. Returns the delay until the next look.
   Duration Step();
 
-  // Returns the running probe, by uid.
+  // Returns the running probes and bursts, by uid.
   std::map<std::string, ProbeReading> Readings() const;
 
  private:
@@ -54,9 +55,14 @@ class Prober {
     ProbeReading reading;
   };
 
-  void LookAtRunning(const std::map<std::string, PodPointer>& pods);
-  void LookAtQuota(Running& running);
-  void End(std::string_view outcome);
+  using RunningProbes = std::map<std::string, Running>;  // by uid
+
+  // Returns why it ends, as an outcome of the diagram above; empty if it goes on.
+  std::string_view LookAtRunning(const std::map<std::string, PodPointer>& pods, Running& running);
+  void LookAtQuotas(Running& running);
+  // Returns whether all its quotas are as they were written.
+  bool IsInForce(const Running& running);
+  void End(const Running& ended, std::string_view outcome);
   void Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
              const CpuProbe& probe);
   void Refuse(const wire::ResizeStatus& pod, const CpuProbe& probe, const std::string& why);
@@ -72,7 +78,7 @@ class Prober {
 
   // Used only by the stepping thread.
   bool begun_ = false;  // the pods have been listed once
-  std::optional<Running> running_;
+  RunningProbes running_;
   std::map<std::string, CpuProbe> passed_;  // by uid: must not begin any more
 
   mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,7 +61,11 @@ void QuotaTable::EndAll(Instant now) {
 
 void QuotaTable::Step(Instant now) {
   const size_t before = entries_.size();
-  std::erase_if(entries_, [&](Entry& entry) { return entry.due <= now && Settle(entry, now); });
+  // The last first: a container's quota before that of its pod, which must not be smaller.
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].due <= now && Settle(entries_[i], now))
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   if (entries_.size() == before) return;
   if (const Result<> saved = Save(); !saved)
     log_.Warn("cannot update the records of CPU quotas", {{"error", saved.error().message}});

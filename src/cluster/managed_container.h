@@ -128,11 +128,13 @@ struct DeviceReading {
   bool operator==(const DeviceReading&) const = default;
 };
 
-// A temporary CPU quota on a running pod, to measure its speed with less. The agent of its node
-// sets it and removes it, even if the process that requested it dies.
+// A temporary CPU quota on a running pod, to measure its speed with less CPU than it has, or as a
+// burst with more than its limit. The agent of its node sets it and removes it, even if the process
+// that requested it dies. A burst changes no request: it uses what other pods leave unused.
 struct CpuProbe {
   MilliCpu cpu;
   WallTime until{};
+  bool burst = false;
 
   bool operator==(const CpuProbe&) const = default;
 };
@@ -220,7 +222,9 @@ struct ManagedContainer : AdmittedContainer,
                           SpecifiedContainer,
                           ReportedContainer,
                           ContainerHistory {
-  bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
+  // Whether it has a temporary quota: less CPU than its own, or more than its limit.
+  bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }
+  bool BurstsAt(WallTime now) const { return probe && probe->burst && now < probe->until; }
   // Whether a change is announced, and neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
   // Returns what a node counts if the container requests `amounts`.

@@ -59,6 +59,7 @@ YamlField Profiling(ControllerConfig::Profiling& profiling) {
                {"probeLead", Duration(profiling.probe_lead, some)},
                {"mostLossPercent", Number(profiling.most_loss_percent, 0, 100)},
                {"probesAtOnce", WholeNumber(profiling.probes_at_once, 0, 1000)},
+               {"bursts", Truth(profiling.bursts)},
                {"driftPercent", WholeNumber(profiling.drift_percent, 1, 1000)},
                {"driftTime", Duration(profiling.drift_time, {.least = std::chrono::seconds(10)})}});
   const auto read = [&profiling, fields](const YAML::Node& node, const std::string& field) {

@@ -137,6 +137,8 @@ struct ControllerConfig {
     // Limit of the loss through probes, as a part of a workload's first hour.
     double most_loss_percent = 2;
     int64_t probes_at_once = 32;
+    // Whether pods that are measured may exceed their CPU limit by what other pods leave unused.
+    bool bursts = true;
     // How far a pod must deviate from its measured profile, and for how long, to be measured again.
     int64_t drift_percent = 15;
     std::chrono::milliseconds drift_time{300000};

@@ -156,7 +156,7 @@ class NodeAgentMetrics::Impl {
       MakeCounters(registry, "synergy_node_agent_readings_total",
                    "Writes of a pod's memory in use to its annotation, by outcome.");
   Counters& probes = MakeCounters(registry, "synergy_node_agent_probes_total",
-                                  "Probes of pods with less CPU, by outcome.");
+                                  "Probes of pods with less CPU, and bursts with more, by outcome.");
   Counters& errors = MakeCounters(registry, "synergy_node_agent_errors_total",
                                   "Errors of control groups, by reason.");
   std::function<NodeAgentGauges()> read_gauges;

@@ -85,7 +85,7 @@ void MadeTraining::Run(Duration time) {
       if (!annotation_) quota_.reset();
     }
     if (quota_ && annotation_ && at_.wall >= annotation_->until) quota_.reset();
-    if (grow_at_ && at_.now >= *grow_at_ && !annotation_) {
+    if (grow_at_ && at_.now >= *grow_at_ && (!annotation_ || annotation_->burst)) {
       grow_at_.reset();
       requested_ = ToCpu(node_.cores - 1);
       Put();
@@ -99,6 +99,10 @@ void MadeTraining::Run(Duration time) {
     if (IsTime(since, node_.reports)) Report();
     if (IsTime(since, kDecides)) Decide();
   }
+}
+
+bool MadeTraining::IsBurst() const {
+  return node_.strict && quota_ && quota_->cpu > requested_;
 }
 
 void MadeTraining::Train() {
@@ -115,7 +119,7 @@ void MadeTraining::Train() {
                       std::fmod(now, trainer_.stall_every) >= trainer_.stall_every - trainer_.stall;
   double cap = CoresOf(requested_);
   if (!node_.strict) cap = std::min(node_.cores, cap + node_.idle);
-  if (quota_) cap = std::min(cap, CoresOf(quota_->cpu));
+  if (quota_) cap = IsBurst() ? CoresOf(quota_->cpu) : std::min(cap, CoresOf(quota_->cpu));
   const bool by_quota = quota_.has_value() || node_.strict;
 
   double iterations = 0;
@@ -147,7 +151,7 @@ void MadeTraining::Train() {
     if (by_quota) use_.throttled += ToDuration(kept_back);
     if (!by_quota) *use_.waited += ToDuration(kept_back);
   }
-  if (quota_ && !stalls) {
+  if (quota_ && !IsBurst() && !stalls) {
     const double without = Speed(CoresOf(requested_), slow_phase) * kStep;
     lost_ += std::max(0.0, without - iterations);
   }
@@ -188,7 +192,7 @@ void MadeTraining::Carry(const ProfilerAction& action) {
   switch (action.kind) {
     case ProfilerActionKind::kProbe:
       annotation_ = action.probe;
-      probes_.push_back(action.probe.cpu);
+      if (!action.probe.burst) probes_.push_back(action.probe.cpu);
       break;
     case ProfilerActionKind::kEndProbe:
       annotation_.reset();

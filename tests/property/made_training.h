@@ -80,6 +80,7 @@ class MadeTraining final : public MeasuredCatalog {
   void Carry(const ProfilerAction& action);
   void Put();
   bool IsSlowPhase() const;
+  bool IsBurst() const;
   double Speed(double cores, bool slow_phase = false) const;
 
   const MadeTrainer trainer_;

@@ -185,6 +185,7 @@ void ForgetWindows(const ProfilerSettings& settings, ProfilerMemory& memory, Wat
   ForEachTogether(memory, head, [](WatchedPod& each) {
     each.window.reset();
     each.fastest = 0;
+    if (!each.uses.empty()) each.same_quota_since = each.uses.back().at;
   });
   BreakOffIn(head, settings.probe_lead);
 }

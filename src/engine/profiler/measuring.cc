@@ -51,7 +51,7 @@ bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
   const double most = kUnexplored * InCores(MostMeasured(measurement));
   return !AnyTogether(
-      memory, pod, [most](const WatchedPod& each) { return InCores(AmountOf(*each.pod)) <= most; });
+      memory, pod, [most](const WatchedPod& each) { return InCores(AmountOf(each)) <= most; });
 }
 
 bool WantsACloseLook(const ProfilerPass& pass, const Measurement& measurement,
@@ -236,9 +236,13 @@ MilliCpu AmountOf(const Pod& pod) {
   return pod.fungible->cpu_limit.value_or(pod.fungible->requested.cpu);
 }
 
+MilliCpu AmountOf(const WatchedPod& pod) {
+  return IsBursting(pod) ? pod.probe->cpu : AmountOf(*pod.pod);
+}
+
 std::optional<CurvePoint> PointOf(const WatchedPod& pod, const WindowReading& reading) {
   if (!reading.cpu || *reading.cpu <= 0) return std::nullopt;
-  const MilliCpu amount = AmountOf(*pod.pod);
+  const MilliCpu amount = AmountOf(pod);
   const MilliCpu used = FromCores(*reading.cpu);
   const bool by_quota = IsQuota(*pod.pod);
   const bool bound = IsBound(reading, amount, by_quota);
@@ -359,8 +363,9 @@ void Measure(ProfilerPass& pass, Measurement& measurement) {
   for (const std::string& uid : measurement.closely) {
     WatchedPod& pod = pass.memory.pods.at(uid);
     if (pass.at.now < measurement.let_be_until) pod.samples.clear();
-    const bool any_probed = AnyTogether(
-        pass.memory, pod, [](const WatchedPod& each) { return each.probe.has_value(); });
+    const bool any_probed = AnyTogether(pass.memory, pod, [](const WatchedPod& each) {
+      return each.probe && !IsBursting(each);
+    });
     if (any_probed || (measurement.probe && measurement.probe->uid == uid)) continue;
     ReadPod(pass, measurement, pod);
   }

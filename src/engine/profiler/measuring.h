@@ -21,8 +21,10 @@ inline constexpr double kThrottled = 0.05;
 
 // Whether the CPU keeps back a training that could have `amount`, by a quota or otherwise.
 bool IsBound(const WindowReading& reading, MilliCpu amount, bool by_quota);
-// Returns the CPU that the pod may use: its limit, otherwise its request.
+// Returns the CPU that the pod may use: its limit, otherwise its request ...
 MilliCpu AmountOf(const Pod& pod);
+// ... or that of its burst.
+MilliCpu AmountOf(const WatchedPod& pod);
 
 // Returns the most that the pod could get of a node whose other GPUs are in use.
 MilliCpu MostOf(const NodeState& node, const Pod& pod);

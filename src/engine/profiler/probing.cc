@@ -11,6 +11,7 @@
 #include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 #include "core/rounding.h"
+#include "engine/profiler/bursts.h"
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
@@ -50,13 +51,6 @@ bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
   });
 }
 
-// Whether the pod is being changed, or has been changed by hand.
-bool IsBeingChanged(const Pod& pod) {
-  const ManagedContainer& fungible = *pod.fungible;
-  return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
-         fungible.resize != ResizeState::kNone;
-}
-
 bool AnyProbed(const NodeState& node, WallTime now) {
   return std::any_of(node.detail->pods.begin(), node.detail->pods.end(), [now](const auto& pod) {
     return pod->fungible && pod->fungible->ProbedAt(now);
@@ -77,7 +71,8 @@ void Complete(const ProfilerPass& pass, Measurement& measurement) {
 }
 
 bool MayNotBeProbed(const WatchedPod& pod) {
-  return !pod.window || !pod.window->cpu || pod.probe || IsBeingChanged(*pod.pod);
+  const bool other = pod.probe || pod.burst;
+  return !pod.window || !pod.window->cpu || (other && !IsBursting(pod)) || IsBeingChanged(*pod.pod);
 }
 
 // Returns the last windows of all pods that train together. REQUIRES: each has one.
@@ -95,7 +90,7 @@ struct ProbedPod {
 ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
   std::optional<ProbeRange> all;
   ForEachTogether(memory, head, [&](const WatchedPod& pod) {
-    const MilliCpu amount = AmountOf(*pod.pod);
+    const MilliCpu amount = AmountOf(pod);
     const double used = *pod.window->cpu;
     const bool bound = IsBound(*pod.window, amount, pod.pod->fungible->cpu_limit.has_value());
     // The CPU-bound pod sets the pace.
@@ -273,6 +268,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
                      .queue = std::max(kLeastQueue, kQueuePerCore * *pod->window->cpu),
                      .begun = pass.at.now,
                      .give_up = pass.at.now + kPatience};
+  DropBurst(pass.memory, *pod);
   pass.memory.probed.emplace(pod->node, key);
   ProfilerAction action;
   action.kind = ProfilerActionKind::kProbe;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/profiler/bursts.h"
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
@@ -45,6 +46,8 @@ void Leave(ProfilerMemory& memory, const std::string& uid) {
   const auto it = memory.measurements.find(watched->second.key);
   Measurement& measurement = it->second;
   if (measurement.probe && measurement.probe->uid == uid) DropProbe(memory, measurement);
+  DropBurst(memory, watched->second);
+  memory.kept_back.erase(uid);
   measurement.pods.erase(uid);
   measurement.closely.erase(uid);
   memory.news.insert(it->first);
@@ -186,9 +189,13 @@ void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, Wall
 
 void Profiler::Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
                        WallTime since, Moment at, bool estimates) const {
+  NoteUse(memory, pod, progress, at);
   const bool reports = pod.gang.empty() ? !progress.format.empty() && progress.last
                                         : ObserveMember(settings_, memory, pod, progress, at);
-  if (!reports) return;
+  if (!reports) {
+    if (pod.gang.empty()) pod.probe = progress.probe;
+    return;
+  }
   pod.estimates = estimates;
   if (!Counts(memory, pod)) return;
   if (!estimates) Note(pod.memory, progress);
@@ -221,6 +228,7 @@ ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memo
     now.insert(key);
   }
   for (const MeasurementKey& key : now) Advance(pass, key);
+  if (settings_.bursts) PlanBursts(pass);
   plan.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
   return plan;
 }
@@ -242,6 +250,7 @@ void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bo
   }
   const auto pod = memory.pods.find(action.pod->uid);
   if (pod == memory.pods.end()) return;
+  if (action.probe.burst) return OnBurstResult(memory, pod->second, done, at);
   Measurement& measurement = memory.measurements.at(pod->second.key);
   if (!measurement.probe || measurement.probe->uid != action.pod->uid ||
       measurement.probe->probe != action.probe) {

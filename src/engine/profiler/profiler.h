@@ -19,6 +19,9 @@
 //
 // It ends as soon as a pod waits for the node.
 //
+// Before there is any point above its limit, a pod may burst: it uses what its node's other pods
+// leave unused (bursts.h).
+//
 // If a pod does not report iterations, the busy time of its GPUs is an estimate (BusyEstimate).
 // Some loops keep an idle GPU busy, so the estimate can only argue for more CPU: there are no
 // probes, all points are lower bounds, and no pod gets less than its fair share because of them.
@@ -64,14 +67,15 @@ struct ProfilerSettings {
   // The most that probes may cost, as a part of the iterations of a workload's first hour.
   double most_loss = 0.02;
   int32_t most_probes = 8;     // for one workload, until it drifts
-  size_t probes_at_once = 32;  // in the cluster
+  size_t probes_at_once = 32;  // in the cluster, bursts included
+  bool bursts = true;          // engine/profiler/bursts.h
   // How far off its curve, and for how long, a pod must be to have drifted.
   double drift = 0.15;
   Duration drift_time = std::chrono::minutes(5);
 };
 
 enum class ProfilerActionKind : uint8_t {
-  kProbe,     // write `probe` on the pod
+  kProbe,     // write `probe`, which may be a burst, on the pod
   kEndProbe,  // remove it from the pod
   kPublish,   // keep `measured` as the TrainingProfile MeasuredName() of `profile_namespace`
 };

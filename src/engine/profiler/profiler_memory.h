@@ -46,6 +46,14 @@ struct MeasurementKey {
   auto operator<=>(const MeasurementKey&) const = default;
 };
 
+// More CPU than a pod's limit for some time (engine/profiler/bursts.h).
+struct Burst {
+  CpuProbe probe;
+  MilliCpu limit;     // when it began
+  bool seen = false;  // the agent has reported it
+  Instant give_up{};  // give up if the agent has not begun it by then
+};
+
 // A running pod of a workload without a profile written by a user.
 struct WatchedPod {
   std::shared_ptr<const Pod> pod;
@@ -79,6 +87,15 @@ struct WatchedPod {
   MemoryStudy memory;
   std::optional<Instant> off_since;  // since when its speed has not matched the curve
   Instant news_at{};                 // when its iterations last grew
+
+  // Its CPU time in the last 20 s or more, the oldest first; when the newest was reported; and since
+  // when its quota has been the same, by the agent's clock.
+  std::vector<CpuUse> uses;
+  Instant uses_at{};
+  WallTime same_quota_since{};
+  std::optional<Burst> burst;
+  int32_t bursts = 0;    // how many it has had
+  Instant next_burst{};  // none begins before
 
   bool ReportsProgress() const { return last.has_value(); }
   // Iterations a second over all reports; 0 if there are too few.
@@ -188,6 +205,8 @@ struct ProfilerMemory {
   std::map<MeasurementKey, Measurement> measurements;
   std::unordered_map<NodeIndex, std::vector<std::string>> on_node;  // uids
   std::map<NodeIndex, MeasurementKey> probed;                       // nodes
+  std::set<std::string> kept_back;  // uids of the pods that their limit keeps back
+  std::set<std::string> bursting;   // uids
   // By keys with the looser identity in place of the workload.
   std::map<MeasurementKey, AlikeLead> leads;
   std::vector<std::shared_ptr<const Pod>> waiting;  // Unschedulable

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "cluster/managed_container.h"
+#include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "engine/profiler/profiler.h"
@@ -38,6 +40,19 @@ inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measure
 // Returns the name of the TrainingProfile in which it is published.
 inline std::string NameOf(const MeasurementKey& key) {
   return MeasuredName(key.workload, key.gpus, key.gpu_product, key.gang_size);
+}
+
+// Whether the pod is being changed, or has been changed by hand.
+inline bool IsBeingChanged(const Pod& pod) {
+  const ManagedContainer& fungible = *pod.fungible;
+  return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
+         fungible.resize != ResizeState::kNone;
+}
+
+// Whether the agent reports that the pod may use more than its limit.
+inline bool IsBursting(const WatchedPod& pod) {
+  return pod.probe && !pod.probe->wiped && pod.pod->fungible->cpu_limit &&
+         pod.probe->cpu > *pod.pod->fungible->cpu_limit;
 }
 
 // Drops the pod's samples because its circumstances have changed. Counting starts again with

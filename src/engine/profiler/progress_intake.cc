@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/rounding.h"
+#include "engine/profiler/measuring.h"
 #include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
@@ -22,6 +23,7 @@ void ObserveProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodPr
   const auto same = [](const ProbeReading& a, const ProbeReading& b) {
     return a.cpu == b.cpu && a.since == b.since;
   };
+  const MilliCpu before = AmountOf(pod);
   // The last window still shows the pod without a probe.
   if (progress.probe && !(pod.probe && same(*pod.probe, *progress.probe))) {
     BreakOff(pod, progress.probe->since + settings.probe_lead);
@@ -29,6 +31,7 @@ void ObserveProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodPr
     BreakOff(pod, *progress.last + settings.probe_lead);
   }
   pod.probe = progress.probe;
+  if (AmountOf(pod) != before) pod.window.reset();
 }
 
 }  // namespace

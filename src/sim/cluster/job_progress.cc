@@ -118,7 +118,7 @@ void JobProgress::SetInForce(const std::string& node, const std::string& uid,
 }
 
 void JobProgress::SetQuota(const std::string& node, const std::string& uid,
-                           std::optional<MilliCpu> quota, Instant now) {
+                           const std::optional<CpuProbe>& quota, Instant now) {
   NodeTenants& at = nodes_[node];
   for (Tenant& tenant : at.tenants) {
     if (tenant.pod.uid == uid) tenant.quota = quota;
@@ -192,8 +192,13 @@ void JobProgress::DivideAmongTenants(NodeTenants& node, Instant now) {
     const MilliCpu own = tenant.pod.in_force.cpu;
     const bool strict = tenant.pod.enforcement == Enforcement::kStrict;
     const MilliCpu useful = IsCold(tenant.pod) ? tenant.cold_useful : tenant.useful;
-    const MilliCpu most = std::min(useful, tenant.quota.value_or(useful));
-    users.push_back({static_cast<double>(own.count()), strict ? std::min(most, own) : most});
+    MilliCpu most = strict ? std::min(useful, own) : useful;
+    if (tenant.quota && tenant.quota->burst) {
+      most = std::min(useful, std::max(own, tenant.quota->cpu));
+    } else if (tenant.quota) {
+      most = std::min(most, tenant.quota->cpu);
+    }
+    users.push_back({static_cast<double>(own.count()), most});
     running.push_back(&tenant);
   }
   std::vector<MilliCpu> cpu = ShareCpu(users, node.cpu);

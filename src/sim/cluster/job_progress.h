@@ -87,7 +87,7 @@ class JobProgress {
   void SetInForce(const std::string& node, const std::string& uid, const ResourceVector& in_force,
                   Instant now);
   // Sets the CPU quota of a probe on the pod; nullopt removes it.
-  void SetQuota(const std::string& node, const std::string& uid, std::optional<MilliCpu> quota,
+  void SetQuota(const std::string& node, const std::string& uid, const std::optional<CpuProbe>& quota,
                 Instant now);
   // The pace of a job's pod, its CPU, and the CPU that it could use.
   struct Pace {
@@ -154,7 +154,7 @@ class JobProgress {
     RunningPod pod;
     MilliCpu useful;
     MilliCpu cold_useful;  // useful CPU in the first epoch
-    std::optional<MilliCpu> quota = std::nullopt;
+    std::optional<CpuProbe> quota = std::nullopt;
     MilliCpu cpu = {};  // CPU that the pod gets
   };
   struct NodeTenants {

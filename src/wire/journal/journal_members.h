@@ -85,9 +85,10 @@ void Members(auto& each, Like<WrittenAmounts> auto& written) {
 }
 
 void Members(auto& each, Like<CpuProbe> auto& probe) {
-  auto& [cpu, until] = probe;
+  auto& [cpu, until, burst] = probe;
   each("cpu", cpu);
   each("until", until);
+  each("burst", burst);
 }
 
 void Members(auto& each, Like<LooserIdentities> auto& identities) {

@@ -92,7 +92,7 @@ std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
   const MilliCpu cpu(ToMilliCpu(fields.Amount(fields.Object(root)["cpu"]), kLargestRequest));
   const std::optional<WallTime> until = ParseTime(fields.Text(root["until"]));
   if (cpu <= MilliCpu(0) || !until) return std::nullopt;
-  return CpuProbe{cpu, *until};
+  return CpuProbe{cpu, *until, fields.Truth(root["burst"])};
 }
 
 // Reads whether and when the kernel OOM-killed one of the containers. The status does not show the
@@ -249,7 +249,7 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     fungible->announced_until =
         ClaimedUntil(metadata, annotations::kChange, *claims).value_or(WallTime{});
   }
-  // A probe slows a pod down, so only Synergy's own counts.
+  // A probe slows a pod down, and a burst exceeds its limit, so only Synergy's own count.
   if (WrittenBySynergy(metadata, annotations::kProbe)) {
     fungible->probe = ReadWrittenByUs<CpuProbe>(fields, annotations[annotations::kProbe],
                                                 "is not a probe that Synergy wrote", ReadProbe);

@@ -174,8 +174,8 @@ std::string WriteDevices(const DeviceReading& reading) {
 }
 
 std::string WriteProbe(const CpuProbe& probe) {
-  return fmt::format(R"({{"cpu":"{}","until":"{}"}})", ToQuantityText(probe.cpu),
-                     ToTimeText(probe.until));
+  return fmt::format(R"({{"cpu":"{}","until":"{}"{}}})", ToQuantityText(probe.cpu),
+                     ToTimeText(probe.until), probe.burst ? R"(,"burst":true)" : "");
 }
 
 std::string WriteKeptPlace(const std::string& node, WallTime until) {

@@ -56,14 +56,16 @@ def annotate_probe(cluster, name, asked, manager="synergy"):
           {"metadata": {"annotations": {"synergy.io/probe": json.dumps(asked)}}}, "synergy-controller")
 
 
-def probe(cluster, name, cpu, seconds):
-    """Writes a probe on a pod, as synergy-controller does: this little CPU for so long.
+def probe(cluster, name, cpu, seconds, burst=False):
+    """Writes a probe on a pod, as synergy-controller does: this little CPU for so long, or with a
+    burst this much.
 
     The agent ignores a probe that equals the last one: another one differs in `cpu`, or by at least
     a second.
     """
     until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
-    annotate_probe(cluster, name, {"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ")})
+    annotate_probe(cluster, name,
+                   {"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ"), "burst": burst})
 
 
 def resize_pod(cluster, name, amounts):
@@ -261,7 +263,7 @@ class NodeAgentTest(unittest.TestCase):
         # The right to patch pods is not enough to slow them down.
         annotate_probe(self.cluster, "free", {"cpu": "50m", "until": "2100-01-01T00:00:00Z"}, manager="somebody")
         probe(self.cluster, "free", "75m", 110)
-        self.await_quota("free", 7500)
+        self.await_quota("free", 7501)
         self.assertIn("at most 75m of CPU",
                       wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
         wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
@@ -275,7 +277,7 @@ class NodeAgentTest(unittest.TestCase):
         # The kernel refuses a pod's quota below that of its container.
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (20000, 20000))
         probe(self.cluster, "limited", "100m", 110)
-        self.await_quota("limited", 10000, True)
+        self.await_quota("limited", 10001, True)
         self.assertEqual(self.quota("limited"), 20000)
         # A second one on the node.
         probe(self.cluster, "free", "75m", 110)
@@ -286,6 +288,20 @@ class NodeAgentTest(unittest.TestCase):
         probe(self.cluster, "limited", "50m", 0)
         self.await_probes("wiped", 1)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (30000, 30000))
+
+        # A burst, and the limit grows as far meanwhile: what the kubelet writes stays.
+        probe(self.cluster, "limited", "500m", 110, burst=True)
+        self.await_quota("limited", 50001, True)
+        self.assertEqual(self.quota("limited"), 50001)
+        resize_pod(self.cluster, "limited", {"limits": {"cpu": "500m"}})
+        self.await_quota("limited", 50000, True)
+        probe(self.cluster, "limited", "500m", 0, burst=True)
+        self.await_probes("wiped", 2)
+        self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
+        # Another one ends by itself.
+        probe(self.cluster, "limited", "700m", 5, burst=True)
+        self.await_probes("done", 2)
+        self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
         for pod in ("free", "limited"):
             self.assertEqual(self.container(pod)["restartCount"], 0)
 
@@ -296,7 +312,7 @@ class NodeAgentTest(unittest.TestCase):
 
         def begin(cpu):
             probe(self.cluster, "probed", f"{cpu}m", 110)
-            self.await_quota("probed", cpu * 100)
+            self.await_quota("probed", cpu * 100 + 1)
         begin(50)
         os.kill(self.agent.child(), signal.SIGKILL)
         self.assertEqual(self.agent.process.wait(PATIENCE), 128 + signal.SIGKILL)
@@ -338,7 +354,7 @@ class NodeAgentTest(unittest.TestCase):
         self.run_probed("probed", {})
         file = self.cpu_file("probed", "cpu.cfs_quota_us")
         probe(self.cluster, "probed", "50m", 10)
-        wait_for("the quota", lambda: int(file.read_text(encoding="utf-8")) == 5000)
+        wait_for("the quota", lambda: int(file.read_text(encoding="utf-8")) == 5001)
         with self.no_api_server():
             wait_for("the quota to be gone", lambda: int(file.read_text(encoding="utf-8")) == -1)
         self.await_probes("done", 1)

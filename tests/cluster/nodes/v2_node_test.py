@@ -130,10 +130,18 @@ class CoreTest(V2Test):
         ended = v2_node.probes(self.cluster, "ended_early")
         self.await_cpu_max(self.pod_group, "40000 100000")
         probe(self.cluster, "core", "75m", 110)
-        self.await_cpu_max(self.pod_group, "7500 100000")
+        self.await_cpu_max(self.pod_group, "7501 100000")
         probe(self.cluster, "core", "75m", 0)
         self.await_cpu_max(self.pod_group, "40000 100000")
         self.assertEqual(v2_node.probes(self.cluster, "ended_early"), ended + 1)
+
+    def test_a_burst_gives_cpu_and_takes_it_back(self):
+        probe(self.cluster, "core", "600m", 110, burst=True)
+        for group in (self.container_group, self.pod_group):
+            self.await_cpu_max(group, "60001 100000")
+        probe(self.cluster, "core", "600m", 0, burst=True)
+        for group in (self.container_group, self.pod_group):
+            self.await_cpu_max(group, "40000 100000")
 
     def test_page_cache_is_kept_to_the_share(self):
         def dropped():
@@ -257,14 +265,14 @@ class V2NodeTest(V2Test):
         self.assertEqual(self.read(group, "cpu.max"), free)
         done, wiped = (v2_node.probes(self.cluster, outcome) for outcome in ("done", "wiped"))
         probe(self.cluster, "probed", "75m", 60)
-        self.await_cpu_max(group, "7500 100000")
+        self.await_cpu_max(group, "7501 100000")
         # With its own quota until then, or the agent would count it as wiped.
         wait_for("it to be over", lambda: v2_node.probes(self.cluster, "done") == done + 1, PATIENCE)
         self.assertEqual(self.read(group, "cpu.max"), free)
 
         # systemd writes its own values of a group, which lack the probe.
         probe(self.cluster, "probed", "75m", 110)
-        self.await_cpu_max(group, "7500 100000")
+        self.await_cpu_max(group, "7501 100000")
         self.resize("probed", {"cpu": "150m"})
         self.await_cpu_max(group, free)
         probe(self.cluster, "probed", "75m", 0)
@@ -277,7 +285,7 @@ class V2NodeTest(V2Test):
         for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
             probe(self.cluster, "probed", f"{cpu}m", 110)
-            self.await_cpu_max(group, f"{cpu}00 100000")
+            self.await_cpu_max(group, f"{cpu}01 100000")
             on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
             started = time.monotonic()
             self.await_cpu_max(group, free)

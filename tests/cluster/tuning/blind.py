@@ -88,6 +88,17 @@ def is_final(statuses):
     return set(statuses) == set(CPU_SECONDS) and all(point["certainty"] != "guess" for point in points)
 
 
+def is_divided(pods):
+    """Returns whether nodes with both kinds give the sensitive ones more than the fair share, and no
+    pod still has a burst or a probe."""
+    by_node = placement(pods)
+    return all("synergy.io/probe" not in item["metadata"].get("annotations", {})
+               and (item["metadata"]["labels"]["kind"] != "sensitive"
+                    or "insensitive" not in by_node[item["spec"]["nodeName"]]
+                    or trainers.milli_cpu(item) > trainers.FAIR_SHARE)
+               for item in pods.values())
+
+
 def floors(cluster):
     """Returns pod -> (requested CPU, its floor), in thousandths of a core."""
     result = {}
@@ -115,6 +126,18 @@ class Floors:
                 self.below.pop(name, None)
             else:
                 self.longest = max(self.longest, now - self.below.setdefault(name, now))
+
+
+def time_to(part, table, by_hand):
+    """Returns after how many seconds the total had this part of the gain and kept it, by the rows of
+    Run.table; None if it never did."""
+    reached = None
+    for seconds, amount, _ in table:
+        if amount - 1 < part * (by_hand - 1):
+            reached = None
+        elif reached is None:
+            reached = seconds
+    return reached
 
 
 class Run:
@@ -199,6 +222,8 @@ def compare(cluster, enforcement, draw, seconds=180):
         again = {"total": total(pods, run.speeds()), "by_hand": total_by_hand({"": ["insensitive", "sensitive"]}),
                  "nodes": placement(pods), "restarts": sum(map(trainers.restarts, pods.values()))}
         cluster.clear()
+    blind["gain"] = {part: time_to(part, blind["table"], blind["by_hand"]) for part in (0.8, 0.95)}
+    log(f"{enforcement}, blind: 80 and 95 % of the gain after {blind['gain'][0.8]} and {blind['gain'][0.95]} s")
     for name, facts in (("blind", blind), ("anew", again)):
         log(f"{enforcement}, {name}: total {facts['total']:.3f}, {facts['total'] / facts['by_hand']:.3f} of what "
             "hand-made profiles give there")

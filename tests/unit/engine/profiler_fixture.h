@@ -123,7 +123,9 @@ class ProfilerTest : public EngineTest {
   static double CoresOf(const Pod& pod, const Training& training) {
     const auto cores = [](MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; };
     const double own = cores(pod.fungible->requested.cpu);
-    return training.probe ? std::min(own, cores(training.probe->cpu)) : own;
+    if (!training.probe) return own;
+    const double probed = cores(training.probe->cpu);
+    return pod.fungible->cpu_limit ? probed : std::min(own, probed);
   }
   // Returns the iterations per second for which the training has CPU.
   static double Able(const Pod& pod, const Training& training) {
@@ -148,7 +150,8 @@ class ProfilerTest : public EngineTest {
       training.starved += std::chrono::duration_cast<Duration>(Seconds(0.9 * time));
     if (able >= training.best || able > rate) return;
     const Duration kept_back = std::chrono::duration_cast<Duration>(Seconds(0.5 * time));
-    (training.probe ? training.cpu.throttled : *training.cpu.waited) += kept_back;
+    const bool by_quota = training.probe || pod->fungible->cpu_limit;
+    (by_quota ? training.cpu.throttled : *training.cpu.waited) += kept_back;
   }
 
   // Advances time: every pod trains, is reported every two seconds, and decisions are carried out.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,28 +29,34 @@ using ::testing::SizeIs;
 // Control groups and their guardian.
 struct FakeQuotas final : CpuQuotas, QuotaWriter {
   Result<QuotaPlan> Plan(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container&,
-                         MilliCpu cpu) override {
-    if (cpu < MilliCpu(10)) return Fail(ErrorCode::kInvalid, "too little");
-    return QuotaPlan{"/groups/" + pod.uid, std::to_string(100 * cpu.count())};
+                         const CpuProbe& probe) override {
+    if (probe.cpu < MilliCpu(10)) return Fail(ErrorCode::kInvalid, "too little");
+    const std::string text = std::to_string(100 * probe.cpu.count());
+    QuotaPlan plan{{"/groups/" + pod.uid, text}};
+    if (probe.burst) plan.push_back({"/groups/" + pod.uid + "/train", text});
+    return plan;
   }
   Result<std::string> Read(const std::string& file) override {
     if (!texts.contains(file)) return Fail(ErrorCode::kNotFound, "no group");
     return texts[file];
   }
   Result<> Begin(const std::string& file, const std::string& text, Duration time) override {
-    if (dead) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
+    if (dead || file == refused) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
     texts[file] = text;
     longest = time;
     return {};
   }
   Result<> End(const std::string& file) override {
     texts.erase(file);
+    order.push_back(file);
     ++ended;
     return {};
   }
 
   std::map<std::string, std::string> texts;  // of groups that have a temporary quota
   Duration longest{};
+  std::vector<std::string> order;            // in which quotas were restored
+  std::string refused;                       // a file that cannot be written
   int ended = 0;
   bool dead = false;
 };
@@ -199,6 +206,49 @@ TEST_F(ProberTest, NeverTwoAtOnceOnTheNode) {
   pods.Upsert(Pod("a", Probe(seconds(21))));
   prober.Step();
   EXPECT_THAT(quotas.texts, SizeIs(1));
+}
+
+TEST_F(ProberTest, BurstsOfSeveralPodsRunBesideAProbe) {
+  const auto burst = [this] {
+    return CpuProbe{MilliCpu(280), clock.WallNow() + seconds(20), true};
+  };
+  pods.Upsert(Pod("a", burst()));
+  pods.Upsert(Pod("b", Probe()));
+  pods.Upsert(Pod("c", burst()));
+  prober.Step();
+  EXPECT_THAT(prober.Readings(), SizeIs(3));
+  EXPECT_EQ(prober.Readings().at("uid-a").cpu, MilliCpu(280));
+  EXPECT_EQ(events.all[0].reason, "SynergyBurst");
+  EXPECT_THAT(events.all[0].message, HasSubstr("up to 280m of CPU"));
+  clock.Advance(seconds(20));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  ExpectCounted("done", 3);
+}
+
+TEST_F(ProberTest, ABurstIsRestoredInTheOppositeOrder) {
+  pods.Upsert(Pod("a", CpuProbe{MilliCpu(280), clock.WallNow() + seconds(20), true}));
+  prober.Step();
+  pods.Upsert(Pod("a"));
+  prober.Step();
+  EXPECT_THAT(quotas.order, ElementsAre("/groups/uid-a/train", "/groups/uid-a"));
+}
+
+TEST_F(ProberTest, ABurstThatCannotBeWrittenAsAWholeIsTakenBack) {
+  quotas.refused = "/groups/uid-a/train";
+  pods.Upsert(Pod("a", CpuProbe{MilliCpu(280), clock.WallNow() + seconds(20), true}));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  EXPECT_THAT(prober.Readings(), IsEmpty());
+  ExpectCounted("refused", 1);
+}
+
+TEST_F(ProberTest, AForeignQuotaOfAPodEndsItsBurstAsWiped) {
+  pods.Upsert(Pod("a", CpuProbe{MilliCpu(280), clock.WallNow() + seconds(20), true}));
+  prober.Step();
+  quotas.texts["/groups/uid-a/train"] = "28000 100000";
+  prober.Step();
+  EXPECT_TRUE(prober.Readings().at("uid-a").wiped);
 }
 
 TEST_F(ProberTest, OnlyManagedPodsAreProbed) {

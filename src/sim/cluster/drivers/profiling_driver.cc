@@ -154,8 +154,7 @@ void ProfilingDriver::SetProbe(const std::string& uid, const std::optional<CpuPr
                                Moment at) {
   const bool there = pods_.Write(uid, [&](SimulatedPod& pod) { pod.fungible->probe = probe; });
   if (!there) return;
-  running_.SetQuota(pods_.Find(uid)->node, uid, probe ? std::optional(probe->cpu) : std::nullopt,
-                    at.now);
+  running_.SetQuota(pods_.Find(uid)->node, uid, probe, at.now);
 }
 
 void ProfilingDriver::Publish(const std::string& profile_namespace,

@@ -1,0 +1,217 @@
+#include "engine/profiler/bursts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+#include "core/rounding.h"
+#include "engine/profiler/measuring.h"
+#include "engine/profiler/probe_cost.h"
+#include "engine/profiler/publishing.h"
+
+namespace synergy {
+namespace {
+
+// How long counters show what a pod uses.
+constexpr Duration kUseTime = std::chrono::seconds(20);
+// Counters that are older say nothing about now.
+constexpr Duration kOldUse = std::chrono::seconds(30);
+constexpr size_t kMostUses = 32;
+// How long the agent may take to report that it has begun.
+constexpr Duration kBurstPatience = std::chrono::seconds(45);
+constexpr Duration kBurstAgain = std::chrono::seconds(30);
+constexpr int32_t kMostBursts = 3;
+// What others do not use may be lent up to this part, and is worth it from this part of the limit.
+constexpr double kLendable = 0.9;
+constexpr double kLeastGain = 0.1;
+
+// Returns the pod's CPU use over the whole time of its counters; nullopt if that is too short.
+std::optional<WindowReading> UseOf(const WatchedPod& pod) {
+  if (pod.uses.size() < 2) return std::nullopt;
+  const CpuUse& begin = pod.uses.front();
+  const CpuUse& end = pod.uses.back();
+  if (end.at - begin.at < kUseTime) return std::nullopt;
+  const double seconds = Seconds(end.at - begin.at).count();
+  WindowReading reading;
+  reading.cpu = Seconds(end.used - begin.used).count() / seconds;
+  reading.throttled = Seconds(end.throttled - begin.throttled).count() / seconds;
+  return reading;
+}
+
+// Returns the most that it used between two reports, in cores; nullopt if that is not known.
+std::optional<double> PeakOf(const WatchedPod& pod, Instant now) {
+  if (!UseOf(pod) || now - pod.uses_at > kOldUse) return std::nullopt;
+  double most = 0;
+  for (size_t i = 1; i < pod.uses.size(); ++i) {
+    const CpuUse& begin = pod.uses[i - 1];
+    const CpuUse& end = pod.uses[i];
+    most = std::max(most, Seconds(end.used - begin.used).count() /
+                              Seconds(end.at - begin.at).count());
+  }
+  return most;
+}
+
+bool IsKeptBack(const WatchedPod& pod) {
+  const ManagedContainer& fungible = *pod.pod->fungible;
+  if (!fungible.cpu_limit || !pod.gang.empty() || pod.probe) return false;
+  if (pod.uses.empty() || pod.uses.front().at < pod.same_quota_since) return false;
+  const auto use = UseOf(pod);
+  return use && IsBound(*use, *fungible.cpu_limit, true);
+}
+
+// Whether the measurement still learns from a higher speed of its pods.
+bool IsOpen(const ProfilerPass& pass, const Measurement& measurement) {
+  return !measurement.complete && !measurement.estimate &&
+         pass.at.now >= measurement.let_be_until && measurement.note != kUnsettledNote;
+}
+
+bool MayBurst(const ProfilerPass& pass, const WatchedPod& pod) {
+  const ManagedContainer& fungible = *pod.pod->fungible;
+  const Measurement& measurement = pass.memory.measurements.at(pod.key);
+  return IsKeptBack(pod) && !pod.burst && pod.bursts < kMostBursts &&
+         pass.at.now >= pod.next_burst && pass.at.now - pod.uses_at <= kOldUse &&
+         !fungible.probe && !fungible.WholeCpus() && !IsBeingChanged(*pod.pod) &&
+         IsOpen(pass, measurement) && !(measurement.probe && measurement.probe->uid == pod.pod->uid);
+}
+
+// Returns the CPU of the node that no pod uses and no burst has; less than nothing if the bursts
+// have more than the others leave. Pods whose use is not known use all that they request.
+double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
+  double unused = std::max(InCores(pass.cluster.node(index).Free().cpu), 0.0);
+  const auto on_node = pass.memory.on_node.find(index);
+  if (on_node == pass.memory.on_node.end()) return unused;
+  for (const std::string& uid : on_node->second) {
+    const auto found = pass.memory.pods.find(uid);
+    if (found == pass.memory.pods.end()) continue;
+    const WatchedPod& pod = found->second;
+    if (pod.burst) {
+      // Its own growth is no loan, once that is announced.
+      const ManagedContainer& fungible = *pod.pod->fungible;
+      const MilliCpu own = std::max(pod.burst->limit, fungible.cpu_limit.value_or(MilliCpu(0)));
+      unused += InCores(fungible.AnnouncedGrowth().cpu) - InCores(pod.burst->probe.cpu - own);
+    } else if (const auto peak = PeakOf(pod, pass.at.now)) {
+      unused += std::max(InCores(pod.pod->fungible->requested.cpu) - *peak, 0.0);
+    }
+  }
+  return unused;
+}
+
+void EndBurst(ProfilerPass& pass, WatchedPod& pod, std::string why) {
+  ProfilerAction action;
+  action.kind = ProfilerActionKind::kEndProbe;
+  action.pod = pod.pod;
+  action.probe = pod.burst->probe;
+  action.why = std::move(why);
+  pass.Do(std::move(action));
+  pod.next_burst = pass.at.now + kBurstAgain;
+  DropBurst(pass.memory, pod);
+}
+
+// Ends the pod's burst if it is over.
+void Follow(ProfilerPass& pass, WatchedPod& pod) {
+  Burst& burst = *pod.burst;
+  const bool is_on = pod.probe && pod.probe->cpu == burst.probe.cpu;
+  const ManagedContainer& fungible = *pod.pod->fungible;
+  // If the limit grows as far, the burst bridges the time until the kubelet has put it in force. A
+  // smaller one could be refused by the kernel as long as the burst is on.
+  if (fungible.cpu_limit != burst.limit &&
+      (fungible.Settled() || fungible.cpu_limit < burst.probe.cpu)) {
+    return EndBurst(pass, pod, "its limit has changed");
+  }
+  if (pass.at.wall >= burst.probe.until) return EndBurst(pass, pod, "its time is over");
+  if (is_on && pod.probe->wiped) {
+    pod.bursts = kMostBursts;
+    return EndBurst(pass, pod, "another program has changed the quota");
+  }
+  if (is_on) {
+    burst.seen = true;
+  } else if (!burst.seen && pass.at.now >= burst.give_up) {
+    pod.bursts = kMostBursts;
+    return EndBurst(pass, pod, "the node's agent does not apply it");
+  }
+  if (UnusedOn(pass, pod.node) < 0) EndBurst(pass, pod, "other pods of the node use their CPU");
+}
+
+void BeginBurst(ProfilerPass& pass, WatchedPod& pod, double more) {
+  const ManagedContainer& fungible = *pod.pod->fungible;
+  const MilliCpu limit = *fungible.cpu_limit;
+  ResourceVector amounts = fungible.requested;
+  amounts.cpu = std::min(limit + FromCores(more), MostOf(pass.cluster.node(pod.node), *pod.pod));
+  const MilliCpu cpu = std::min(amounts.cpu, fungible.WithinBounds(amounts).cpu);
+  if (InCores(cpu) < (1 + kLeastGain) * InCores(limit)) return;
+  const CpuProbe probe{.cpu = cpu, .until = pass.at.wall + kLongestProbe, .burst = true};
+  pod.burst = Burst{.probe = probe, .limit = limit, .give_up = pass.at.now + kBurstPatience};
+  ++pod.bursts;
+  pass.memory.bursting.insert(pod.pod->uid);
+  ProfilerAction action;
+  action.kind = ProfilerActionKind::kProbe;
+  action.pod = pod.pod;
+  action.probe = probe;
+  action.why = fmt::format("to use {} of CPU, which other pods leave unused, and measure its speed",
+                           ToQuantityText(cpu));
+  pass.Do(std::move(action));
+}
+
+}  // namespace
+
+void NoteUse(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, Moment at) {
+  if (!progress.cpu) return;
+  if (pod.probe != progress.probe) pod.same_quota_since = progress.cpu->at;
+  // Its container has been restarted.
+  if (!pod.uses.empty() && progress.cpu->used < pod.uses.back().used) pod.uses.clear();
+  if (!pod.uses.empty() && progress.cpu->at <= pod.uses.back().at) return;
+  pod.uses.push_back(*progress.cpu);
+  pod.uses_at = at.now;
+  while (pod.uses.size() > 2 &&
+         (pod.uses.size() > kMostUses || pod.uses.back().at - pod.uses[1].at >= kUseTime)) {
+    pod.uses.erase(pod.uses.begin());
+  }
+  if (IsKeptBack(pod)) {
+    memory.kept_back.insert(pod.pod->uid);
+  } else {
+    memory.kept_back.erase(pod.pod->uid);
+  }
+}
+
+void PlanBursts(ProfilerPass& pass) {
+  ProfilerMemory& memory = pass.memory;
+  for (const std::string& uid : std::set<std::string>(memory.bursting)) {
+    Follow(pass, memory.pods.at(uid));
+  }
+  std::map<NodeIndex, std::vector<WatchedPod*>> by_node;
+  for (const std::string& uid : memory.kept_back) {
+    WatchedPod& pod = memory.pods.at(uid);
+    if (MayBurst(pass, pod)) by_node[pod.node].push_back(&pod);
+  }
+  for (const auto& [node, pods] : by_node) {
+    const double each =
+        kLendable * UnusedOn(pass, node) / static_cast<double>(pods.size());
+    for (WatchedPod* const pod : pods) {
+      if (memory.probed.size() + memory.bursting.size() >= pass.settings.probes_at_once) return;
+      BeginBurst(pass, *pod, each);
+    }
+  }
+}
+
+void OnBurstResult(ProfilerMemory& memory, WatchedPod& pod, bool done, Moment at) {
+  if (done || !pod.burst) return;
+  --pod.bursts;
+  pod.next_burst = at.now + kBurstAgain;
+  DropBurst(memory, pod);
+}
+
+void DropBurst(ProfilerMemory& memory, WatchedPod& pod) {
+  if (!pod.burst) return;
+  memory.bursting.erase(pod.pod->uid);
+  pod.burst.reset();
+}
+
+}  // namespace synergy
