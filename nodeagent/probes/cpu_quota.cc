@@ -65,10 +65,10 @@ Result<int64_t> Wanted(const CpuProbe& probe, const GroupQuota& present) {
                        : present.quota < 0 ? true
                                            : quota < present.quota;
   if (!changes) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}m of CPU are not {} than its quota, {} us of {} us",
-                            probe.cpu.count(), probe.burst ? "more" : "less", present.quota,
-                            present.period));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{}m of CPU are not {} than its quota, {} us of {} us", probe.cpu.count(),
+                    probe.burst ? "more" : "less", present.quota, present.period));
   }
   return quota + 1;
 }
@@ -151,10 +151,12 @@ Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root) {
   std::error_code error;
   if (fs::exists(cgroup_folder + "/cpu/cpu.stat", error)) {
-    return std::make_unique<GroupQuotas<V1Files>>(cgroup_folder + "/cpu", std::move(kubelet_cgroup_root));
+    return std::make_unique<GroupQuotas<V1Files>>(cgroup_folder + "/cpu",
+                                                  std::move(kubelet_cgroup_root));
   }
   if (fs::exists(cgroup_folder + "/cpu.stat", error)) {
-    return std::make_unique<GroupQuotas<V2Files>>(std::move(cgroup_folder), std::move(kubelet_cgroup_root));
+    return std::make_unique<GroupQuotas<V2Files>>(std::move(cgroup_folder),
+                                                  std::move(kubelet_cgroup_root));
   }
   return Fail(
       ErrorCode::kNotFound,

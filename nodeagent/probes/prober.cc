@@ -112,17 +112,16 @@ void Prober::End(const Running& ended, std::string_view outcome) {
     // kNotFound: the guardian was first.
     if (restored || restored.error().code == ErrorCode::kNotFound) continue;
     metrics_.CountError("quota_not_restored");
-    log_.Error("the quota of a probe is still there", {{"pod", ended.pod->Key()},
-                                                       {"file", planned.file},
-                                                       {"error", restored.error().message}});
+    log_.Error(
+        "the quota of a probe is still there",
+        {{"pod", ended.pod->Key()}, {"file", planned.file}, {"error", restored.error().message}});
   }
 }
 
 void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
                    const CpuProbe& probe) {
-  const auto probed =
-      std::find_if(running_.begin(), running_.end(),
-                   [](const auto& entry) { return !entry.second.probe.burst; });
+  const auto probed = std::find_if(running_.begin(), running_.end(),
+                                   [](const auto& entry) { return !entry.second.probe.burst; });
   if (!probe.burst && probed != running_.end())
     return Refuse(*pod, probe, fmt::format("{} is being probed", probed->second.pod->Key()));
   Result<QuotaPlan> plan = quotas_.Plan(*pod, container, probe);
@@ -132,7 +131,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   for (size_t i = 0; i < plan->size(); ++i) {
     const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
     if (written) continue;
-    // What cannot be restored now, the guardian restores in time.
+    // The guardian restores in time if this does not.
     while (i > 0) static_cast<void>(writer_.End((*plan)[--i].file));
     return Refuse(*pod, probe, written.error().message);
   }
@@ -145,9 +144,10 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   const std::string message =
       probe.burst ? fmt::format("May use up to {}m of CPU, which other pods leave unused, until {}",
                                 probe.cpu.count(), until)
-                  : fmt::format("Has at most {}m of CPU until {}, to measure how fast it trains "
-                                "with that",
-                                probe.cpu.count(), until);
+                  : fmt::format(
+                        "Has at most {}m of CPU until {}, to measure how fast it trains "
+                        "with that",
+                        probe.cpu.count(), until);
   events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal",
                   probe.burst ? "SynergyBurst" : "SynergyProbed", message});
   running_.insert_or_assign(pod->uid, Running{.pod = pod,

@@ -155,8 +155,9 @@ class NodeAgentMetrics::Impl {
   Counters& readings =
       MakeCounters(registry, "synergy_node_agent_readings_total",
                    "Writes of a pod's memory in use to its annotation, by outcome.");
-  Counters& probes = MakeCounters(registry, "synergy_node_agent_probes_total",
-                                  "Probes of pods with less CPU, and bursts with more, by outcome.");
+  Counters& probes =
+      MakeCounters(registry, "synergy_node_agent_probes_total",
+                   "Probes of pods with less CPU, and bursts with more, by outcome.");
   Counters& errors = MakeCounters(registry, "synergy_node_agent_errors_total",
                                   "Errors of control groups, by reason.");
   std::function<NodeAgentGauges()> read_gauges;

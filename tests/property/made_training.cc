@@ -101,9 +101,7 @@ void MadeTraining::Run(Duration time) {
   }
 }
 
-bool MadeTraining::IsBurst() const {
-  return node_.strict && quota_ && quota_->cpu > requested_;
-}
+bool MadeTraining::IsBurst() const { return node_.strict && quota_ && quota_->cpu > requested_; }
 
 void MadeTraining::Train() {
   const double now = Seconds(at_.now - begin_).count();

@@ -7,7 +7,7 @@
 
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/probing.h"
+#include "engine/profiler/probes/probing.h"
 #include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"
 

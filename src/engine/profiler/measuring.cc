@@ -50,8 +50,8 @@ bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
   const double most = kUnexplored * InCores(MostMeasured(measurement));
-  return !AnyTogether(
-      memory, pod, [most](const WatchedPod& each) { return InCores(AmountOf(each)) <= most; });
+  return !AnyTogether(memory, pod,
+                      [most](const WatchedPod& each) { return InCores(AmountOf(each)) <= most; });
 }
 
 bool WantsACloseLook(const ProfilerPass& pass, const Measurement& measurement,
@@ -363,9 +363,8 @@ void Measure(ProfilerPass& pass, Measurement& measurement) {
   for (const std::string& uid : measurement.closely) {
     WatchedPod& pod = pass.memory.pods.at(uid);
     if (pass.at.now < measurement.let_be_until) pod.samples.clear();
-    const bool any_probed = AnyTogether(pass.memory, pod, [](const WatchedPod& each) {
-      return each.probe && !IsBursting(each);
-    });
+    const bool any_probed = AnyTogether(
+        pass.memory, pod, [](const WatchedPod& each) { return each.probe && !IsBursting(each); });
     if (any_probed || (measurement.probe && measurement.probe->uid == uid)) continue;
     ReadPod(pass, measurement, pod);
   }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/profiler/bursts.h"
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/probing.h"
+#include "engine/profiler/probes/bursts.h"
+#include "engine/profiler/probes/probing.h"
 #include "engine/profiler/profiler_pass.h"
 #include "engine/profiler/progress_intake.h"
 #include "engine/profiler/publishing.h"

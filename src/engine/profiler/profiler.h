@@ -20,7 +20,7 @@
 // It ends as soon as a pod waits for the node.
 //
 // Before there is any point above its limit, a pod may burst: it uses what its node's other pods
-// leave unused (bursts.h).
+// leave unused (probes/bursts.h).
 //
 // If a pod does not report iterations, the busy time of its GPUs is an estimate (BusyEstimate).
 // Some loops keep an idle GPU busy, so the estimate can only argue for more CPU: there are no
@@ -68,7 +68,7 @@ struct ProfilerSettings {
   double most_loss = 0.02;
   int32_t most_probes = 8;     // for one workload, until it drifts
   size_t probes_at_once = 32;  // in the cluster, bursts included
-  bool bursts = true;          // engine/profiler/bursts.h
+  bool bursts = true;          // engine/profiler/probes/bursts.h
   // How far off its curve, and for how long, a pod must be to have drifted.
   double drift = 0.15;
   Duration drift_time = std::chrono::minutes(5);

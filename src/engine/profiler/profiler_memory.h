@@ -46,7 +46,7 @@ struct MeasurementKey {
   auto operator<=>(const MeasurementKey&) const = default;
 };
 
-// More CPU than a pod's limit for some time (engine/profiler/bursts.h).
+// More CPU than a pod's limit for some time (engine/profiler/probes/bursts.h).
 struct Burst {
   CpuProbe probe;
   MilliCpu limit;     // when it began
@@ -88,8 +88,8 @@ struct WatchedPod {
   std::optional<Instant> off_since;  // since when its speed has not matched the curve
   Instant news_at{};                 // when its iterations last grew
 
-  // Its CPU time in the last 20 s or more, the oldest first; when the newest was reported; and since
-  // when its quota has been the same, by the agent's clock.
+  // Its CPU time in the last 20 s or more, the oldest first; when the newest was reported; and
+  // since when its quota has been the same, by the agent's clock.
   std::vector<CpuUse> uses;
   Instant uses_at{};
   WallTime same_quota_since{};

@@ -87,8 +87,8 @@ class JobProgress {
   void SetInForce(const std::string& node, const std::string& uid, const ResourceVector& in_force,
                   Instant now);
   // Sets the CPU quota of a probe on the pod; nullopt removes it.
-  void SetQuota(const std::string& node, const std::string& uid, const std::optional<CpuProbe>& quota,
-                Instant now);
+  void SetQuota(const std::string& node, const std::string& uid,
+                const std::optional<CpuProbe>& quota, Instant now);
   // The pace of a job's pod, its CPU, and the CPU that it could use.
   struct Pace {
     double throughput = 0;  // in the profile's unit

@@ -129,15 +129,9 @@ class Floors:
 
 
 def time_to(part, table, by_hand):
-    """Returns after how many seconds the total had this part of the gain and kept it, by the rows of
-    Run.table; None if it never did."""
-    reached = None
-    for seconds, amount, _ in table:
-        if amount - 1 < part * (by_hand - 1):
-            reached = None
-        elif reached is None:
-            reached = seconds
-    return reached
+    """Returns after how many seconds the total first had this part of the gain, by the rows of
+    Run.table; None if it never did. Probes cost some of it afterwards."""
+    return next((seconds for seconds, amount, _ in table if amount - 1 >= part * (by_hand - 1)), None)
 
 
 class Run:

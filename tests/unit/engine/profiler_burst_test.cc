@@ -182,6 +182,23 @@ TEST_F(BurstTest, ItLastsUntilAGrowthIsInForce) {
   EXPECT_FALSE(IsOn("a"));
 }
 
+TEST_F(BurstTest, ItIsProlongedUntilItsLimitGrows) {
+  Begin(Limited("a", "w-a"));
+  BeginNeighbour();
+  Set([](ProfilerSettings& s) { s.most_probes = 0; });
+  Run(seconds(26));
+  for (int i = 0; i < 80; ++i) {
+    ASSERT_TRUE(IsOn("a")) << i;
+    Run(seconds(2));
+  }
+  EXPECT_EQ(Bursts().size(), 2U);
+  EXPECT_EQ(Bursts()[0].probe.cpu, Bursts()[1].probe.cpu);
+  // Not for ever.
+  Run(minutes(5));
+  EXPECT_FALSE(IsOn("a"));
+  EXPECT_EQ(Bursts().size(), 3U);
+}
+
 TEST_F(BurstTest, ASmallerGrowthEndsItAtOnce) {
   Begin(Limited("a", "w-a"));
   BeginNeighbour();

@@ -55,8 +55,8 @@ struct FakeQuotas final : CpuQuotas, QuotaWriter {
 
   std::map<std::string, std::string> texts;  // of groups that have a temporary quota
   Duration longest{};
-  std::vector<std::string> order;            // in which quotas were restored
-  std::string refused;                       // a file that cannot be written
+  std::vector<std::string> order;  // in which quotas were restored
+  std::string refused;             // a file that cannot be written
   int ended = 0;
   bool dead = false;
 };

@@ -176,9 +176,9 @@ TEST(ResizeStatusTest, AProbeCountsWhereSynergyHasWrittenIt) {
   EXPECT_EQ(probe->cpu, MilliCpu(75));
   EXPECT_EQ(ToTimeText(probe->until), "2026-11-21T07:05:20.000000Z");
   EXPECT_FALSE(probe->burst);
-  EXPECT_TRUE(read("synergy", "",
-                   R"({\"cpu\":\"280m\",\"until\":\"2026-11-21T07:05:20Z\",\"burst\":true})")
-                  ->burst);
+  EXPECT_TRUE(
+      read("synergy", "", R"({\"cpu\":\"280m\",\"until\":\"2026-11-21T07:05:20Z\",\"burst\":true})")
+          ->burst);
   EXPECT_FALSE(read("kubectl-annotate"));
   EXPECT_FALSE(read("synergy", R"(,"subresource":"resize")"));
   EXPECT_FALSE(read("synergy", "", "soon"));

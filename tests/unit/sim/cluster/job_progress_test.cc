@@ -81,7 +81,7 @@ TEST_F(ColdEpochTest, AProbeInItEndsItLater) {
   running.SetNode("n1", Cores(4));
   Start(0, true);
   Next();
-  running.SetQuota("n1", "0", MilliCpu(250), now + seconds(100));
+  running.SetQuota("n1", "0", CpuProbe{MilliCpu(250)}, now + seconds(100));
   const JobProgress::Finish next = Next();
   EXPECT_TRUE(next.first_epoch);
   EXPECT_EQ(next.at, now + seconds(100 + 200));

@@ -1,4 +1,4 @@
-#include "engine/profiler/bursts.h"
+#include "engine/profiler/probes/bursts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/probe_cost.h"
+#include "engine/profiler/probes/probe_cost.h"
 #include "engine/profiler/publishing.h"
 
 namespace synergy {
@@ -28,8 +28,10 @@ constexpr size_t kMostUses = 32;
 // How long the agent may take to report that it has begun.
 constexpr Duration kBurstPatience = std::chrono::seconds(45);
 constexpr Duration kBurstAgain = std::chrono::seconds(30);
+// A burst may be prolonged in its last seconds, which counts as another.
+constexpr Duration kProlonged = std::chrono::seconds(10);
 constexpr int32_t kMostBursts = 3;
-// What others do not use may be lent up to this part, and is worth it from this part of the limit.
+// Bursts get this part of the CPU that others do not use, if it is at least that part of the limit.
 constexpr double kLendable = 0.9;
 constexpr double kLeastGain = 0.1;
 
@@ -53,8 +55,8 @@ std::optional<double> PeakOf(const WatchedPod& pod, Instant now) {
   for (size_t i = 1; i < pod.uses.size(); ++i) {
     const CpuUse& begin = pod.uses[i - 1];
     const CpuUse& end = pod.uses[i];
-    most = std::max(most, Seconds(end.used - begin.used).count() /
-                              Seconds(end.at - begin.at).count());
+    most =
+        std::max(most, Seconds(end.used - begin.used).count() / Seconds(end.at - begin.at).count());
   }
   return most;
 }
@@ -77,9 +79,9 @@ bool MayBurst(const ProfilerPass& pass, const WatchedPod& pod) {
   const ManagedContainer& fungible = *pod.pod->fungible;
   const Measurement& measurement = pass.memory.measurements.at(pod.key);
   return IsKeptBack(pod) && !pod.burst && pod.bursts < kMostBursts &&
-         pass.at.now >= pod.next_burst && pass.at.now - pod.uses_at <= kOldUse &&
-         !fungible.probe && !fungible.WholeCpus() && !IsBeingChanged(*pod.pod) &&
-         IsOpen(pass, measurement) && !(measurement.probe && measurement.probe->uid == pod.pod->uid);
+         pass.at.now >= pod.next_burst && pass.at.now - pod.uses_at <= kOldUse && !fungible.probe &&
+         !fungible.WholeCpus() && !IsBeingChanged(*pod.pod) && IsOpen(pass, measurement) &&
+         !(measurement.probe && measurement.probe->uid == pod.pod->uid);
 }
 
 // Returns the CPU of the node that no pod uses and no burst has; less than nothing if the bursts
@@ -115,7 +117,24 @@ void EndBurst(ProfilerPass& pass, WatchedPod& pod, std::string why) {
   DropBurst(pass.memory, pod);
 }
 
-// Ends the pod's burst if it is over.
+// Begins the pod's burst, or prolongs it.
+void Request(ProfilerPass& pass, WatchedPod& pod, Burst burst) {
+  burst.probe.until = pass.at.wall + kLongestProbe;
+  burst.give_up = pass.at.now + kBurstPatience;
+  burst.seen = false;
+  ++pod.bursts;
+  pass.memory.bursting.insert(pod.pod->uid);
+  ProfilerAction action;
+  action.kind = ProfilerActionKind::kProbe;
+  action.pod = pod.pod;
+  action.probe = burst.probe;
+  action.why = fmt::format("to use {} of CPU, which other pods leave unused, and measure its speed",
+                           ToQuantityText(burst.probe.cpu));
+  pass.Do(std::move(action));
+  pod.burst = std::move(burst);
+}
+
+// Ends or prolongs the pod's burst if its time is over.
 void Follow(ProfilerPass& pass, WatchedPod& pod) {
   Burst& burst = *pod.burst;
   const bool is_on = pod.probe && pod.probe->cpu == burst.probe.cpu;
@@ -137,7 +156,12 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
     pod.bursts = kMostBursts;
     return EndBurst(pass, pod, "the node's agent does not apply it");
   }
-  if (UnusedOn(pass, pod.node) < 0) EndBurst(pass, pod, "other pods of the node use their CPU");
+  if (UnusedOn(pass, pod.node) < 0)
+    return EndBurst(pass, pod, "other pods of the node use their CPU");
+  // What was measured takes its time until the pod's limit has grown.
+  const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
+  if (ends && is_on && fungible.cpu_limit == burst.limit && pod.bursts < kMostBursts)
+    Request(pass, pod, burst);
 }
 
 void BeginBurst(ProfilerPass& pass, WatchedPod& pod, double more) {
@@ -147,17 +171,7 @@ void BeginBurst(ProfilerPass& pass, WatchedPod& pod, double more) {
   amounts.cpu = std::min(limit + FromCores(more), MostOf(pass.cluster.node(pod.node), *pod.pod));
   const MilliCpu cpu = std::min(amounts.cpu, fungible.WithinBounds(amounts).cpu);
   if (InCores(cpu) < (1 + kLeastGain) * InCores(limit)) return;
-  const CpuProbe probe{.cpu = cpu, .until = pass.at.wall + kLongestProbe, .burst = true};
-  pod.burst = Burst{.probe = probe, .limit = limit, .give_up = pass.at.now + kBurstPatience};
-  ++pod.bursts;
-  pass.memory.bursting.insert(pod.pod->uid);
-  ProfilerAction action;
-  action.kind = ProfilerActionKind::kProbe;
-  action.pod = pod.pod;
-  action.probe = probe;
-  action.why = fmt::format("to use {} of CPU, which other pods leave unused, and measure its speed",
-                           ToQuantityText(cpu));
-  pass.Do(std::move(action));
+  Request(pass, pod, {.probe = {.cpu = cpu, .burst = true}, .limit = limit});
 }
 
 }  // namespace
@@ -192,8 +206,7 @@ void PlanBursts(ProfilerPass& pass) {
     if (MayBurst(pass, pod)) by_node[pod.node].push_back(&pod);
   }
   for (const auto& [node, pods] : by_node) {
-    const double each =
-        kLendable * UnusedOn(pass, node) / static_cast<double>(pods.size());
+    const double each = kLendable * UnusedOn(pass, node) / static_cast<double>(pods.size());
     for (WatchedPod* const pod : pods) {
       if (memory.probed.size() + memory.bursting.size() >= pass.settings.probes_at_once) return;
       BeginBurst(pass, *pod, each);

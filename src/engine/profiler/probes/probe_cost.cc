@@ -1,4 +1,4 @@
-#include "engine/profiler/probe_cost.h"
+#include "engine/profiler/probes/probe_cost.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "engine/profiler/probing.h"
+#include "engine/profiler/probes/probing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@
 #include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 #include "core/rounding.h"
-#include "engine/profiler/bursts.h"
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
-#include "engine/profiler/probe_cost.h"
+#include "engine/profiler/probes/bursts.h"
+#include "engine/profiler/probes/probe_cost.h"
 #include "engine/profiler/publishing.h"
 #include "profile/measured/curve_probe.h"
 #include "profile/measured/measured_curve.h"
