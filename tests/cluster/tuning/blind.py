@@ -1,7 +1,7 @@
 """Trainers without a profile on real nodes: what is measured while they train, and how fast they
 become.
 
-They print what a tqdm loop prints. Their possible speed follows by arithmetic from their flags
+Their possible speed follows by arithmetic from their flags
 (trainers.KINDS) and from their places, which the scheduler chooses without a profile the first
 time.
 """
@@ -21,17 +21,22 @@ MOST = {"sensitive": 1000 / (9500 // trainers.SENSITIVE_CPU), "insensitive": 20}
 LIMITED = 0.98
 
 
+# What they print: tqdm's bar, which a log has 16 KiB at a time, or nanoGPT's lines.
+LOGS = {"bar": ["--bar", "100000"], "lines": ["--lines", "10"]}
+log_form = "bar"
+
+
 def true_speed(kind, cpu):
     return min(MOST[kind], cpu / 1000 / CPU_SECONDS[kind])
 
 
 def pod(name, kind, enforcement):
-    arguments = [*trainers.KINDS[kind][0], "--bar", "100000"]
+    arguments = [*trainers.KINDS[kind][0], *LOGS[log_form]]
     return trainers.pod_with(name, kind, arguments, {"synergy.io/enforcement": enforcement}, {})
 
 
 def burstable_pod(name, kind):
-    arguments = [*trainers.KINDS[kind][0], "--bar", "100000"]
+    arguments = [*trainers.KINDS[kind][0], *LOGS[log_form]]
     return trainers.pod_with(name, kind, arguments, *trainers.burstable(kind))
 
 

@@ -68,9 +68,9 @@ TEST_F(BurstTest, APodUsesWhatItsNeighbourDoesNot) {
   const std::vector<ProfilerAction> bursts = Bursts();
   ASSERT_EQ(bursts.size(), 1U);
   EXPECT_EQ(bursts[0].pod->name, "a");
-  // The neighbour uses 0.2 of 3 cores: nine tenths of the rest.
-  EXPECT_GT(bursts[0].probe.cpu, MilliCpu(5450));
-  EXPECT_LE(bursts[0].probe.cpu, MilliCpu(5520));
+  // The neighbour uses 0.2 of 3 cores.
+  EXPECT_GT(bursts[0].probe.cpu, MilliCpu(5700));
+  EXPECT_LE(bursts[0].probe.cpu, MilliCpu(5800));
   EXPECT_LE(bursts[0].probe.until, at.wall + minutes(2));
 }
 
@@ -164,13 +164,13 @@ TEST_F(BurstTest, ItLastsUntilAGrowthIsInForce) {
   ASSERT_TRUE(IsOn("a"));
   const auto grow = [](bool in_force) {
     return [in_force](ManagedContainer& fungible) {
-      fungible.requested.cpu = MilliCpu(5600);
+      fungible.requested.cpu = MilliCpu(5800);
       fungible.cpu_limit = fungible.requested.cpu;
       if (in_force) fungible.in_force = fungible.set_aside = fungible.requested;
     };
   };
   Put("b", [](ManagedContainer& fungible) {
-    fungible.requested.cpu = MilliCpu(400);
+    fungible.requested.cpu = MilliCpu(200);
     fungible.cpu_limit = fungible.requested.cpu;
     fungible.in_force = fungible.set_aside = fungible.requested;
   });

@@ -31,8 +31,9 @@ constexpr Duration kBurstAgain = std::chrono::seconds(30);
 // A burst may be prolonged in its last seconds, which counts as another.
 constexpr Duration kProlonged = std::chrono::seconds(10);
 constexpr int32_t kMostBursts = 3;
-// Bursts get this part of the CPU that others do not use, if it is at least that part of the limit.
-constexpr double kLendable = 0.9;
+// A burst ends if other pods use more than this part of what was lent. It is worth it from that
+// part of the limit.
+constexpr double kTolerance = 0.1;
 constexpr double kLeastGain = 0.1;
 
 // Returns the pod's CPU use over the whole time of its counters; nullopt if that is too short.
@@ -156,7 +157,8 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
     pod.bursts = kMostBursts;
     return EndBurst(pass, pod, "the node's agent does not apply it");
   }
-  if (UnusedOn(pass, pod.node) < 0)
+  const double lent = InCores(burst.probe.cpu - burst.limit);
+  if (UnusedOn(pass, pod.node) < -kTolerance * lent)
     return EndBurst(pass, pod, "other pods of the node use their CPU");
   // What was measured takes its time until the pod's limit has grown.
   const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
@@ -206,7 +208,7 @@ void PlanBursts(ProfilerPass& pass) {
     if (MayBurst(pass, pod)) by_node[pod.node].push_back(&pod);
   }
   for (const auto& [node, pods] : by_node) {
-    const double each = kLendable * UnusedOn(pass, node) / static_cast<double>(pods.size());
+    const double each = UnusedOn(pass, node) / static_cast<double>(pods.size());
     for (WatchedPod* const pod : pods) {
       if (memory.probed.size() + memory.bursting.size() >= pass.settings.probes_at_once) return;
       BeginBurst(pass, *pod, each);
