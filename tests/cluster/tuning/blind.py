@@ -21,7 +21,7 @@ MOST = {"sensitive": 1000 / (9500 // trainers.SENSITIVE_CPU), "insensitive": 20}
 LIMITED = 0.98
 
 
-# What they print: tqdm's bar, which a log has 16 KiB at a time, or nanoGPT's lines.
+# Trainers print tqdm's bar, of which a log gets 16 KiB at a time, or nanoGPT's lines.
 LOGS = {"bar": ["--bar", "100000"], "lines": ["--lines", "10"]}
 log_form = "bar"
 

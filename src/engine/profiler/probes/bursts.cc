@@ -160,7 +160,7 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
   const double lent = InCores(burst.probe.cpu - burst.limit);
   if (UnusedOn(pass, pod.node) < -kTolerance * lent)
     return EndBurst(pass, pod, "other pods of the node use their CPU");
-  // What was measured takes its time until the pod's limit has grown.
+  // The limit grows some time after the measurement.
   const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
   if (ends && is_on && fungible.cpu_limit == burst.limit && pod.bursts < kMostBursts)
     Request(pass, pod, burst);
