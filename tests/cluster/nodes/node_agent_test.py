@@ -333,7 +333,7 @@ class NodeAgentTest(unittest.TestCase):
         self.agent.process.kill()
         self.agent.process.wait()
         wait_for("the agent to go with its guardian", lambda: not pathlib.Path(f"/proc/{child}").exists())
-        self.assertEqual(self.quota("probed"), 7000)
+        self.assertEqual(self.quota("probed"), 7001)
         self.start_agent()
         self.await_quota("probed", -1)
         self.assertEqual(self.container("probed")["restartCount"], 0)
