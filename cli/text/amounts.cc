@@ -99,6 +99,14 @@ Result<Bytes> ParseSize(std::string_view text) {
   return Bytes(ToNearest(amount->number * *factor));
 }
 
+std::string ToText(const GpuAmount& amount) {
+  if (amount.slices <= Slices(0)) return fmt::format("{}", amount.gpus.count());
+  const int64_t slices = amount.slices.count();
+  return fmt::format("{}{} slice{}",
+                     amount.gpus > Gpus(0) ? fmt::format("{} + ", amount.gpus.count()) : "", slices,
+                     slices == 1 ? "" : "s");
+}
+
 std::string ToReadableText(Bytes size) {
   constexpr size_t kShort = 6;
   std::string exact = ToQuantityText(size);

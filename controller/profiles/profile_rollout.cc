@@ -37,7 +37,7 @@ class AroundRunningPod final : public AdmissionSurroundings {
     return measured_;
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return cluster_.Limits(); }
-  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection&, const GpuAmount&,
                                           const std::string&) const override {
     return managed_.fair_share;
   }

@@ -107,7 +107,7 @@ std::string Allocations::Reason(const Pod& bound, const std::string& node,
                            : fmt::format("the part that node {} has now of its demand ({})", node,
                                          DescribeCpuAndMemory(fungible.demand));
   const auto place = snapshot.Find(node);
-  if (place) reason += "; " + Leftover(snapshot.node(*place));
+  if (place && !bound.SharesGpus()) reason += "; " + Leftover(snapshot.node(*place));
   return reason;
 }
 

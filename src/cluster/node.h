@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/pod.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -30,6 +31,8 @@ struct GpuKinds {
   // They are offered by ResourceSlices, so pods get them by ResourceClaims (docs/dra.md).
   bool by_claim = false;
   bool no_requests = false;  // by_claim, and no request of the GPU resource gets them
+  Slices slices;  // of GPUs that are shared, as `installed`; a GPU is not among both
+  int64_t slices_per_gpu = 0;  // 0: unknown, or the node offers no slices
 
   // Whether the node may have GPUs of `product`: it is one of them, or the products are unknown.
   bool MayHave(std::string_view product) const {

@@ -45,7 +45,7 @@ class Surroundings final : public AdmissionSurroundings {
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return std::make_shared<const NamespaceLimits>();
   }
-  std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection& selection, const GpuAmount& gpus,
                                           const std::string& gpu_product) const override {
     return LeastFairShare(*state_.Snapshot(), &selection, gpus, gpu_product, kHeadroom);
   }

@@ -24,6 +24,11 @@ Bytes ToBytes(ExactQuantity amount, int64_t largest) {
   return Bytes(Cut(amount.ToUnits(), largest));
 }
 
+Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource) {
+  if (amounts.empty() || gpu_resource.empty()) return {};
+  return Slices(amounts.Get(SharedResource(gpu_resource)));
+}
+
 ResourceList ResourceList::Read(FieldReader& fields, Value object) {
   ResourceList list;
   fields.Object(object).ForEachMember(

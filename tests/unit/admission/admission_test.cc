@@ -61,12 +61,13 @@ class FakeSurroundings final : public AdmissionSurroundings {
     return {};
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return limits; }
-  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection&, const GpuAmount& amount,
                                           const std::string& gpu_product) const override {
     const auto it = shares_per_gpu.find(gpu_product);
-    if (it == shares_per_gpu.end() || gpus > most_gpus) return std::nullopt;
-    const int64_t count = gpus.count();
-    return ResourceVector{gpus, it->second.cpu * count, it->second.memory * count};
+    if (it == shares_per_gpu.end() || amount.gpus > most_gpus) return std::nullopt;
+    if (amount.slices > Slices(0)) return PartOf(it->second, Gpus(amount.slices.count()), per_gpu);
+    const int64_t count = amount.gpus.count();
+    return ResourceVector{amount.gpus, it->second.cpu * count, it->second.memory * count};
   }
 };
 
