@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "core/text/duration_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cluster/device_safety.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "engine/reservations/passing_check.h"
 
@@ -320,8 +320,7 @@ Tree NodesTree(const std::vector<NodeVerdict>& nodes) {
                           {"cpu", ToQuantityText(free.cpu)},
                           {"memory", ToQuantityText(free.memory)}};
     if (slices > Slices(0)) amounts.emplace_back("slices", slices.count());
-    list.push_back(
-        Tree::Members{{"node", node}, {"free", std::move(amounts)}, {"reason", reason}});
+    list.push_back(Tree::Members{{"node", node}, {"free", std::move(amounts)}, {"reason", reason}});
   }
   return list;
 }

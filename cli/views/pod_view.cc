@@ -11,7 +11,7 @@
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {

@@ -8,7 +8,7 @@
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
 #include "cluster/device_safety.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::cli {
 namespace {
@@ -180,8 +180,7 @@ Shown ShowNodes(const std::vector<NodeView>& nodes) {
     const ResourceVector free = node.allocatable - node.allocated;
     shown.objects.push_back(
         {.names = {"node/" + node.name},
-         .cells = {node.schedulable ? node.name : node.name + " (cordoned)",
-                   GpusText(node),
+         .cells = {node.schedulable ? node.name : node.name + " (cordoned)", GpusText(node),
                    of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
                    of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
                    fmt::format("{}", node.gpu_pods),

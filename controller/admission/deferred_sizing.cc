@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "admission/pod_to_admit.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::controller {
 namespace {

@@ -10,7 +10,7 @@
 #include "admission/pod_to_admit.h"
 #include "cluster/annotations.h"
 #include "cluster/state/cluster_snapshot.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::controller {

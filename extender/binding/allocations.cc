@@ -6,7 +6,7 @@
 
 #include "allocation/bind_allocation.h"
 #include "cluster/annotations.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::extender {

@@ -131,16 +131,16 @@ class Admission {
                              use.at_least_share_of_memory, use.at_least_written};
     // Amounts that are never changed later have to fit on any node that may come.
     const bool least = pod_.long_unplaced || final_;
-    Sizes sizes = share ? Size(sizing, *share, use.profile.get(), trust)
-                        : SizeUnplaced(sizing, UnplacedShare(container.gpus, use.gpu_product, least),
-                                       use.profile.get(), trust, least);
+    Sizes sizes = share
+                      ? Size(sizing, *share, use.profile.get(), trust)
+                      : SizeUnplaced(sizing, UnplacedShare(container.gpus, use.gpu_product, least),
+                                     use.profile.get(), trust, least);
     if (sizes.placeholder && !final_) {
       const std::string missing = fmt::format(
           "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
           pod_.SharesGpus() ? container.gpus.slices.count() : gpus_.count(),
           pod_.SharesGpus() ? SharedResource(settings_.gpu_resource) : settings_.gpu_resource,
-          use.gpu_product.empty() ? "" : " of product ",
-          use.gpu_product);
+          use.gpu_product.empty() ? "" : " of product ", use.gpu_product);
       Warn(fmt::format("CPU and memory are set later, because {}", missing));
       figures.placeholder = missing;
     }
@@ -332,11 +332,13 @@ class Admission {
   ProfileUse WithoutProfile() {
     const auto label = FindLabel(pod_.labels, annotations::kProfile);
     if (label && !label->empty()) {
-      Warn(fmt::format("TrainingProfile \"{}\" is for whole GPUs, and the pod has slices of GPUs, so "
-                       "the pod gets its own requests, else its fair share",
-                       *label));
+      Warn(fmt::format(
+          "TrainingProfile \"{}\" is for whole GPUs, and the pod has slices of GPUs, so "
+          "the pod gets its own requests, else its fair share",
+          *label));
     }
-    return {.gpu_product = std::string(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""))};
+    return {.gpu_product =
+                std::string(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""))};
   }
 
   // Returns the profile if it is usable; otherwise a warning gives the reason.

@@ -9,9 +9,8 @@ namespace synergy {
 
 bool PodToAdmit::SharesGpus() const {
   return !gpu_containers.empty() &&
-         std::all_of(gpu_containers.begin(), gpu_containers.end(), [](const GpuContainer& one) {
-           return one.gpus.gpus <= Gpus(0);
-         });
+         std::all_of(gpu_containers.begin(), gpu_containers.end(),
+                     [](const GpuContainer& one) { return one.gpus.gpus <= Gpus(0); });
 }
 
 PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template) {

@@ -79,7 +79,8 @@ std::optional<double> BestFit::StorageRoom(const NodeState& node) const {
 double BestFit::UsersOfGpu(const NodeState& node) const {
   const GpuKinds& kinds = node.detail->gpu_kinds;
   const int64_t taken = (SlicesTaken(node) + slices_).count();
-  return static_cast<double>(taken) * static_cast<double>(std::max<int64_t>(kinds.slices_per_gpu, 1)) /
+  return static_cast<double>(taken) *
+         static_cast<double>(std::max<int64_t>(kinds.slices_per_gpu, 1)) /
          static_cast<double>(std::max<int64_t>(kinds.slices.count(), 1));
 }
 

@@ -84,8 +84,7 @@ ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
 }
 
 std::optional<ResourceVector> LeastFairShare(const ClusterSnapshot& snapshot,
-                                             const NodeSelection* selection,
-                                             const GpuAmount& gpus,
+                                             const NodeSelection* selection, const GpuAmount& gpus,
                                              std::string_view gpu_product,
                                              const ResourceVector& headroom) {
   struct Candidate {

@@ -39,8 +39,7 @@ ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
 // with less than half as much left as the emptiest node, each as a part of its own share. None if
 // there is no such node.
 std::optional<ResourceVector> LeastFairShare(const ClusterSnapshot& snapshot,
-                                             const NodeSelection* selection,
-                                             const GpuAmount& gpus,
+                                             const NodeSelection* selection, const GpuAmount& gpus,
                                              std::string_view gpu_product,
                                              const ResourceVector& headroom);
 

@@ -31,7 +31,7 @@ struct PodGauge {
   ResourceVector allocated;
   ResourceVector demand;
   ResourceVector fair_share;
-  Slices slices = {};  // of GPUs; it has them with each of these amounts
+  Slices slices = {};                   // of GPUs; it has them with each of these amounts
   std::optional<double> speed_up = {};  // by a profile: multiple of the throughput at fair share
 };
 

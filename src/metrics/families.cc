@@ -72,8 +72,7 @@ void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::stri
   add(gpu_resource, static_cast<double>(amounts.gpus.count()));
   add("cpu", static_cast<double>(amounts.cpu.count()) / 1000);
   add("memory", static_cast<double>(amounts.memory.count()));
-  if (slices > Slices(0))
-    add(SharedResource(gpu_resource), static_cast<double>(slices.count()));
+  if (slices > Slices(0)) add(SharedResource(gpu_resource), static_cast<double>(slices.count()));
 }
 
 void AddCacheFamilies(Families& out, const std::vector<CacheGauge>& caches) {

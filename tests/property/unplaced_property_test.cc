@@ -123,7 +123,7 @@ class Case {
     state_.UpsertNode(std::move(node));
   }
 
-  Gpus gpus() const { return pod_.gpu_containers.front().gpus; }
+  Gpus gpus() const { return pod_.gpu_containers.front().gpus.gpus; }
   const std::vector<ResourceVector>& machines() const { return machines_; }
   ResourceVector Configured() const { return PartOf(settings_.unplaced_per_gpu, gpus(), Gpus(1)); }
   bool has_profile() const { return surroundings_.profile != nullptr; }

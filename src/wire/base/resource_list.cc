@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cluster/dns_name.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/base/json_words.h"
 
 namespace synergy::wire {

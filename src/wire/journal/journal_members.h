@@ -254,9 +254,9 @@ void Members(auto& each, Like<PodDevices> auto& devices) {
 }
 
 void Members(auto& each, Like<Pod> auto& pod) {
-  auto& [uid, pod_namespace, name, node, resource_version, labels, requests, slices, demand, gpu_product,
-         devices, fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned,
-         deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
+  auto& [uid, pod_namespace, name, node, resource_version, labels, requests, slices, demand,
+         gpu_product, devices, fungible, waiting, gang, separation, priority, terminal, succeeded,
+         misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);

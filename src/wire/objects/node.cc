@@ -94,8 +94,8 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   });
   const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
   node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
-  const Resources capacity = ResourceList::Read(fields, status["capacity"])
-                                 .ToResources(gpu_resource, kLargestAllocatable);
+  const Resources capacity =
+      ResourceList::Read(fields, status["capacity"]).ToResources(gpu_resource, kLargestAllocatable);
   node.gpu_kinds.installed = capacity.main.gpus;
   node.gpu_kinds.slices = std::max({Slices(0), SlicesOf(capacity.other, gpu_resource),
                                     SlicesOf(node.allocatable.other, gpu_resource)});
