@@ -41,9 +41,11 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces&
     const NodeState& node = snapshot->node(index);
     if (!node.exists) continue;
     ++nodes;
-    if (node.allocatable.gpus <= Gpus(0)) continue;
-    gauges.nodes.push_back(
-        {node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
+    const Slices slices = node.detail->gpu_kinds.slices;
+    if (node.allocatable.gpus <= Gpus(0) && slices <= Slices(0)) continue;
+    gauges.nodes.push_back({node.detail->name, node.allocatable, node.requested,
+                            StrandedGpus(node, per_gpu), slices,
+                            slices > Slices(0) ? SlicesTaken(node) : Slices(0)});
   }
   const DeviceCatalog::Counts devices = state.known_devices();
   const std::map<std::string, uint64_t> objects = {

@@ -43,7 +43,7 @@ std::map<std::string_view, const PublishedReservation*> ReservedGpus::Holding(Wa
 
 std::optional<PassingTerms> ReservedGpus::TermsFor(
     const Pod& pod, const std::function<std::optional<Duration>()>& longest_run) const {
-  if (!IsSubjectToReservations(pod)) return std::nullopt;
+  if (!pod.UsesGpus() || !IsSubjectToReservations(pod)) return std::nullopt;
   const Moment at = clock_.Present();
   PassingTerms terms{.reservations = {},
                      .gpus = pod.requests.main.gpus,

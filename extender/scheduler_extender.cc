@@ -74,6 +74,9 @@ class Reasons {
   std::deque<std::pair<Cause, std::string>> known_;
 };
 
+// Members with slices of GPUs are placed one by one, as those without GPUs are.
+bool IsPlacedWithGang(const Pod& pod) { return pod.gang && !pod.SharesGpus(); }
+
 // The nodes of a request that are open to the pod, and which reservation closes the others.
 class OpenNodes final : public AskedNodes {
  public:
@@ -227,7 +230,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
-  if (args->pod.gang) return FilterMember(*args);
+  if (IsPlacedWithGang(args->pod)) return FilterMember(*args);
   const RequestedNodes asked(*args, reader_);
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
   const std::optional<PassingTerms> terms = TermsFor(*args);
@@ -438,7 +441,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   // A member of a gang is of no use alone. If kube-scheduler's own filters rejected every node,
   // there was no filter request, so the refusal happens here.
-  if (args->pod.gang) return wire::WritePreemptionResult({});
+  if (IsPlacedWithGang(args->pod)) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
   if (preemption_delay_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();

@@ -88,7 +88,9 @@ class SchedulerExtender {
   // Whether GPU pods may be placed by the present copy of the cluster.
   Result<> Ready() const;
   // Whether the extender leaves the choice of the node alone.
-  bool LeavesAlone(const Pod& pod) const { return shadow_ || !pod.UsesGpus(); }
+  bool LeavesAlone(const Pod& pod) const {
+    return shadow_ || !(pod.UsesGpus() || pod.SharesGpus());
+  }
   // Sets the GPUs that the pod of a request has by ResourceClaims. kUnavailable: the watch has not
   // reported one of them, although kube-scheduler has seen it.
   Result<> CountDevices(Pod& pod) const;

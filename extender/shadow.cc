@@ -11,7 +11,7 @@
 #include "allocation/ranking.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::extender {
 namespace {

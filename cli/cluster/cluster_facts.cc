@@ -25,12 +25,13 @@ std::string ProfilesPath(const std::string& profile_namespace) {
                            profile_namespace);
 }
 
-// Returns the pods of `state` that have GPUs. `pods`: as they were read.
+// Returns the pods of `state` that have GPUs, whole or in slices. `pods`: as they were read.
 std::vector<Pod> WithGpus(const std::vector<Pod>& pods, const ClusterState& state) {
   std::vector<Pod> chosen;
   for (const Pod& pod : pods) {
     Pod counted = state.WithDevices(pod);
-    if (counted.UsesGpus() && !counted.terminal) chosen.push_back(std::move(counted));
+    const bool has_gpus = counted.UsesGpus() || counted.SharesGpus();
+    if (has_gpus && !counted.terminal) chosen.push_back(std::move(counted));
   }
   std::sort(chosen.begin(), chosen.end(), [](const Pod& a, const Pod& b) {
     return std::tie(a.pod_namespace, a.name) < std::tie(b.pod_namespace, b.name);

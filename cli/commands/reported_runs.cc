@@ -129,6 +129,8 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
     const auto fair_share = cluster->FairShare();
     if (!fair_share) return Fail(fair_share.error());
     options.server = *fair_share;
+    if (const size_t shared = cluster->SharedNodes(); shared > 0)
+      fmt::print(stderr, "Note: jobs get no slices of GPUs, which {} nodes offer\n", shared);
   }
   const auto facts = LoadFacts(arguments, options);
   if (!facts) return Fail(facts.error());

@@ -61,6 +61,12 @@ Gpus PresentCluster::gpus() const {
   return all;
 }
 
+size_t PresentCluster::SharedNodes() const {
+  return static_cast<size_t>(
+      std::count_if(start.nodes.begin(), start.nodes.end(),
+                    [](const Node& node) { return node.gpu_kinds.slices > Slices(0); }));
+}
+
 Result<ResourceVector> PresentCluster::FairShare() const {
   ClusterState state;
   state.ReplaceNodes(start.nodes);

@@ -27,6 +27,8 @@ struct PresentCluster {
   // Returns the namespace's profile of this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;
   Gpus gpus() const;
+  // Returns how many nodes offer slices of GPUs, which are not among these GPUs.
+  size_t SharedNodes() const;
   // Returns the share of one GPU over the whole cluster. kInvalid if no node has GPUs.
   Result<ResourceVector> FairShare() const;
 };

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "core/text/duration_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::cli {
 namespace {
@@ -97,6 +97,14 @@ Result<Bytes> ParseSize(std::string_view text) {
                 fmt::format("\"{}\" is not a size: write it as 500GB or 500Gi", text));
   }
   return Bytes(ToNearest(amount->number * *factor));
+}
+
+std::string ToText(const GpuAmount& amount) {
+  if (amount.slices <= Slices(0)) return fmt::format("{}", amount.gpus.count());
+  const int64_t slices = amount.slices.count();
+  return fmt::format("{}{} slice{}",
+                     amount.gpus > Gpus(0) ? fmt::format("{} + ", amount.gpus.count()) : "", slices,
+                     slices == 1 ? "" : "s");
 }
 
 std::string ToReadableText(Bytes size) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/result.h"
 #include "core/units.h"
 
@@ -27,6 +28,8 @@ Result<Duration> ParseTimeout(std::string_view text);
 // be meant as 500 GB.
 Result<Bytes> ParseSize(std::string_view text);
 
+// Returns "2"; "1 slice" if there are only slices; "2 + 3 slices" with both.
+std::string ToText(const GpuAmount& amount);
 // Returns a quantity if that is short ("62500M", "4Gi"), otherwise a rounded one ("31.4Gi").
 std::string ToReadableText(Bytes size);
 // Returns "31.4 MB/s".

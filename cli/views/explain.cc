@@ -16,12 +16,17 @@
 #include "cluster/device_safety.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "engine/reservations/passing_check.h"
 
 namespace synergy::cli {
 namespace {
+
+Slices FreeSlices(const NodeState& node) {
+  const Slices all = node.detail->gpu_kinds.slices;
+  return all > Slices(0) ? std::max(all - SlicesTaken(node), Slices(0)) : Slices(0);
+}
 
 Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime now) {
   const Waiting& waiting = *pod.waiting;
@@ -34,7 +39,7 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime no
     const NodeState& node = cluster->node(index);
     if (!node.exists) continue;
     NodeVerdict& verdict =
-        waits.nodes.emplace_back(NodeVerdict{node.detail->name, node.Free(), {}});
+        waits.nodes.emplace_back(NodeVerdict{node.detail->name, node.Free(), FreeSlices(node), {}});
     if (waiting.selection &&
         !MayGoTo(*waiting.selection, node.detail->name, node.detail->labels, node.detail->taints)) {
       verdict.reason = "the pod's nodeSelector, affinity or tolerations exclude the node";
@@ -61,7 +66,7 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   if (pod.devices && !pod.devices->why_left_alone.empty()) {
     remarks.push_back(
         fmt::format("its CPU and memory are not changed, because {}", pod.devices->why_left_alone));
-  } else if (!pod.UsesGpus()) {
+  } else if (!pod.UsesGpus() && !pod.SharesGpus()) {
     remarks.emplace_back("it requests no GPUs, so Synergy does not change its CPU and memory");
   } else if (FindLabel(pod.labels, annotations::kFungible) == "false") {
     remarks.push_back(
@@ -128,6 +133,12 @@ void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::str
   const Profiles& profiles = facts.profiles;
   const ManagedContainer& fungible = *pod.fungible;
   const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
+  if (pod.SharesGpus()) {
+    remarks.emplace_back(
+        "it shares GPUs, so it is not measured; it has the amounts that its author wrote, else its "
+        "slices' part of a node's CPU and memory");
+    return;
+  }
   if (fungible.profile.empty()) {
     remarks.push_back(wanted.empty() ? WhyUnmeasured(facts.progress.Of(pod.uid))
                                      : fmt::format("its profile {} was not usable when the pod was "
@@ -294,8 +305,8 @@ std::string AmountsTable(const Explanation& explanation) {
 std::string NodesText(const std::vector<NodeVerdict>& nodes) {
   std::vector<std::vector<std::string>> rows{{"NODE", "FREE GPUS", "CPU", "MEMORY", ""}};
   rows.reserve(nodes.size() + 1);
-  for (const auto& [node, free, reason] : nodes) {
-    rows.push_back({node, fmt::format("{}", free.gpus.count()), ToQuantityText(free.cpu),
+  for (const auto& [node, free, slices, reason] : nodes) {
+    rows.push_back({node, ToText({free.gpus, slices}), ToQuantityText(free.cpu),
                     ToReadableText(free.memory), reason.empty() ? "room for it now" : reason});
   }
   return FormatTable(rows, 2);
@@ -304,12 +315,12 @@ std::string NodesText(const std::vector<NodeVerdict>& nodes) {
 Tree NodesTree(const std::vector<NodeVerdict>& nodes) {
   Tree::List list;
   list.reserve(nodes.size());
-  for (const auto& [node, free, reason] : nodes) {
-    list.push_back(Tree::Members{{"node", node},
-                                 {"free", Tree::Members{{"gpus", free.gpus.count()},
-                                                        {"cpu", ToQuantityText(free.cpu)},
-                                                        {"memory", ToQuantityText(free.memory)}}},
-                                 {"reason", reason}});
+  for (const auto& [node, free, slices, reason] : nodes) {
+    Tree::Members amounts{{"gpus", free.gpus.count()},
+                          {"cpu", ToQuantityText(free.cpu)},
+                          {"memory", ToQuantityText(free.memory)}};
+    if (slices > Slices(0)) amounts.emplace_back("slices", slices.count());
+    list.push_back(Tree::Members{{"node", node}, {"free", std::move(amounts)}, {"reason", reason}});
   }
   return list;
 }
@@ -472,8 +483,9 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
 std::string ToText(const Explanation& explanation, WallTime now, bool each_node) {
   const PodView& pod = explanation.pod;
   std::string text =
-      fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
-                  pod.node.empty() ? "" : " on node " + pod.node, pod.gpus.count());
+      fmt::format("Pod {}/{}: {}{}, {}{}\n", pod.pod_namespace, pod.name, pod.state,
+                  pod.node.empty() ? "" : " on node " + pod.node, ToText({pod.gpus, pod.slices}),
+                  pod.slices > Slices(0) ? " of GPUs" : " GPUs");
   if (explanation.gpus_by_claims > Gpus(0)) {
     text += fmt::format("GPUs by ResourceClaims {}: {}\n", fmt::join(explanation.claims, ", "),
                         explanation.gpus_by_claims.count());

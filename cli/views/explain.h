@@ -28,6 +28,7 @@ struct NodeObstacle {
 struct NodeVerdict {
   std::string node;
   ResourceVector free;
+  Slices slices;       // free ones, of shared GPUs
   std::string reason;  // why the pod does not fit; empty: there is room
 };
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/views/pod_view.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::cli {
 namespace {

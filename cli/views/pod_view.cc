@@ -11,7 +11,7 @@
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {
@@ -59,6 +59,7 @@ PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& pro
   view.node = pod.node;
   view.state = State(pod);
   view.gpus = pod.requests.main.gpus;
+  view.slices = pod.slices;
   view.allocated = pod.requests.main;
   if (!pod.fungible) return view;
   const ManagedContainer& fungible = *pod.fungible;
@@ -89,19 +90,21 @@ Tree ToTree(const PodView& view) {
                           {"best", view.speed->best},
                           {"partOfBest", view.speed->PartOfBest()}};
   }
-  return Tree::Members{{"namespace", view.pod_namespace},
-                       {"name", view.name},
-                       {"node", view.node},
-                       {"state", view.state},
-                       {"gpus", view.gpus.count()},
-                       {"profile", view.profile},
-                       {"allocated", ToTree(view.allocated)},
-                       {"floor", amounts(view.floor)},
-                       {"fairShare", amounts(view.fair_share)},
-                       {"demand", amounts(view.demand)},
-                       {"surplus", ToTree(view.surplus)},
-                       {"throughput", std::move(speed)},
-                       {"progress", view.progress ? ToTree(*view.progress) : Tree()}};
+  Tree::Members tree{{"namespace", view.pod_namespace},
+                     {"name", view.name},
+                     {"node", view.node},
+                     {"state", view.state},
+                     {"gpus", view.gpus.count()},
+                     {"profile", view.profile},
+                     {"allocated", ToTree(view.allocated)},
+                     {"floor", amounts(view.floor)},
+                     {"fairShare", amounts(view.fair_share)},
+                     {"demand", amounts(view.demand)},
+                     {"surplus", ToTree(view.surplus)},
+                     {"throughput", std::move(speed)},
+                     {"progress", view.progress ? ToTree(*view.progress) : Tree()}};
+  if (view.slices > Slices(0)) tree.emplace_back("slices", view.slices.count());
+  return tree;
 }
 
 std::string SpeedText(const std::optional<Speed>& speed) {

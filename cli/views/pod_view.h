@@ -33,6 +33,7 @@ struct PodView {
   std::string node;   // empty: none yet
   std::string state;  // one word, or a few: "placed", "unschedulable", "resize deferred"
   Gpus gpus;
+  Slices slices;        // of shared GPUs
   std::string profile;  // empty: none
   ResourceVector allocated;
   // Set for a pod that Synergy may change.

@@ -9,8 +9,8 @@
 
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
-#include "core/quantity_text.h"
 #include "core/rounding.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {

@@ -8,7 +8,7 @@
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
 #include "cluster/device_safety.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::cli {
 namespace {
@@ -24,6 +24,16 @@ std::string Text(const std::map<std::string, DiskView>& disks) {
     parts.push_back(fmt::format("{} {} of {}", name, ToRateText(disk.read), bandwidth));
   }
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Returns "3/8"; "5/16 slices" of a node that offers its GPUs in slices.
+std::string GpusText(const NodeView& node) {
+  const std::string whole =
+      fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count());
+  if (node.slices <= Slices(0)) return whole;
+  const std::string slices =
+      fmt::format("{}/{} slices", node.slices_taken.count(), node.slices.count());
+  return node.allocatable.gpus > Gpus(0) ? fmt::format("{} + {}", whole, slices) : slices;
 }
 
 // Reads the disks of the node from what is known of its pods.
@@ -48,10 +58,12 @@ NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
   view.allocated = node.requested;
   view.demand = node.wanted;
   view.devices = DeviceSafetyOf(*node.detail);
+  view.slices = node.detail->gpu_kinds.slices;
+  view.slices_taken = SlicesTaken(node);
   double part = 0;
   int64_t gpus = 0;
   for (const auto& pod : node.detail->pods) {
-    if (!pod->UsesGpus()) continue;
+    if (!pod->UsesGpus() && !pod->SharesGpus()) continue;
     ++view.gpu_pods;
     const PodView one = View(*pod, nullptr, profiles, now);
     view.surplus += SurplusOn(node, *pod, now);
@@ -67,7 +79,9 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
   std::vector<NodeView> nodes;
   for (NodeIndex index = 0; index < facts.cluster->size(); ++index) {
     const NodeState& node = facts.cluster->node(index);
-    if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
+    const bool has_gpus =
+        node.allocatable.gpus > Gpus(0) || node.detail->gpu_kinds.slices > Slices(0);
+    if (!node.exists || !has_gpus) continue;
     nodes.push_back(View(node, facts.profiles, now));
     nodes.back().disks = DisksOf(node, facts.progress);
   }
@@ -137,16 +151,21 @@ Tree ToTree(const NodeView& view) {
                                   {"readBytesPerSecond", disk.read},
                                   {"bandwidthBytesPerSecond", disk.bandwidth}});
   }
-  return Tree::Members{{"name", view.name},
-                       {"schedulable", view.schedulable},
-                       {"gpuPods", static_cast<int64_t>(view.gpu_pods)},
-                       {"allocatable", with_gpus(view.allocatable)},
-                       {"allocated", with_gpus(view.allocated)},
-                       {"demand", with_gpus(view.demand)},
-                       {"surplus", ToTree(view.surplus)},
-                       {"devices", ToString(view.devices)},
-                       {"partOfBestThroughput", view.part_of_best},
-                       {"storage", std::move(disks)}};
+  Tree::Members tree{{"name", view.name},
+                     {"schedulable", view.schedulable},
+                     {"gpuPods", static_cast<int64_t>(view.gpu_pods)},
+                     {"allocatable", with_gpus(view.allocatable)},
+                     {"allocated", with_gpus(view.allocated)},
+                     {"demand", with_gpus(view.demand)},
+                     {"surplus", ToTree(view.surplus)},
+                     {"devices", ToString(view.devices)},
+                     {"partOfBestThroughput", view.part_of_best},
+                     {"storage", std::move(disks)}};
+  if (view.slices > Slices(0)) {
+    tree.emplace_back("slices", Tree::Members{{"allocatable", view.slices.count()},
+                                              {"allocated", view.slices_taken.count()}});
+  }
+  return tree;
 }
 
 Shown ShowNodes(const std::vector<NodeView>& nodes) {
@@ -161,8 +180,7 @@ Shown ShowNodes(const std::vector<NodeView>& nodes) {
     const ResourceVector free = node.allocatable - node.allocated;
     shown.objects.push_back(
         {.names = {"node/" + node.name},
-         .cells = {node.schedulable ? node.name : node.name + " (cordoned)",
-                   fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count()),
+         .cells = {node.schedulable ? node.name : node.name + " (cordoned)", GpusText(node),
                    of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
                    of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
                    fmt::format("{}", node.gpu_pods),
@@ -186,7 +204,7 @@ Shown ShowPods(const std::vector<PodView>& pods, bool with_namespace) {
     };
     shown.objects.push_back(
         {.names = {"pod/" + pod.name},
-         .cells = {pod.name, pod.node.empty() ? "-" : pod.node, fmt::format("{}", pod.gpus.count()),
+         .cells = {pod.name, pod.node.empty() ? "-" : pod.node, ToText({pod.gpus, pod.slices}),
                    Text(pod.allocated.cpu), amount(pod.fair_share, &ResourceVector::cpu),
                    amount(pod.demand, &ResourceVector::cpu), Text(pod.allocated.memory),
                    amount(pod.fair_share, &ResourceVector::memory),

@@ -29,7 +29,9 @@ struct DiskView {
 struct NodeView {
   std::string name;
   bool schedulable = true;
-  size_t gpu_pods = 0;
+  size_t gpu_pods = 0;  // with GPUs, whole or in slices
+  Slices slices;        // of shared GPUs
+  Slices slices_taken;
   ResourceVector allocatable;
   ResourceVector allocated;
   ResourceVector demand;   // as `allocated`, with the demand of each pod that has one

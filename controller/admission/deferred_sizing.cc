@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "admission/pod_to_admit.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy::controller {
 namespace {
@@ -52,7 +52,10 @@ void DeferredSizing::SizeAll(uint64_t profiles_version) {
   bool all_done = true;
   std::map<std::string, ResourceVector> replaced;
   replaced.swap(replaced_);
-  for (const auto& pod : state_.WaitingPods()) {
+  std::vector<std::shared_ptr<const Pod>> waiting = state_.WaitingPods();
+  const auto sharers = state_.WaitingSharers();
+  waiting.insert(waiting.end(), sharers.begin(), sharers.end());
+  for (const auto& pod : waiting) {
     if (auto known = replaced.extract(pod->uid)) replaced_.insert(std::move(known));
     if (MayBeSized(*pod, settings_.scheduler_name)) all_done &= SizeOne(*pod);
   }

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/admission/admission_review.h"
 
 namespace synergy::controller {

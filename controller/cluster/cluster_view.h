@@ -46,7 +46,7 @@ class ClusterView final : public AdmissionSurroundings {
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return state_.Snapshot()->share_limits();
   }
-  std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection& selection, const GpuAmount& gpus,
                                           const std::string& gpu_product) const override {
     return fair_shares_.Find(selection, gpus, gpu_product);
   }

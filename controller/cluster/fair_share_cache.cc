@@ -9,7 +9,8 @@
 
 namespace synergy::controller {
 
-std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selection, Gpus gpus,
+std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selection,
+                                                   const GpuAmount& gpus,
                                                    const std::string& gpu_product) {
   const Instant now = clock_.Now();
   Key key{selection, gpus, gpu_product};
@@ -58,7 +59,7 @@ std::optional<ResourceVector> FairShareCache::Calculate(const ClusterSnapshot& s
   std::optional<ResourceVector> share =
       LeastFairShare(snapshot, &key.selection, key.gpus, key.gpu_product, headroom_);
   if (!share) return share;
-  const ResourceVector most = PartOf(least_pool_, key.gpus, Gpus(1));
+  const ResourceVector most = PartOf(least_pool_, key.gpus.gpus, Gpus(1));
   ResourceVector::ForEachDivided([&](auto member) {
     using Amount = std::remove_cvref_t<decltype(most.*member)>;
     if (most.*member > Amount(0)) (*share).*member = std::min((*share).*member, most.*member);

@@ -17,6 +17,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 
 namespace synergy::controller {
@@ -25,13 +26,14 @@ class FairShareCache {
  public:
   static constexpr Duration kMostAge = std::chrono::seconds(2);
 
-  // Both outlive this. A share never exceeds that of nodes with `least_pool` per GPU, in the
-  // dimensions in which it is not zero: nodes that an autoscaler could create are not visible.
+  // Both outlive this. A share of whole GPUs never exceeds that of nodes with `least_pool` per GPU,
+  // in the dimensions in which it is not zero: nodes that an autoscaler could create are not
+  // visible.
   FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {},
                  ResourceVector least_pool = {})
       : state_(state), clock_(clock), headroom_(headroom), least_pool_(least_pool) {}
 
-  std::optional<ResourceVector> Find(const NodeSelection& selection, Gpus gpus,
+  std::optional<ResourceVector> Find(const NodeSelection& selection, const GpuAmount& gpus,
                                      const std::string& gpu_product);
   // Recalculates the shares requested lately, so that Find() need not. Call it more often than
   // every kMostAge.
@@ -40,7 +42,7 @@ class FairShareCache {
  private:
   struct Key {
     NodeSelection selection;
-    Gpus gpus;
+    GpuAmount gpus;
     std::string gpu_product;
 
     bool operator==(const Key&) const = default;

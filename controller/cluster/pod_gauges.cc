@@ -22,6 +22,7 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
       gauge.allocated = fungible.requested;
       gauge.demand = fungible.demand;
       gauge.fair_share = fungible.fair_share;
+      gauge.slices = pod->slices;
       const TunedProfile known =
           profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
       if (!known.profile || fungible.requested.gpus <= Gpus(0)) continue;

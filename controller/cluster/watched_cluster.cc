@@ -119,8 +119,10 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
   }
   gauges.pods = ReadPodGauges(*snapshot, stored_profiles_, config_.max_speed_up);
   gauges.devices = ReadDeviceGauges(*snapshot);
-  for (const auto& pod : state_.WaitingPods())
-    ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
+  for (const auto& waiting : {state_.WaitingPods(), state_.WaitingSharers()}) {
+    for (const auto& pod : waiting)
+      ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
+  }
   gauges.valid_profiles = profiles.valid;
   gauges.invalid_profiles = profiles.invalid;
   gauges.ready = NotReadyReason().empty();

@@ -10,7 +10,7 @@
 #include "admission/pod_to_admit.h"
 #include "cluster/annotations.h"
 #include "cluster/state/cluster_snapshot.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::controller {
@@ -37,7 +37,7 @@ class AroundRunningPod final : public AdmissionSurroundings {
     return measured_;
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return cluster_.Limits(); }
-  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection&, const GpuAmount&,
                                           const std::string&) const override {
     return managed_.fair_share;
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "allocation/fair_share.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 
 namespace synergy::controller {

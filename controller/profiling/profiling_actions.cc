@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "wire/pods/pod_writes.h"
 

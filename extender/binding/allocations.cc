@@ -6,7 +6,7 @@
 
 #include "allocation/bind_allocation.h"
 #include "cluster/annotations.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::extender {
@@ -107,7 +107,7 @@ std::string Allocations::Reason(const Pod& bound, const std::string& node,
                            : fmt::format("the part that node {} has now of its demand ({})", node,
                                          DescribeCpuAndMemory(fungible.demand));
   const auto place = snapshot.Find(node);
-  if (place) reason += "; " + Leftover(snapshot.node(*place));
+  if (place && !bound.SharesGpus()) reason += "; " + Leftover(snapshot.node(*place));
   return reason;
 }
 

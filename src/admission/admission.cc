@@ -113,32 +113,34 @@ class Admission {
   void Warn(const std::string& text) { warnings_.push_back("synergy: " + text); }
 
   AdmissionDecision Manage(const GpuContainer& container) {
-    gpus_ = container.gpus;
+    gpus_ = container.gpus.gpus;
     const bool guaranteed = pod_.guaranteed_beside && container.written.IsGuaranteed();
     AdmissionFigures figures;
     figures.container = container.index;
     figures.container_name = container.name;
     figures.enforcement = guaranteed ? Enforcement::kStrict : FindEnforcement();
-    const ProfileUse use = FindProfile();
+    const ProfileUse use = pod_.SharesGpus() ? WithoutProfile() : FindProfile();
     const SizingCase sizing{.written = container.written,
                             .guaranteed = guaranteed,
                             .enforcement = figures.enforcement,
                             .gpus = gpus_,
                             .beside = pod_.beside,
                             .bounds = FindBounds(container, figures.enforcement)};
-    const auto share = surroundings_.FairShare(pod_.selection, gpus_, use.gpu_product);
+    const auto share = surroundings_.FairShare(pod_.selection, container.gpus, use.gpu_product);
     const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
                              use.at_least_share_of_memory, use.at_least_written};
     // Amounts that are never changed later have to fit on any node that may come.
     const bool least = pod_.long_unplaced || final_;
-    Sizes sizes = share ? Size(sizing, *share, use.profile.get(), trust)
-                        : SizeUnplaced(sizing, UnplacedShare(use.gpu_product, least),
-                                       use.profile.get(), trust, least);
+    Sizes sizes = share
+                      ? Size(sizing, *share, use.profile.get(), trust)
+                      : SizeUnplaced(sizing, UnplacedShare(container.gpus, use.gpu_product, least),
+                                     use.profile.get(), trust, least);
     if (sizes.placeholder && !final_) {
       const std::string missing = fmt::format(
           "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
-          gpus_.count(), settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ",
-          use.gpu_product);
+          pod_.SharesGpus() ? container.gpus.slices.count() : gpus_.count(),
+          pod_.SharesGpus() ? SharedResource(settings_.gpu_resource) : settings_.gpu_resource,
+          use.gpu_product.empty() ? "" : " of product ", use.gpu_product);
       Warn(fmt::format("CPU and memory are set later, because {}", missing));
       figures.placeholder = missing;
     }
@@ -156,14 +158,18 @@ class Admission {
     figures.demand = sizes.demand;
     figures.floor = sizes.floor;
     figures.memory_limit = sizes.memory_limit;
-    if (use.profile == nullptr && figures.placeholder.empty() && !final_ && may_grow)
+    if (use.profile == nullptr && figures.placeholder.empty() && !final_ && may_grow &&
+        !pod_.SharesGpus())
       figures.most_cpu = MostCpu(sizing, sizes, use.gpu_product);
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
     figures.hint = use.hint;
-    figures.workload = WorkloadOf(pod_);
-    figures.alike = LooserIdentitiesOf(pod_);
+    // Slices are not measured.
+    if (!pod_.SharesGpus()) {
+      figures.workload = WorkloadOf(pod_);
+      figures.alike = LooserIdentitiesOf(pod_);
+    }
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     figures.progress_file = pod_.progress_file == "true";
     if (!pod_.progress_file.empty() && !figures.progress_file)
@@ -186,15 +192,19 @@ class Admission {
 
   // The share on nodes that do not exist yet: that on existing nodes with the product, whether or
   // not the pod may go there; the configured one if there are none. The lesser of the two if
-  // `least`.
-  ResourceVector UnplacedShare(const std::string& gpu_product, bool least) const {
-    const ResourceVector configured = PartOf(settings_.unplaced_per_gpu, gpus_, Gpus(1));
+  // `least`. Slices of GPUs that do not exist yet count as one GPU.
+  ResourceVector UnplacedShare(const GpuAmount& gpus, const std::string& gpu_product,
+                               bool least) const {
+    const bool shares = pod_.SharesGpus();
+    const Gpus whole = shares ? Gpus(1) : gpus.gpus;
+    const ResourceVector configured = PartOf(settings_.unplaced_per_gpu, whole, Gpus(1));
     if (gpu_product.empty()) return configured;
     static const NodeSelection anywhere{
         .node_selector = {}, .terms = {}, .tolerations = {{.exists = true}}};
-    const auto of_one = surroundings_.FairShare(anywhere, Gpus(1), gpu_product);
-    if (!of_one) return configured;
-    const ResourceVector share = PartOf(*of_one, gpus_, Gpus(1));
+    const auto known =
+        surroundings_.FairShare(anywhere, shares ? gpus : GpuAmount(Gpus(1)), gpu_product);
+    if (!known) return configured;
+    const ResourceVector share = PartOf(*known, whole, Gpus(1));
     return least ? LesserOf(share, configured) : share;
   }
 
@@ -318,6 +328,19 @@ class Admission {
             .at_least_written = object.IsMeasured() && object.measured->estimate};
   }
 
+  // Profiles are for whole GPUs.
+  ProfileUse WithoutProfile() {
+    const auto label = FindLabel(pod_.labels, annotations::kProfile);
+    if (label && !label->empty()) {
+      Warn(fmt::format(
+          "TrainingProfile \"{}\" is for whole GPUs, and the pod has slices of GPUs, so "
+          "the pod gets its own requests, else its fair share",
+          *label));
+    }
+    return {.gpu_product =
+                std::string(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""))};
+  }
+
   // Returns the profile if it is usable; otherwise a warning gives the reason.
   ProfileUse FindProfile() {
     const std::string wanted(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""));
@@ -417,6 +440,7 @@ std::string_view ToString(AdmissionOutcome outcome) {
 
 bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
                  const AdmissionSettings& settings) {
+  if (pod.SharesGpus()) return false;
   switch (outcome) {
     case AdmissionOutcome::kNoGpus:
     case AdmissionOutcome::kExcludedNamespace:

@@ -18,6 +18,7 @@
 #include "cluster/managed_container.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node_selection.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 #include "profile/measured/workload_identities.h"
 #include "profile/profile_object.h"
@@ -73,7 +74,8 @@ class AdmissionSurroundings {
   // Never null.
   virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
   // LeastFairShare() of the present cluster, without headroom.
-  virtual std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+  virtual std::optional<ResourceVector> FairShare(const NodeSelection& selection,
+                                                  const GpuAmount& gpus,
                                                   const std::string& gpu_product) const = 0;
 };
 

@@ -7,6 +7,12 @@
 
 namespace synergy {
 
+bool PodToAdmit::SharesGpus() const {
+  return !gpu_containers.empty() &&
+         std::all_of(gpu_containers.begin(), gpu_containers.end(),
+                     [](const GpuContainer& one) { return one.gpus.gpus <= Gpus(0); });
+}
+
 PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template) {
   for (ClaimingContainer& claiming : std::exchange(pod.claiming_containers, {})) {
     std::optional<Gpus> gpus = Gpus(0);
@@ -45,7 +51,7 @@ PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   created.gpu_containers.push_back(
       {0,
        fungible.container,
-       has.gpus,
+       {has.gpus, pod.slices},
        fungible.written,
        {has.cpu, fungible.cpu_limit, has.memory, fungible.memory_limit}});
   created.beside = fungible.beside;

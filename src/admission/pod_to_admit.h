@@ -15,16 +15,16 @@
 #include "cluster/managed_container.h"
 #include "cluster/node_selection.h"
 #include "cluster/pod.h"
-#include "core/units.h"
+#include "core/gpu_amount.h"
 #include "profile/measured/workload_identities.h"
 
 namespace synergy {
 
-// A container that requests GPUs.
+// A container that requests GPUs, or slices of some.
 struct GpuContainer {
   size_t index = 0;  // in spec.containers
   std::string name;
-  Gpus gpus;
+  GpuAmount gpus;
   WrittenAmounts written;
   WrittenAmounts asks = {};  // after a LimitRange has filled in its defaults
   // The program of the container, according to its author.
@@ -81,6 +81,9 @@ struct PodToAdmit {
   // Values of annotations; empty: none.
   std::string progress_file = {};
   std::string expected_duration = {};
+
+  // Whether it has slices of GPUs, and no whole ones.
+  bool SharesGpus() const;
 };
 
 // Returns the GPUs of a claim that is made from the template of this namespace and name; none if

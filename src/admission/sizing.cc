@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy {
 namespace {

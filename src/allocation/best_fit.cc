@@ -62,6 +62,7 @@ BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveR
     : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()),
       headroom_(reserve.headroom),
       gpus_(pod.requests.main.gpus.count()),
+      slices_(pod.slices),
       storage_(storage),
       storage_need_(storage == nullptr ? 0 : StorageNeedOf(pod, *storage)) {}
 
@@ -73,6 +74,14 @@ std::optional<double> BestFit::StorageRoom(const NodeState& node) const {
   for (const auto& pod : node.detail->pods) free -= StorageNeedOf(*pod, *storage_);
   const double room = storage_need_ > 0 ? free - storage_need_ : std::max(free, 0.0);
   return room / storage_->MostBandwidth();
+}
+
+double BestFit::UsersOfGpu(const NodeState& node) const {
+  const GpuKinds& kinds = node.detail->gpu_kinds;
+  const int64_t taken = (SlicesTaken(node) + slices_).count();
+  return static_cast<double>(taken) *
+         static_cast<double>(std::max<int64_t>(kinds.slices_per_gpu, 1)) /
+         static_cast<double>(std::max<int64_t>(kinds.slices.count(), 1));
 }
 
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) {

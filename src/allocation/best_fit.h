@@ -16,7 +16,8 @@
 //                                        + 0.25 x left / largest[GPU]
 //   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
-// and a little more if the pod's GPUs would span several NUMA nodes, as far as that is known. Where
+// and a little more if the pod's GPUs would span several NUMA nodes, as far as that is known. A pod
+// with slices of GPUs goes where fewest use a GPU; among those, by the above. Where
 // the bandwidth of a node's storage is known, it is a further d, without a reserve: needs are those
 // at the demands, so that two pods that wait for storage go to different nodes.
 // largest[d] is the largest allocatable of any node, so that unlike dimensions can be added. The
@@ -91,12 +92,16 @@ class BestFit {
   FitRank Rank(const NodeState& node) const {
     FitRank rank = step_.Rank(node.FreeOfDemand() - headroom_, StorageRoom(node));
     if (gpus_ > 1 && SpansNumaNodes(*node.detail)) rank.cost += kSpanningCost;
+    if (slices_ > Slices(0)) rank.cost += kSharingCost * UsersOfGpu(node);
     return rank;
   }
 
  private:
   // Cost of GPUs that span NUMA nodes: less than that of any GPU left over.
   static constexpr double kSpanningCost = 0.02;
+  // Cost of each user of a GPU: more than anything that is left over, even if it is a hundredth
+  // more on the average.
+  static constexpr double kSharingCost = 1000;
 
   bool SpansNumaNodes(const NodeDetail& node) const {
     const int64_t most = node.gpu_kinds.most_per_numa_node;
@@ -104,10 +109,14 @@ class BestFit {
   }
 
   std::optional<double> StorageRoom(const NodeState& node) const;
+  // Returns how many slices of a GPU are taken with the pod there, on the average of the node's
+  // shared GPUs.
+  double UsersOfGpu(const NodeState& node) const;
 
   BestFitStep step_;
   ResourceVector headroom_;
   int64_t gpus_;
+  Slices slices_;
   const StorageCatalog* storage_;
   double storage_need_ = 0;
 };

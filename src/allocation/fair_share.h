@@ -10,6 +10,7 @@
 
 #include "cluster/node_selection.h"
 #include "cluster/state/cluster_snapshot.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -24,19 +25,21 @@ ResourceVector FairShareOf(const ResourceVector& capacity, Gpus installed, Gpus 
 Gpus InstalledGpus(const NodeState& node);
 
 // FairShareOf() the node without its headroom (kept free for later pods without GPUs) and without
-// the amounts, GPUs included, of pods that Synergy does not size.
-ResourceVector FairShare(const NodeState& node, Gpus gpus, const ResourceVector& headroom);
+// the amounts, GPUs included, of pods that Synergy does not size. A slice counts as its part of a
+// GPU.
+ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
+                         const ResourceVector& headroom);
 
 // Returns what `gpus` may count on wherever the pod may go: on schedulable nodes that have this
-// many GPUs not used by pods of others, within `selection` (null: any node), and whose GPUs may be
-// of `gpu_product` (empty: any).
+// many GPUs and slices not used by pods of others, within `selection` (null: any node), and whose
+// GPUs may be of `gpu_product` (empty: any).
 //
 // The result is the least FairShare() of those nodes per dimension, so that it fits on each. A node
 // that others have filled does not count, so that it does not starve pods that go elsewhere: one
 // with less than half as much left as the emptiest node, each as a part of its own share. None if
 // there is no such node.
 std::optional<ResourceVector> LeastFairShare(const ClusterSnapshot& snapshot,
-                                             const NodeSelection* selection, Gpus gpus,
+                                             const NodeSelection* selection, const GpuAmount& gpus,
                                              std::string_view gpu_product,
                                              const ResourceVector& headroom);
 

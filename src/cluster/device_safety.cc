@@ -20,6 +20,8 @@ std::optional<DeviceSafety> SafetyByLabel(const Labels& node) {
   return std::nullopt;
 }
 
+bool HasDevices(const Pod& pod) { return pod.UsesGpus() || pod.SharesGpus(); }
+
 bool IsLost(const Pod& pod) {
   return pod.fungible && pod.fungible->devices &&
          pod.fungible->devices->safety == DeviceSafety::kLost;
@@ -39,7 +41,7 @@ bool IsWorse(DeviceSafety one, DeviceSafety other) {
 }  // namespace
 
 DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
-  if (!pod.UsesGpus()) return DeviceSafety::kSafe;
+  if (!HasDevices(pod)) return DeviceSafety::kSafe;
   if (IsLost(pod)) return DeviceSafety::kLost;
   if (const auto labelled = SafetyByLabel(node)) return *labelled;
   if (!pod.fungible || !pod.fungible->devices) return DeviceSafety::kUnknown;
@@ -47,7 +49,7 @@ DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
 }
 
 DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
-  if (!pod.UsesGpus()) return {.safety = DeviceSafety::kSafe, .why = {}};
+  if (!HasDevices(pod)) return {.safety = DeviceSafety::kSafe, .why = {}};
   if (IsLost(pod)) return *pod.fungible->devices;
   if (const auto labelled = SafetyByLabel(node)) {
     return {.safety = *labelled,
@@ -63,7 +65,7 @@ DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
 DeviceSafety DeviceSafetyOf(const NodeDetail& node) {
   std::optional<DeviceSafety> worst;
   for (const auto& pod : node.pods) {
-    if (!pod->fungible || pod->waiting || !pod->UsesGpus()) continue;
+    if (!pod->fungible || pod->waiting || !HasDevices(*pod)) continue;
     const DeviceSafety safety = DeviceSafetyOf(*pod, node.labels);
     if (!worst || IsWorse(safety, *worst)) worst = safety;
   }

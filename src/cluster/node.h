@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/pod.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -29,7 +30,9 @@ struct GpuKinds {
   int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
   // They are offered by ResourceSlices, so pods get them by ResourceClaims (docs/dra.md).
   bool by_claim = false;
-  bool no_requests = false;  // by_claim, and no request of the GPU resource gets them
+  bool no_requests = false;    // by_claim, and no request of the GPU resource gets them
+  Slices slices;               // of GPUs that are shared, as `installed`; a GPU is not among both
+  int64_t slices_per_gpu = 0;  // 0: unknown, or the node offers no slices
 
   // Whether the node may have GPUs of `product`: it is one of them, or the products are unknown.
   bool MayHave(std::string_view product) const {

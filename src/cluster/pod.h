@@ -14,6 +14,7 @@
 #include "cluster/managed_container.h"
 #include "cluster/separation.h"
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -47,6 +48,8 @@ struct Pod {
   // enforces while a resize is under way, or by what the tuner has announced to add.
   // `requests.main.gpus` counts the managed GPU resource.
   Resources requests;
+  // Slices of shared GPUs, which are among `requests.other` as well.
+  Slices slices;
   // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand). If
   // absent, the requests.
   std::optional<ResourceVector> demand;
@@ -71,7 +74,9 @@ struct Pod {
 
   // Whether it is a member of a gang whose labels are valid.
   bool IsOfGang() const { return gang && gang->problem.empty(); }
+  // Whether it has whole GPUs, or only slices of some.
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
+  bool SharesGpus() const { return slices > Slices(0) && !UsesGpus(); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }
   std::string Key() const { return pod_namespace + "/" + name; }
 };

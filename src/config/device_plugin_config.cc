@@ -193,7 +193,7 @@ Result<> CheckSlices(const AdvertisementRules& offered) {
   for (const auto& [resource, replicas] : offered.replicas) {
     if (!is_offered(resource))
       return refuse(resource, "is none of this plugin's resources (resource, resources)");
-    const std::string shared = resource + std::string(kSharedSuffix);
+    const std::string shared = SharedResource(resource);
     if (is_offered(shared)) return refuse(resource, "has slices with the name of another resource");
     if (shared.size() > kLongestDeviceId)
       return refuse(resource, "is too long: with .shared it may have 63 characters");

@@ -57,7 +57,7 @@ void Slice(const std::string& resource, int replicas, const GpuInventory& invent
            Advertisement& advertisement) {
   const auto whole = advertisement.resources.extract(resource);
   if (whole.empty()) return;
-  const std::string shared = resource + std::string(kSharedSuffix);
+  const std::string shared = SharedResource(resource);
   std::vector<GpuDevice>& slices = advertisement.resources[shared];
   for (const GpuDevice& device : whole.mapped()) {
     const std::string last = fmt::format("{}{}{}", device.id, kSliceMark, replicas - 1);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/gpu_amount.h"
 #include "core/result.h"
 #include "inventory/gpu.h"
 #include "inventory/health.h"
@@ -34,7 +35,6 @@ struct GpuResourceRule {
 };
 
 inline constexpr int kMostReplicas = 64;
-inline constexpr std::string_view kSharedSuffix = ".shared";
 
 struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // if no rule matches

@@ -45,7 +45,7 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas) {
     labels["nvidia.com/cuda.runtime-version.full"] = ToLabelValue(inventory.cuda_version);
   if (any_mig) labels["nvidia.com/mig.capable"] = "true";
   if (replicas > 0) {
-    labels["nvidia.com/gpu.replicas"] = std::to_string(replicas);
+    labels[std::string(kReplicasLabel)] = std::to_string(replicas);
     labels["nvidia.com/gpu.sharing-strategy"] = "time-slicing";
   }
   return labels;

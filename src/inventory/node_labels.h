@@ -15,6 +15,9 @@
 
 namespace synergy {
 
+// The number of slices of each GPU. NVIDIA's device plugin has it, too.
+inline constexpr std::string_view kReplicasLabel = "nvidia.com/gpu.replicas";
+
 using NodeLabels = std::map<std::string, std::string, std::less<>>;
 
 // Converts to a valid label value: "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB".

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 #include "metrics/cache_gauge.h"
 
@@ -30,7 +31,8 @@ struct PodGauge {
   ResourceVector allocated;
   ResourceVector demand;
   ResourceVector fair_share;
-  std::optional<double> speed_up;  // by a profile: multiple of the throughput at fair share
+  Slices slices = {};                   // of GPUs; it has them with each of these amounts
+  std::optional<double> speed_up = {};  // by a profile: multiple of the throughput at fair share
 };
 
 // Why GPU pods wait.

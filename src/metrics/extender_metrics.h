@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 #include "metrics/cache_gauge.h"
 
@@ -29,9 +30,11 @@ struct ClusterGauges {
     ResourceVector allocatable;
     ResourceVector requested;
     Gpus stranded;
+    Slices slices = {};  // on offer; not counted in `allocatable`
+    Slices slices_taken = {};
   };
 
-  std::vector<NodeGauge> nodes;  // nodes with GPUs
+  std::vector<NodeGauge> nodes;  // nodes with GPUs, whole or in slices
   std::vector<CacheGauge> caches;
   uint64_t assumed_pods = 0;
   Duration oldest_assumed{};  // age

@@ -20,6 +20,7 @@
 #include <prometheus/registry.h>
 
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 #include "metrics/cache_gauge.h"
 
@@ -86,7 +87,7 @@ void AddCounter(Families& out, const char* name, const char* help, Value value,
 }
 // Adds GPUs under the name `gpu_resource`, cores and bytes.
 void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::string& gpu_resource,
-                const ResourceVector& amounts);
+                const ResourceVector& amounts, Slices slices = {});
 // synergy_cache_*
 void AddCacheFamilies(Families& out, const std::vector<CacheGauge>& caches);
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "profile/data_reads.h"
 
 namespace synergy {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "cluster/gang.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"

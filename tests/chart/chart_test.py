@@ -523,7 +523,9 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(scheduler["profiles"][0]["schedulerName"], "mine")
         agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
         self.assertEqual([controller["schedulerName"], agent["schedulerName"]], ["mine"] * 2)
-        resources = [scheduler["extenders"][0]["managedResources"][0]["name"], controller["gpuResource"],
+        managed = [each["name"] for each in scheduler["extenders"][0]["managedResources"]]
+        self.assertEqual(managed, ["amd.com/gpu", "amd.com/gpu.shared"])
+        resources = [managed[0], controller["gpuResource"],
                      plugin["resource"], agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 5)
 
@@ -954,7 +956,8 @@ class RenderTest(unittest.TestCase):
         all_pods = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
         self.assertEqual(list(all_pods), ["pods.synergy.io"])
         self.assertEqual(conditions(all_pods["pods.synergy.io"]), ["has-gpus"])
-        self.assertIn("'amd.com/gpu' in", all_pods["pods.synergy.io"]["matchConditions"][0]["expression"])
+        self.assertIn("['amd.com/gpu', 'amd.com/gpu.shared']",
+                      all_pods["pods.synergy.io"]["matchConditions"][0]["expression"])
 
     def test_scheduler_and_controller_keep_the_same_headroom(self):
         objects = helm.template({"nodeHeadroom": {"cpu": "1"}})

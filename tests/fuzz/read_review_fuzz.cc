@@ -35,9 +35,9 @@ class Room final : public AdmissionSurroundings {
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return std::make_shared<const NamespaceLimits>();
   }
-  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection&, const GpuAmount& gpus,
                                           const std::string&) const override {
-    return ResourceVector{gpus, Cores(3), GB(60)};
+    return ResourceVector{gpus.gpus, Cores(3), GB(60)};
   }
 };
 

@@ -234,6 +234,8 @@ Node DrawNode(Draw& draw) {
   made.taints =
       draw.Several<Taint>(3, [&] { return Taint{draw.Text(), draw.Text(), draw.Text()}; });
   made.gpu_kinds = {Gpus(draw.Number(8)), draw.Texts(), draw.Number(8)};
+  made.gpu_kinds.slices = Slices(draw.Number(32));
+  made.gpu_kinds.slices_per_gpu = draw.Number(8);
   made.allocatable = draw.AllAmounts(12);
   if (draw.OneIn(2)) made.allocatable.main.gpus = Gpus(0);
   made.pods_allowed = draw.Number(6);

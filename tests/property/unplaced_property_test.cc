@@ -45,7 +45,7 @@ class Surroundings final : public AdmissionSurroundings {
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return std::make_shared<const NamespaceLimits>();
   }
-  std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection& selection, const GpuAmount& gpus,
                                           const std::string& gpu_product) const override {
     return LeastFairShare(*state_.Snapshot(), &selection, gpus, gpu_product, kHeadroom);
   }
@@ -123,7 +123,7 @@ class Case {
     state_.UpsertNode(std::move(node));
   }
 
-  Gpus gpus() const { return pod_.gpu_containers.front().gpus; }
+  Gpus gpus() const { return pod_.gpu_containers.front().gpus.gpus; }
   const std::vector<ResourceVector>& machines() const { return machines_; }
   ResourceVector Configured() const { return PartOf(settings_.unplaced_per_gpu, gpus(), Gpus(1)); }
   bool has_profile() const { return surroundings_.profile != nullptr; }

@@ -42,7 +42,34 @@ inline Pod MakeGpuPod(std::string name, int64_t gpus) {
   return MakePod(std::move(name), {Gpus(gpus), Cores(gpus), GiB(gpus)});
 }
 
+// The resource of slices in tests that call GPUs nvidia.com/gpu.
+inline constexpr std::string_view kSlicesResource = "nvidia.com/gpu.shared";
+
+// Makes a node that offers its GPUs in slices. `left`: what it offers besides.
+inline Node MakeSharedNode(std::string name, int64_t gpus, int64_t per_gpu,
+                           const ResourceVector& left) {
+  Node node = MakeNode(std::move(name), left);
+  node.allocatable.other.Set(kSlicesResource, gpus * per_gpu);
+  node.gpu_kinds.slices = Slices(gpus * per_gpu);
+  node.gpu_kinds.slices_per_gpu = per_gpu;
+  return node;
+}
+// Makes a pod that requests slices of GPUs.
+inline Pod MakeSlicePod(std::string name, int64_t slices, MilliCpu cpu = Cores(1),
+                        Bytes memory = GiB(1)) {
+  Pod pod = MakePod(std::move(name), {Gpus(0), cpu, memory});
+  pod.requests.other.Set(kSlicesResource, slices);
+  pod.slices = Slices(slices);
+  return pod;
+}
+
 // Return a copy of the pod with one change.
+inline Pod SizedByUs(Pod pod) {
+  auto fungible = std::make_shared<ManagedContainer>();
+  fungible->requested = fungible->floor = fungible->demand = pod.requests.main;
+  pod.fungible = std::move(fungible);
+  return pod;
+}
 inline Pod OnNode(Pod pod, std::string node) {
   pod.node = std::move(node);
   return pod;

@@ -8,7 +8,7 @@
 #include "cluster/annotations.h"
 #include "core/check.h"
 #include "core/exact_quantity.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "json/document.h"
 #include "json/writer.h"

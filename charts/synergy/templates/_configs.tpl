@@ -58,9 +58,11 @@ extenders:
   {{- if .Values.dra.enabled }}
   # All pods are sent to it: kube-scheduler would send none that have their GPUs by ResourceClaims.
   {{- else }}
-  # Only pods that ask for GPUs are sent to it; kube-scheduler goes on checking GPU counts too.
+  # Only pods that ask for GPUs, or for slices of some, are sent to it; kube-scheduler goes on checking GPU counts too.
   managedResources:
   - name: {{ .Values.gpuResource }}
+    ignoredByScheduler: false
+  - name: {{ .Values.gpuResource }}.shared
     ignoredByScheduler: false
   {{- end }}
   # Without the extender these pods wait: placed past it, they could take what it has promised to others.

@@ -292,7 +292,8 @@ Pod DeviceCatalog::WithUnits(Pod pod, const Units& units, std::string why) const
   devices.why_left_alone = std::move(why);
   pod.requests.main.gpus += devices.gpus;
   if (pod.demand) pod.demand->gpus = pod.requests.main.gpus;
-  if (pod.fungible && (!pod.UsesGpus() || !devices.why_left_alone.empty())) {
+  const bool has_gpus = pod.UsesGpus() || pod.SharesGpus();
+  if (pod.fungible && (!has_gpus || !devices.why_left_alone.empty())) {
     pod.requests.main -= pod.fungible->AnnouncedGrowth();
     pod.fungible = nullptr;
     pod.demand.reset();

@@ -30,6 +30,18 @@ NodeState WithNode(const NodeState& state, Node node) {
   return described;
 }
 
+Slices SlicesTaken(const NodeState& node) {
+  Slices taken;
+  for (const auto& pod : node.detail->pods) taken += pod->slices;
+  return taken;
+}
+
+Slices SlicesOfOthers(const NodeState& node) {
+  Slices taken;
+  for (const auto& pod : node.detail->pods) taken += pod->fungible ? Slices(0) : pod->slices;
+  return taken;
+}
+
 NodeState EmptyNode(Node node) { return WithNode(NodeState{}, std::move(node)); }
 
 Node NodeOf(const NodeState& state) {

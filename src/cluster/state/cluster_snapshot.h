@@ -88,6 +88,10 @@ struct NodeState {
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };
 
+// Return the slices that the node's pods have, and those of pods that Synergy does not size.
+Slices SlicesTaken(const NodeState& node);
+Slices SlicesOfOthers(const NodeState& node);
+
 // Returns a node without pods.
 NodeState EmptyNode(Node node);
 // Returns the node that `state` was made from. REQUIRES: state.exists.

@@ -407,6 +407,11 @@ std::vector<std::shared_ptr<const Pod>> ClusterState::WaitingPods() const {
   return pods_.WaitingPods();
 }
 
+std::vector<std::shared_ptr<const Pod>> ClusterState::WaitingSharers() const {
+  const auto lock = Lock();
+  return pods_.WaitingSharers();
+}
+
 std::optional<Placement> ClusterState::FindPlacement(const std::string& uid) const {
   const auto lock = Lock();
   return pods_.FindPlacement(uid);

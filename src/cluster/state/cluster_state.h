@@ -150,6 +150,8 @@ class ClusterState {
   // Returns GPU pods as last seen that have no node, no scheduling gates, and are not being
   // deleted.
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
+  // The same for pods with slices of GPUs, and no whole ones.
+  std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
   DeviceCatalog::Counts known_devices() const;

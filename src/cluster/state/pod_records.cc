@@ -289,10 +289,18 @@ void PodRecords::DropNews() {
 }
 
 std::vector<std::shared_ptr<const Pod>> PodRecords::WaitingPods() const {
+  return WaitingIf([](const Pod& pod) { return pod.UsesGpus(); });
+}
+
+std::vector<std::shared_ptr<const Pod>> PodRecords::WaitingSharers() const {
+  return WaitingIf([](const Pod& pod) { return pod.SharesGpus(); });
+}
+
+std::vector<std::shared_ptr<const Pod>> PodRecords::WaitingIf(bool (*is_meant)(const Pod&)) const {
   std::vector<std::shared_ptr<const Pod>> pods;
   for (const auto& [uid, record] : records_) {
     const auto& pod = record.seen;
-    if (pod && pod->waiting && pod->UsesGpus() && !pod->gated && !pod->deleting) {
+    if (pod && pod->waiting && is_meant(*pod) && !pod->gated && !pod->deleting) {
       pods.push_back(pod);
     }
   }

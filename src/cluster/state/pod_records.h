@@ -119,6 +119,7 @@ class PodRecords {
   std::optional<Placement> FindPlacement(const std::string& uid) const;
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
+  std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // For a snapshot.
   std::shared_ptr<const GangsByName> ShareGangs();
@@ -140,6 +141,8 @@ class PodRecords {
   }
 
  private:
+  std::vector<std::shared_ptr<const Pod>> WaitingIf(bool (*is_meant)(const Pod&)) const;
+
   enum class Standing : uint8_t {
     kWaiting,
     kExpected,

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/profiler_pass.h"
 #include "engine/profiler/progress_intake.h"

@@ -11,7 +11,7 @@
 #include "allocation/storage/storage_left.h"
 #include "cluster/annotations.h"
 #include "cluster/device_safety.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "engine/tuner/gang_shares.h"
 
 namespace synergy {

@@ -61,7 +61,7 @@ std::shared_ptr<const KnownProfile> SimulatedSurroundings::FindProfile(
 }
 
 std::optional<ResourceVector> SimulatedSurroundings::FairShare(
-    const NodeSelection& selection, Gpus gpus, const std::string& gpu_product) const {
+    const NodeSelection& selection, const GpuAmount& gpus, const std::string& gpu_product) const {
   return LeastFairShare(*state_.Snapshot(), &selection, gpus, gpu_product, headroom_);
 }
 

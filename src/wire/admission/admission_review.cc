@@ -6,7 +6,7 @@
 
 #include "cluster/annotations.h"
 #include "cluster/gang_name.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "json/text.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "json/writer.h"
 #include "wire/admission/admission_objects.h"
 #include "wire/base/json_words.h"

@@ -19,12 +19,14 @@ namespace {
 
 // Takes the larger of request and limit: the API server requires them to be equal for an extended
 // resource, and fills in a missing one from the other.
-Gpus ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
-  const auto amount = [&](const char* list) {
-    return ToBytes(fields.Amount(fields.Object(resources[list])[gpu_resource]), kLargestRequest)
-        .count();
+GpuAmount ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
+  const auto amount = [&](std::string_view name) {
+    const auto in = [&](const char* list) {
+      return ToBytes(fields.Amount(fields.Object(resources[list])[name]), kLargestRequest).count();
+    };
+    return std::max({int64_t{0}, in("requests"), in("limits")});
   };
-  return Gpus(std::max(amount("requests"), amount("limits")));
+  return {Gpus(amount(gpu_resource)), Slices(amount(SharedResource(gpu_resource)))};
 }
 
 // Sums the limits of the containers that run beside the named one.
@@ -144,11 +146,12 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
   fields.Array(spec["containers"]).ForEachElement([&](Value container) {
     container = fields.Object(container);
     const Value resources = fields.Object(container["resources"]);
-    const Gpus gpus = ReadGpus(fields, resources, gpu_resource);
+    const GpuAmount gpus = ReadGpus(fields, resources, gpu_resource);
+    const bool has_gpus = gpus != GpuAmount();
     std::vector<std::string> of_container;
-    if (gpus <= Gpus(0) && to_admit.claiming_containers.size() < kMostClaiming)
+    if (!has_gpus && to_admit.claiming_containers.size() < kMostClaiming)
       of_container = ReadTemplatesOf(fields, resources, templates);
-    if (gpus > Gpus(0) || !of_container.empty()) {
+    if (has_gpus || !of_container.empty()) {
       GpuContainer found;
       found.index = index;
       found.name = ReadText(fields, container["name"]);
@@ -158,7 +161,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
       found.command = ReadTexts(fields, container["command"]);
       found.args = ReadTexts(fields, container["args"]);
       found.written = ReadWrittenAmounts(fields, metadata["annotations"], resources, found.name);
-      if (gpus > Gpus(0)) {
+      if (has_gpus) {
         to_admit.gpu_containers.push_back(std::move(found));
       } else {
         const Beside beside = ReadBeside(fields, spec, found.name);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cluster/dns_name.h"
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "wire/base/json_words.h"
 
 namespace synergy::wire {
@@ -22,6 +22,11 @@ MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest) {
 
 Bytes ToBytes(ExactQuantity amount, int64_t largest) {
   return Bytes(Cut(amount.ToUnits(), largest));
+}
+
+Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource) {
+  if (amounts.empty() || gpu_resource.empty()) return {};
+  return Slices(amounts.Get(SharedResource(gpu_resource)));
 }
 
 ResourceList ResourceList::Read(FieldReader& fields, Value object) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/exact_quantity.h"
+#include "core/gpu_amount.h"
 #include "core/resources.h"
 #include "wire/base/json_words.h"
 
@@ -42,6 +43,9 @@ class ResourceList {
   // Two or three in practice, but a user may request tens of thousands.
   std::map<std::string_view, ExactQuantity> amounts_;
 };
+
+// Returns the slices of the managed GPU resource.
+Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource);
 
 MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest);
 Bytes ToBytes(ExactQuantity amount, int64_t largest);

@@ -255,9 +255,9 @@ void Members(auto& each, Like<PodDevices> auto& devices) {
 }
 
 void Members(auto& each, Like<Pod> auto& pod) {
-  auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         devices, fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned,
-         deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
+  auto& [uid, pod_namespace, name, node, resource_version, labels, requests, slices, demand,
+         gpu_product, devices, fungible, waiting, gang, separation, priority, terminal, succeeded,
+         misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -265,6 +265,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("resourceVersion", resource_version);
   each("labels", labels);
   each("requests", requests);
+  each("slices", slices);
   each("demand", demand);
   each("gpuProduct", gpu_product);
   each("devices", devices);
@@ -291,12 +292,15 @@ void Members(auto& each, Like<Taint> auto& taint) {
 }
 
 void Members(auto& each, Like<GpuKinds> auto& kinds) {
-  auto& [installed, products, most_per_numa_node, by_claim, no_requests] = kinds;
+  auto& [installed, products, most_per_numa_node, by_claim, no_requests, slices, slices_per_gpu] =
+      kinds;
   each("installed", installed);
   each("products", products);
   each("mostPerNumaNode", most_per_numa_node);
   each("byClaim", by_claim);
   each("noRequests", no_requests);
+  each("slices", slices);
+  each("slicesPerGpu", slices_per_gpu);
 }
 
 void Members(auto& each, Like<Node> auto& node) {

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string_view>
+#include <system_error>
 
 #include "inventory/gpu_labels.h"
 #include "inventory/node_labels.h"
@@ -21,6 +24,17 @@ bool IsPartOf(std::string_view labelled, std::string_view product) {
   return labelled.starts_with("-MIG-") || labelled == "-SHARED";
 }
 
+// Beyond any device plugin's limit.
+constexpr int64_t kMostSlicesPerGpu = 1024;
+
+// Returns 0 unless the text is a number of slices.
+int64_t ReplicasByLabel(std::string_view text) {
+  int64_t replicas = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), replicas);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && replicas > 0 && replicas <= kMostSlicesPerGpu ? replicas : 0;
+}
+
 // Reads the annotation of Synergy's device plugin or, without a valid one, labels
 // (inventory/gpu_labels.h). Pods name a product as GPU feature discovery's label does.
 GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value labels) {
@@ -30,6 +44,7 @@ GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value labels) {
     if (!gpus) {
       fields.Report(annotation, gpus.error().message);
     } else {
+      kinds.slices_per_gpu = gpus->replicas;
       std::map<int, int64_t> by_numa_node;
       for (const Gpu& gpu : gpus->inventory.gpus()) {
         const std::string product = ToLabelValue(gpu.product);
@@ -41,6 +56,8 @@ GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value labels) {
       }
     }
   }
+  if (kinds.slices_per_gpu == 0)
+    kinds.slices_per_gpu = ReplicasByLabel(fields.Text(labels[kReplicasLabel]));
   const std::string labelled =
       ProductByLabels([&](std::string_view key) { return fields.Text(labels[key]); });
   if (labelled.empty()) return kinds;
@@ -77,9 +94,12 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   });
   const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
   node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
-  node.gpu_kinds.installed = ResourceList::Read(fields, status["capacity"])
-                                 .ToResources(gpu_resource, kLargestAllocatable)
-                                 .main.gpus;
+  const Resources capacity =
+      ResourceList::Read(fields, status["capacity"]).ToResources(gpu_resource, kLargestAllocatable);
+  node.gpu_kinds.installed = capacity.main.gpus;
+  node.gpu_kinds.slices = std::max({Slices(0), SlicesOf(capacity.other, gpu_resource),
+                                    SlicesOf(node.allocatable.other, gpu_resource)});
+  if (node.gpu_kinds.slices <= Slices(0)) node.gpu_kinds.slices_per_gpu = 0;
   node.pods_allowed = allocatable.Units("pods", kLargestAllocatable);
   node.boot_id = ReadText(fields, fields.Object(status["nodeInfo"])["bootID"]);
   return node;

@@ -102,8 +102,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.terminal = pod.succeeded || phase == "Failed";
   pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
+  pod.slices = SlicesOf(pod.requests.other, gpu_resource);
   if (rules.device_claims) pod.devices = ReadPodDevices(fields, spec, status);
-  const bool may_use_gpus = pod.UsesGpus() || pod.devices;
+  const bool may_use_gpus = pod.UsesGpus() || pod.SharesGpus() || pod.devices;
   const Value annotations = fields.Object(metadata["annotations"]);
   // A user who may write a pod may write nonsense there, which must not keep the pod from being
   // placed.
@@ -151,6 +152,7 @@ Pod AccountedOnly(Pod pod) {
   accounted.name = std::move(pod.name);
   accounted.node = std::move(pod.node);
   accounted.requests = std::move(pod.requests);
+  accounted.slices = pod.slices;
   accounted.devices = std::move(pod.devices);
   accounted.priority = pod.priority;
   accounted.terminal = pod.terminal;

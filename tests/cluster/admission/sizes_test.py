@@ -1,6 +1,7 @@
 """Sizes that fit: how admission sizes pods with the shipped settings, on a real API server with
 simulated nodes."""
 
+import copy
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import tiers
 from cluster import GPU, Extender, own_cluster, wait_for
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "1"))
+SLICES = f"{GPU}.shared"
 NODES = ("v100-1", "v100-2")  # 8 GPUs, 24 CPU, 500 GB each
 # (500 GB - 1 GiB) / 8, and (24 - 0.5) / 8 CPU.
 FAIR_CPU = 2.9375
@@ -171,6 +173,44 @@ class SizesTest(unittest.TestCase):
     def again(self, name):
         self.cluster.kubectl("delete", "pod", name, "--ignore-not-found", "--force", "--grace-period=0")
         return self.created(pod(name))
+
+    def test_slices_of_gpus_have_their_part_of_the_node_and_no_more_than_it_has(self):
+        # Two GPUs in halves.
+        model = self.cluster.get("node", NODES[0])
+        node = {"apiVersion": "v1", "kind": "Node", "status": copy.deepcopy(model["status"]), "metadata": {
+            "name": "shared", "annotations": {"kwok.x-k8s.io/node": "fake"},
+            "labels": {**model["metadata"]["labels"], "kubernetes.io/hostname": "shared",
+                       "nvidia.com/gpu.replicas": "2"}}}
+        for amounts in ("capacity", "allocatable"):
+            del node["status"][amounts][GPU]
+            node["status"][amounts][SLICES] = "4"
+
+        def part(of):
+            return {"cpu": of * (24 - 0.5) / 4, "memory": of * (500e9 - 2 ** 30) / 4}
+
+        early = self.created(pod("early", {"limits": {SLICES: "1"}}))
+        self.assertIn(f"no node that the pod may run on has 1 {SLICES}", self.annotation(early, "placeholder"))
+        self.created(node)
+        self.addCleanup(self.cluster.delete, "nodes", "shared", wait=True)
+        self.addCleanup(self.cluster.clear)
+        self.bound("early")
+        self.sized(self.pod("early"), **part(1))
+        self.sized(self.created(pod("two", {"limits": {SLICES: "2"}})), **part(2))
+        self.sized(self.created(pod("last", {"limits": {SLICES: "1"}})), **part(1))
+        self.sized(self.created(pod("whole")))
+        self.bound("two", "last", "whole")
+        bound = self.cluster.bound()
+        self.assertEqual({bound[name] for name in ("early", "two", "last")}, {"shared"})
+        self.assertIn(bound["whole"], NODES)
+        self.sized(self.created(pod("late", {"limits": {SLICES: "1"}})), **part(1))
+        wait_for("no slice to be free", lambda: any(
+            f"Insufficient {SLICES}" in condition.get("message", "")
+            for condition in self.pod("late")["status"].get("conditions", [])))
+        self.cluster.delete("pods", "early")
+        self.bound("late")
+        for name, slices in (("late", 1), ("two", 2)):
+            self.sized(self.pod(name), **part(slices))
+            self.assertEqual(json.loads(self.annotation(self.pod(name), "change"))["kind"], "Allocated")
 
     # Sizes that change later.
 

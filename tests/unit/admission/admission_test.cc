@@ -30,6 +30,7 @@ class FakeSurroundings final : public AdmissionSurroundings {
   Gpus most_gpus{int64_t{1} << 50};                               // the most GPUs of a node
   std::map<std::string, ResourceVector> shares_per_gpu{
       {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
+  Gpus slices_per_gpu{4};
   std::shared_ptr<KnownProfile> measured;
   std::shared_ptr<NamespaceLimits> limits = std::make_shared<NamespaceLimits>();
 
@@ -61,12 +62,14 @@ class FakeSurroundings final : public AdmissionSurroundings {
     return {};
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return limits; }
-  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
+  std::optional<ResourceVector> FairShare(const NodeSelection&, const GpuAmount& amount,
                                           const std::string& gpu_product) const override {
     const auto it = shares_per_gpu.find(gpu_product);
-    if (it == shares_per_gpu.end() || gpus > most_gpus) return std::nullopt;
-    const int64_t count = gpus.count();
-    return ResourceVector{gpus, it->second.cpu * count, it->second.memory * count};
+    if (it == shares_per_gpu.end() || amount.gpus > most_gpus) return std::nullopt;
+    if (amount.slices > Slices(0))
+      return PartOf(it->second, Gpus(amount.slices.count()), slices_per_gpu);
+    const int64_t count = amount.gpus.count();
+    return ResourceVector{amount.gpus, it->second.cpu * count, it->second.memory * count};
   }
 };
 
@@ -173,6 +176,53 @@ class AdmissionTest : public testing::Test {
 
 ResourceVector Amounts(int64_t gpus, MilliCpu cpu, Bytes memory) {
   return {Gpus(gpus), cpu, memory};
+}
+
+TEST_F(AdmissionTest, SlicesOfGpusGetTheirPartOfTheFairShare) {
+  pod.gpu_containers[0].gpus = {Gpus(0), Slices(2)};
+  settings.profiling = true;
+  const AdmissionFigures figures = Managed();
+  const ResourceVector half{Gpus(0), MilliCpu(1500), GB(30)};
+  EXPECT_EQ(figures.floor, half);
+  EXPECT_EQ(figures.demand, half);
+  EXPECT_EQ(figures.fair_share, half);
+  EXPECT_EQ(figures.workload, "") << "it is not measured";
+  EXPECT_EQ(figures.most_cpu, std::nullopt) << "it never gets more";
+  EXPECT_THAT(warnings, IsEmpty());
+  pod.beside = Amounts(0, MilliCpu(500), GB(10));
+  EXPECT_EQ(Managed().floor, Amounts(0, Cores(1), GB(20)));
+}
+
+TEST_F(AdmissionTest, SlicesOfGpusKeepWhatTheirAuthorWrote) {
+  pod.gpu_containers[0].gpus = {Gpus(0), Slices(1)};
+  pod.gpu_containers[0].written = {.cpu_request = Cores(2)};
+  EXPECT_EQ(Managed().floor, Amounts(0, Cores(2), GB(15)));
+}
+
+TEST_F(AdmissionTest, ProfilesAndMeasurementsAreNotForSlices) {
+  AddProfile("image", Cores(9), GB(60));
+  surroundings.namespace_labels[std::string(annotations::kDefaultProfile)] = "image";
+  pod.gpu_containers[0].gpus = {Gpus(0), Slices(4)};
+  EXPECT_EQ(Managed().floor, Amounts(0, Cores(3), GB(60)));
+  EXPECT_THAT(warnings, IsEmpty());
+  Label(annotations::kProfile, "image");
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.demand, Amounts(0, Cores(3), GB(60)));
+  EXPECT_EQ(figures.profile, "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for whole GPUs, and the pod has slices")));
+}
+
+TEST_F(AdmissionTest, SlicesThatNoNodeHasAreSizedLaterAndCountAsAGpuUntilThen) {
+  pod.gpu_containers[0].gpus = {Gpus(0), Slices(3)};
+  surroundings.shares_per_gpu.clear();
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(0, Cores(3), GiB(10)));
+  EXPECT_THAT(figures.placeholder, HasSubstr("has 3 nvidia.com/gpu.shared that"));
+}
+
+TEST_F(AdmissionTest, ContainersWithSlicesAndWithGpusAreSeveral) {
+  pod.gpu_containers.push_back({2, "other", GpuAmount(Gpus(0), Slices(1)), {}});
+  EXPECT_EQ(Left(), AdmissionOutcome::kSeveralContainers);
 }
 
 TEST_F(AdmissionTest, AVolumeForProgressIsTheAuthorsToAskFor) {
@@ -771,6 +821,9 @@ TEST(MayJoinGangTest, AcceptsPodsTheExtenderMayPlaceThatDidNotOptOut) {
                                          kOtherScheduler, kHasNode, kStatic, kOptedOut}) {
     EXPECT_FALSE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
   }
+  PodToAdmit sharer;
+  sharer.gpu_containers.push_back({0, "train", GpuAmount(Gpus(0), Slices(1)), {}});
+  EXPECT_FALSE(MayJoinGang(sharer, kManaged, settings)) << "it is placed alone";
   // The pod's amounts stay as written, and the extender places it.
   pod.scheduler = settings.scheduler_name;
   EXPECT_TRUE(MayJoinGang(pod, kOptedOut, settings));

@@ -150,5 +150,27 @@ TEST_F(BestFitTest, FreeGpusBesideOvercommittedMemoryHaveNoReserve) {
   EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(3), Bytes(0)}), "n1"), FitTier::kShort);
 }
 
+TEST_F(BestFitTest, APodWithSlicesGoesWhereFewestUseAGpu) {
+  // Two pods on two GPUs of four slices; one on one GPU of two; three on three of four, of which
+  // one is free of users.
+  state.UpsertNode(MakeSharedNode("quarters", 2, 4, kServer));
+  state.UpsertPod(OnNode(MakeSlicePod("a", 1), "quarters"));
+  state.UpsertPod(OnNode(MakeSlicePod("b", 1), "quarters"));
+  state.UpsertNode(MakeSharedNode("halves", 1, 2, kServer));
+  state.UpsertPod(OnNode(MakeSlicePod("c", 1), "halves"));
+  state.UpsertNode(MakeSharedNode("emptier", 4, 4, kServer));
+  state.UpsertPod(OnNode(MakeSlicePod("d", 3, Cores(12), GiB(300)), "emptier"));
+  const Pod pod = MakeSlicePod("new", 1);
+  EXPECT_LT(RankOf(pod, "emptier"), RankOf(pod, "quarters"));
+  EXPECT_LT(RankOf(pod, "quarters"), RankOf(pod, "halves"));
+}
+
+TEST_F(BestFitTest, APodWithSlicesFillsTheFullerOfNodesThatAreSharedAlike) {
+  for (const char* name : {"emptier", "fuller"})
+    state.UpsertNode(MakeSharedNode(name, 2, 4, kServer));
+  Taken("fuller", {Gpus(0), Cores(12), GiB(300)});
+  EXPECT_LT(RankOf(MakeSlicePod("new", 1), "fuller"), RankOf(MakeSlicePod("new", 1), "emptier"));
+}
+
 }  // namespace
 }  // namespace synergy::testing

@@ -171,5 +171,60 @@ TEST(StrandedGpusTest, CountsFreeGpusThatNoPodCanUse) {
   }
 }
 
+constexpr ResourceVector kSharedServer{Gpus(0), Cores(24), GiB(480)};
+constexpr GpuAmount SlicesOnly(int64_t slices) { return {Gpus(0), Slices(slices)}; }
+
+TEST_F(FairShareTest, IsTheSlicesPartOfAGpus) {
+  HaveNode("whole", {Gpus(8), Cores(24), GiB(480)});
+  state.UpsertNode(MakeSharedNode("shared", 8, 3, kSharedServer));
+  const ResourceVector of_gpu = FairShare(NodeNamed("whole"), Gpus(1), {});
+  EXPECT_EQ(FairShare(NodeNamed("shared"), SlicesOnly(1), {}),
+            (ResourceVector{Gpus(0), Cores(1), GiB(20)}));
+  const ResourceVector of_all = FairShare(NodeNamed("shared"), SlicesOnly(3), {});
+  EXPECT_EQ(of_all.cpu, of_gpu.cpu) << "all slices of a GPU are a GPU, to the digit";
+  EXPECT_EQ(of_all.memory, of_gpu.memory);
+  EXPECT_EQ(FairShare(NodeNamed("shared"), SlicesOnly(24), {}), kSharedServer);
+}
+
+TEST_F(FairShareTest, SharesOfSlicesLeaveOutThoseOfOthersWithTheirAmounts) {
+  state.UpsertNode(MakeSharedNode("shared", 2, 4, kSharedServer));
+  state.UpsertPod(OnNode(MakeSlicePod("others", 2, Cores(12), GiB(240)), "shared"));
+  state.UpsertPod(OnNode(SizedByUs(MakeSlicePod("ours", 3, Cores(9), GiB(100))), "shared"));
+  EXPECT_EQ(FairShare(NodeNamed("shared"), SlicesOnly(1), {}),
+            (ResourceVector{Gpus(0), Cores(2), GiB(40)}));
+}
+
+TEST_F(FairShareTest, CountsTheSlicesOfAGpuThatAPodStillHasAsAWhole) {
+  state.UpsertNode(MakeSharedNode("shared", 2, 4, kSharedServer));
+  Taken("shared", {Gpus(1), Cores(4), GiB(80)});
+  EXPECT_EQ(FairShare(NodeNamed("shared"), SlicesOnly(4), {}),
+            (ResourceVector{Gpus(0), Cores(20), GiB(400)}));
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(4), "", {}),
+            (ResourceVector{Gpus(0), Cores(20), GiB(400)}));
+}
+
+TEST_F(FairShareTest, ANodeWithGpusOfBothKindsIsDividedIntoPartsOfThem) {
+  Node both = MakeSharedNode("both", 2, 4, {Gpus(1), Cores(24), GiB(480)});
+  state.UpsertNode(both);
+  EXPECT_EQ(FairShare(NodeNamed("both"), Gpus(1), {}),
+            (ResourceVector{Gpus(1), Cores(8), GiB(160)}));
+  EXPECT_EQ(FairShare(NodeNamed("both"), SlicesOnly(2), {}),
+            (ResourceVector{Gpus(0), Cores(4), GiB(80)}));
+}
+
+TEST_F(FairShareTest, SharesOfSlicesAreTheLeastOfTheNodesThatOfferThem) {
+  HaveNode("whole", {Gpus(8), Cores(8), GiB(8)});
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(1), "", {}), std::nullopt);
+  state.UpsertNode(MakeSharedNode("halves", 2, 2, kSharedServer));
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(1), "", {})->cpu, Cores(6));
+  state.UpsertNode(MakeSharedNode("quarters", 2, 4, kSharedServer));
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(1), "", {})->cpu, Cores(3));
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(8), "", {})->cpu, Cores(24))
+      << "only one node has as many";
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, SlicesOnly(9), "", {}), std::nullopt);
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(1), "", {})->cpu, Cores(1))
+      << "whole GPUs are none of theirs";
+}
+
 }  // namespace
 }  // namespace synergy::testing

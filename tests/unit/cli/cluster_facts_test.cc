@@ -58,6 +58,28 @@ TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
   EXPECT_THAT(ToText(ShowPods(ViewPods(*facts, WallTime{}), true)), HasSubstr("other"));
 }
 
+TEST_F(ClusterFactsTest, SlicesOfGpusAreNoGpus) {
+  server_.SetNodes({{.name = "n2",
+                     .allocatable_json = R"({"cpu":"8","memory":"32Gi","pods":"110",)"
+                                         R"("nvidia.com/gpu.shared":"4"})"}});
+  server_.SetPods({{.name = "sharer",
+                    .node = "n2",
+                    .phase = "Running",
+                    .requests_json = R"({"cpu":"2","memory":"1Gi","nvidia.com/gpu.shared":"1"})"}});
+  const auto facts = facts_.ReadCluster();
+  ASSERT_TRUE(facts) << facts.error().message;
+  const std::vector<NodeView> nodes = ViewNodes(*facts, WallTime{});
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].allocatable.gpus, Gpus(0));
+  EXPECT_EQ(nodes[0].gpu_pods, 1u);
+  const Shown shown = ShowNodes(nodes);
+  EXPECT_THAT(ToText(shown), HasSubstr("n2    1/4 slices  2/8"));
+  EXPECT_THAT(ToJson(shown.objects.at(0).tree), HasSubstr("\"allocated\": 1"));
+  const Shown pods = ShowPods(ViewPods(*facts, WallTime{}), false);
+  EXPECT_THAT(ToText(pods), HasSubstr("1 slice"));
+  EXPECT_THAT(ToJson(pods.objects.at(0).tree), HasSubstr("\"slices\": 1"));
+}
+
 TEST_F(ClusterFactsTest, NodesHaveTheDisksThatTheirPodsRead) {
   auto facts = facts_.ReadCluster();
   ASSERT_TRUE(facts) << facts.error().message;

@@ -18,6 +18,10 @@ namespace {
 
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
+using synergy::testing::MakeSharedNode;
+using synergy::testing::MakeSlicePod;
+using synergy::testing::OnNode;
+using synergy::testing::SizedByUs;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ContainsRegex;
@@ -358,6 +362,21 @@ TEST(ExplainTest, ExplainsWhyAPodIsNotManaged) {
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("was created as written")));
   facts.pod.labels = {{"synergy.io/fungible", "false"}};
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("from changes")));
+}
+
+TEST(ExplainTest, SlicesOfGpusAreShown) {
+  PodFacts facts;
+  facts.pod = SizedByUs(OnNode(MakeSlicePod("sharer", 2), "n1"));
+  facts.cluster = Cluster({MakeSharedNode("n1", 2, 4, Amounts(0, 24, 64))}, {facts.pod});
+  const Explanation running = Explain(facts, kNow);
+  EXPECT_THAT(ToText(running, kNow), HasSubstr("placed on node n1, 2 slices of GPUs"));
+  EXPECT_THAT(running.remarks, Contains(HasSubstr("it shares GPUs, so it is not measured")));
+  facts.pod = Unschedulable(SizedByUs(MakeSlicePod("waiting", 7)));
+  const Explanation waiting = Explain(facts, kNow);
+  EXPECT_THAT(ToText(waiting, kNow, true),
+              AllOf(HasSubstr("6 slices"), HasSubstr("Insufficient nvidia.com/gpu.shared")));
+  facts.pod = MakeSlicePod("as-written", 1);
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("was created as written")));
 }
 
 TEST(ExplainTest, GpusByResourceClaimsAreNamedWithWhyThePodIsLeftAlone) {

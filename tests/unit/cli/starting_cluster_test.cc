@@ -94,6 +94,15 @@ TEST(StartingClusterTest, SchedulerOfWaitingPodsIsASetting) {
   EXPECT_EQ(cluster->start.pods.front().name, "theirs");
 }
 
+TEST(StartingClusterTest, NodesWithSlicesAreCountedApart) {
+  const auto cluster = Parse({kNode, R"({"kind":"Node","metadata":{"name":"n2"},"status":{
+      "allocatable":{"cpu":"8","memory":"32Gi","pods":"110","nvidia.com/gpu.shared":"8"}}})"});
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_EQ(cluster->gpus(), Gpus(4));
+  EXPECT_EQ(cluster->SharedNodes(), 1u);
+  EXPECT_EQ(cluster->FairShare()->cpu, Cores(2)) << "of a whole GPU";
+}
+
 TEST(StartingClusterTest, TheFairShareOfAGpuIsTheClusters) {
   const auto cluster = Parse({kNode});
   ASSERT_TRUE(cluster);

@@ -84,5 +84,16 @@ TEST(DeviceSafetyTest, ANodeIsAsSafeAsTheWorstOfItsManagedPods) {
   EXPECT_EQ(DeviceSafetyOf(node), DeviceSafety::kSafe);
 }
 
+TEST(DeviceSafetyTest, SlicesOfGpusMayBeLostLikeGpus) {
+  const Pod pod = SizedByUs(OnNode(MakeSlicePod("a", 1), "n1"));
+  EXPECT_EQ(DeviceSafetyOf(pod, kUnlabelled), DeviceSafety::kUnknown);
+  EXPECT_FALSE(MayResize(pod, kUnlabelled));
+  EXPECT_TRUE(MayResize(pod, kLabelledSafe));
+  NodeDetail node;
+  node.pods = {std::make_shared<const Pod>(pod)};
+  node.labels = kLabelledUnsafe;
+  EXPECT_EQ(DeviceSafetyOf(node), DeviceSafety::kUnsafe);
+}
+
 }  // namespace
 }  // namespace synergy::testing

@@ -25,6 +25,7 @@ using synergy::testing::FakeClock;
 using synergy::testing::FakePodApi;
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
+using synergy::testing::MakeSharedNode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -91,6 +92,23 @@ TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergySized a: cpu 3, memory 60G")));
   Size();
   EXPECT_EQ(pods.calls().size(), 2U);
+}
+
+TEST_F(DeferredSizingTest, APodWithSlicesIsSizedWhenANodeOffersThem) {
+  HaveWaiting(true, {}, {Gpus(0), Cores(3), GiB(10)});
+  Pod pod = pods.pod("a");
+  pod.labels.clear();
+  pod.slices = Slices(2);
+  pods.Put(pod);
+  state.UpsertPod(pods.pod("a"));
+  HaveNode();
+  Size();
+  EXPECT_THAT(pods.calls(), IsEmpty()) << "that node has whole GPUs";
+  state.UpsertNode(MakeSharedNode("shared", 2, 4, {Gpus(0), Cores(24), GB(480)}));
+  Size();
+  ASSERT_EQ(pods.calls().size(), 2U);
+  EXPECT_EQ(pods.calls()[0], "resize a cpu 6, memory 120G");
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"6","memory":"120G"})");
 }
 
 TEST_F(DeferredSizingTest, WrittenAmountsStayWhenThePlaceholderGoes) {

@@ -1,4 +1,4 @@
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 
 #include <cstdint>
 #include <limits>

@@ -89,6 +89,29 @@ TEST_F(FilterTest, LetsPodsWithoutGpusThroughUntouched) {
               HasSubstr(R"("NodeNames":["any","other"],"FailedNodes":{})"));
 }
 
+TEST_F(FilterTest, JudgesPodsWithSlicesOfGpus) {
+  using synergy::testing::MakeSharedNode;
+  const auto sharing = [](std::string args) {
+    const size_t at = args.find("nvidia.com/gpu");
+    args.insert(at + std::string_view("nvidia.com/gpu").size(), ".shared");
+    return args;
+  };
+  AddNode("whole", 8);
+  state.UpsertNode(MakeSharedNode("shared", 1, 2, {Gpus(0), Cores(24), GB(120)}));
+  const auto filter = [&](const std::string& name) {
+    return extender.Filter(sharing(Args(MakePod(name, 1, 4, 30), {"whole", "shared"})));
+  };
+  EXPECT_THAT(filter("a"), AllOf(HasSubstr(R"("NodeNames":["shared"])"),
+                                 HasSubstr(R"("whole":"Insufficient nvidia.com/gpu.shared")")));
+  EXPECT_THAT(filter("b"), HasSubstr(R"("NodeNames":["shared"])"));
+  EXPECT_THAT(filter("c"), HasSubstr(R"("shared":"Insufficient nvidia.com/gpu.shared")"))
+      << "two are on their way there";
+  EXPECT_THAT(extender.Filter(Args(MakePod("d", 1, 1, 1), {"whole", "shared"})),
+              AllOf(HasSubstr(R"("NodeNames":["whole"])"),
+                    HasSubstr(R"("shared":"Insufficient nvidia.com/gpu")")))
+      << "a whole GPU is not made of slices";
+}
+
 TEST_F(FilterTest, CountsThePodsThatItsOwnRankingHasJustSentSomewhere) {
   AddNode("a", 1);
   extender.Filter(Args(MakePod("first", 1, 1, 1), {"a"}));

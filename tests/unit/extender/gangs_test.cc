@@ -534,6 +534,23 @@ TEST_F(GangsTest, ALauncherWithoutRoomDoesNotKeepTheGangFromItsPlaces) {
   EXPECT_EQ(FreeCpu("a"), Cores(24 - 1 - 1));
 }
 
+TEST_F(GangsTest, AMemberWithSlicesOfGpusIsPlacedAndMakesRoomAlone) {
+  state.UpsertNode(synergy::testing::MakeSharedNode("a", 1, 2, {Gpus(0), Cores(8), GB(60)}));
+  state.UpsertPod(
+      synergy::testing::OnNode(synergy::testing::MakeSlicePod("low", 2, Cores(1), GB(1)), "a"));
+  Pod member = Member("g", 0, 2, 1);
+  const auto sharing = [](std::string args) {
+    args.insert(args.find("nvidia.com/gpu") + std::string_view("nvidia.com/gpu").size(), ".shared");
+    return args;
+  };
+  std::string args = sharing(FilterArgs(member, {"a"}));
+  EXPECT_THAT(extender.Filter(args), HasSubstr(R"("a":"Insufficient nvidia.com/gpu.shared")"));
+  args.insert(1, R"("NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"low"}],"NumPDBViolations":0}},)");
+  EXPECT_THAT(extender.Preempt(args), HasSubstr(R"("Pods":[{"UID":"low"}])"));
+  state.RemovePod("low");
+  EXPECT_THAT(extender.Filter(sharing(FilterArgs(member, {"a"}))), HasSubstr(Passes("a")));
+}
+
 class GangPriorityTest : public GangsTest {
  protected:
   GangPriorityTest() {

@@ -78,6 +78,16 @@ TEST_F(PrioritizeTest, RepeatsItselfForTheSamePod) {
   EXPECT_EQ(extender.Prioritize(args), first);
 }
 
+TEST_F(PrioritizeTest, PrefersTheNodeWhereFewestShareAGpu) {
+  using namespace synergy::testing;
+  for (const char* name : {"a", "b"})
+    state.UpsertNode(MakeSharedNode(name, 2, 4, {Gpus(0), Cores(24), GiB(500)}));
+  state.UpsertPod(OnNode(MakeSlicePod("there", 1), "a"));
+  std::string args = Args(ExtenderTest::MakePod("p", 1, 1, 1), {"a", "b"});
+  args.insert(args.find("nvidia.com/gpu") + std::string_view("nvidia.com/gpu").size(), ".shared");
+  EXPECT_THAT(extender.Prioritize(args), ::testing::HasSubstr(R"({"Host":"b","Score":10})"));
+}
+
 TEST_F(PrioritizeTest, GivesPodsWithoutGpusNoPreference) {
   EXPECT_EQ(extender.Prioritize(Args(MakePod("web", 0, 1, 1), {"a", "b"})),
             R"([{"Host":"a","Score":0},{"Host":"b","Score":0}])");

@@ -127,6 +127,9 @@ TEST_F(ExtenderMetricsTest, NodesAreShownInGpusCoresAndBytes) {
   metrics_.SetClusterGauges(SampleGauges);
   ExpectLine("synergy_node_allocatable{node=\"n1\",resource=\"nvidia.com/gpu\"} 8");
   ExpectLine("synergy_node_allocatable{node=\"n1\",resource=\"cpu\"} 24");
+  ExpectLine("synergy_node_allocatable{node=\"shared\",resource=\"nvidia.com/gpu\"} 0");
+  ExpectLine("synergy_node_allocatable{node=\"shared\",resource=\"nvidia.com/gpu.shared\"} 16");
+  ExpectLine("synergy_node_free{node=\"shared\",resource=\"nvidia.com/gpu.shared\"} 13");
   ExpectLine("synergy_node_allocatable{node=\"n1\",resource=\"memory\"} 536870912000");
   ExpectLine("synergy_node_requested{node=\"n1\",resource=\"cpu\"} 22.5");
   ExpectLine("synergy_node_free{node=\"n1\",resource=\"cpu\"} 1.5");

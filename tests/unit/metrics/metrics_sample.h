@@ -15,6 +15,12 @@ inline metrics::ClusterGauges SampleGauges() {
       {"n1", {Gpus(8), Cores(24), GiB(500)}, {Gpus(6), MilliCpu(22500), GiB(100)}, Gpus(1)});
   gauges.nodes.push_back(
       {"n2", {Gpus(4), Cores(12), GiB(250)}, {Gpus(5), Cores(13), GiB(300)}, Gpus(0)});
+  gauges.nodes.push_back({"shared",
+                          {Gpus(0), Cores(12), GiB(250)},
+                          {Gpus(0), Cores(1), GiB(1)},
+                          Gpus(0),
+                          Slices(16),
+                          Slices(3)});
   metrics::CacheGauge pods;
   pods.resource = "pods";
   pods.synced = true;

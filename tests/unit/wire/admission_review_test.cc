@@ -226,6 +226,21 @@ TEST(PodReviewTest, SeesPodsThatAreBoundOrMirroredOrHaveResourcesOfTheirOwn) {
                   .mirror);
 }
 
+TEST(PodReviewTest, ReadsSlicesOfGpus) {
+  const auto gpus_of = [](std::string_view amounts) {
+    const PodReview review =
+        ReadReview(PodWith(fmt::format(R"({{"limits":{{"cpu":"2",{}}}}})", amounts)));
+    const std::vector<GpuContainer>& containers = review.pod().gpu_containers;
+    return containers.empty() ? GpuAmount() : containers.front().gpus;
+  };
+  EXPECT_EQ(gpus_of(R"("nvidia.com/gpu.shared":"3")"), GpuAmount(Gpus(0), Slices(3)));
+  EXPECT_EQ(gpus_of(R"("nvidia.com/gpu":"2")"), GpuAmount(Gpus(2)));
+  EXPECT_EQ(gpus_of(R"("nvidia.com/gpu.shared":"-3")"), GpuAmount());
+  const PodReview review = ReadReview(PodWith(R"({"limits":{"nvidia.com/gpu.shared":"1"}})"));
+  EXPECT_TRUE(review.pod().SharesGpus());
+  EXPECT_EQ(review.pod().beside.cpu, MilliCpu(100)) << "the sidecar's";
+}
+
 TEST(PodReviewTest, GpusOfNoneOrLessAreNone) {
   for (const char* amount : {"0", "-1"}) {
     EXPECT_TRUE(
@@ -239,7 +254,7 @@ TEST(PodReviewTest, AbsurdAmountsAreReadWithoutHarm) {
   const PodReview review = ReadReview(PodWith(
       R"({"requests":{"nvidia.com/gpu":"9e99"},"limits":{"cpu":"-99999999999999999999999"}})"));
   ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
-  EXPECT_GT(review.pod().gpu_containers[0].gpus, Gpus(1 << 30));
+  EXPECT_GT(review.pod().gpu_containers[0].gpus.gpus, Gpus(1 << 30));
 }
 
 TEST(PodReviewTest, FiftyContainersAreNoTrouble) {

@@ -301,5 +301,18 @@ TEST(WriteAnnotationChanges, RemovesWhatHasNoValue) {
             R"({"metadata":{"uid":"u","annotations":{"a/b":"x\"y","c":null}}})");
 }
 
+TEST(ReadManagedContainer, MayHaveSlicesOfGpus) {
+  std::string text = PodText().Text();
+  for (size_t at = text.find("nvidia.com/gpu\""); at != std::string::npos;
+       at = text.find("nvidia.com/gpu\"", at + 1)) {
+    text.insert(at + std::string_view("nvidia.com/gpu").size(), ".shared");
+  }
+  const Result<Pod> pod = ObjectReader("nvidia.com/gpu").ReadPod(text, PodUse::kAccounted);
+  ASSERT_TRUE(pod && pod->fungible);
+  EXPECT_EQ(pod->slices, Slices(2));
+  EXPECT_EQ(pod->fungible->requested, (ResourceVector{Gpus(0), Cores(3), GiB(8)}));
+  EXPECT_EQ(pod->fungible->floor, (ResourceVector{Gpus(0), Cores(2), GiB(8)}));
+}
+
 }  // namespace
 }  // namespace synergy::wire

@@ -148,5 +148,46 @@ TEST(ReadNode, UsesTheInventoryAnnotationThenTheLabel) {
   EXPECT_FALSE(ReadNodeText(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
 }
 
+TEST(ReadNode, CountsTheSlicesOfItsGpus) {
+  const auto read = [](std::string_view metadata, std::string_view allocatable = "12") {
+    return ReadNodeText(
+        fmt::format(R"({{"metadata":{{{}}},"status":{{"capacity":{{"nvidia.com/gpu.shared":"16"}},)"
+                    R"("allocatable":{{"nvidia.com/gpu":"0","nvidia.com/gpu.shared":"{}"}}}}}})",
+                    metadata, allocatable));
+  };
+  const Result<Node> node = read("");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->gpu_kinds.slices, Slices(16)) << "unhealthy ones, too";
+  EXPECT_EQ(node->gpu_kinds.slices_per_gpu, 0) << "unknown";
+  EXPECT_EQ(node->gpu_kinds.installed, Gpus(0));
+  EXPECT_EQ(node->allocatable.main.gpus, Gpus(0));
+  EXPECT_THAT(node->allocatable.other.entries(), ElementsAre(Pair("nvidia.com/gpu.shared", 12)));
+  EXPECT_EQ(read("", "-3")->gpu_kinds.slices, Slices(16));
+
+  const auto by_label = [&](std::string_view value) {
+    return read(fmt::format(R"("labels":{{"nvidia.com/gpu.replicas":"{}"}})", value))
+        ->gpu_kinds.slices_per_gpu;
+  };
+  EXPECT_EQ(by_label("4"), 4);
+  for (const char* const none : {"", "0", "-4", "4x", "9999999999"}) EXPECT_EQ(by_label(none), 0);
+  EXPECT_EQ(ReadNodeText(R"({"metadata":{"labels":{"nvidia.com/gpu.replicas":"4"}}})")
+                ->gpu_kinds.slices_per_gpu,
+            0)
+      << "it offers none";
+
+  NodeGpus gpus;
+  gpus.inventory = GpuInventory({{.uuid = "GPU-0"}});
+  gpus.health.resize(1);
+  gpus.replicas = 8;
+  std::string annotation;
+  json::AppendJsonString(annotation, WriteGpuInventory(gpus));
+  EXPECT_EQ(read(R"("labels":{"nvidia.com/gpu.replicas":"4"},)"
+                 R"("annotations":{"synergy.io/gpu-inventory":)" +
+                 annotation + "}")
+                ->gpu_kinds.slices_per_gpu,
+            8)
+      << "the plugin's annotation goes first";
+}
+
 }  // namespace
 }  // namespace synergy::wire

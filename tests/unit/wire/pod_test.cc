@@ -335,5 +335,23 @@ TEST(ReadPod, PodOutsideAGangHasNoSeparation) {
             nullptr);
 }
 
+TEST(ReadPod, CountsSlicesOfGpusBesideTheOtherResources) {
+  const std::string text =
+      R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1","nvidia.com/gpu.shared":"2"}}},)"
+      R"({"resources":{"requests":{"nvidia.com/gpu.shared":"1","amd.com/gpu.shared":"5"}}}]}})";
+  const Pod pod = ReadValidPod(text);
+  EXPECT_EQ(pod.slices, Slices(3));
+  EXPECT_TRUE(pod.SharesGpus());
+  EXPECT_FALSE(pod.UsesGpus());
+  EXPECT_EQ(pod.requests.main.gpus, Gpus(0)) << "no whole GPU";
+  EXPECT_EQ(pod.requests.other.Get("nvidia.com/gpu.shared"), 3) << "as kube-scheduler counts";
+  EXPECT_EQ(ObjectReader("amd.com/gpu").ReadPod(text, PodUse::kIncoming)->slices, Slices(5));
+  EXPECT_EQ(ObjectReader("").ReadPod(text, PodUse::kIncoming)->slices, Slices(0));
+  const Pod whole = ReadValidPod(
+      R"({"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]}})");
+  EXPECT_FALSE(whole.SharesGpus());
+  EXPECT_EQ(whole.slices, Slices(0));
+}
+
 }  // namespace
 }  // namespace synergy::wire

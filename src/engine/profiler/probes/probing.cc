@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "cluster/state/fit.h"
-#include "core/quantity_text.h"
 #include "core/rounding.h"
+#include "core/text/quantity_text.h"
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"

@@ -54,6 +54,16 @@ TEST(LiveMapTest, FirstRequestGetsTheWholeState) {
             R"("namespace":"research","node":"n1","state":"placed"}}}})");
 }
 
+TEST(LiveMapTest, PodsWithSlicesAreCountedInANote) {
+  Pod sharer = Trainer("a", "n1");
+  sharer.requests.main.gpus = Gpus(0);
+  sharer.slices = Slices(1);
+  LiveMap map;
+  map.Update(FactsWith({sharer}), WallTime{});
+  EXPECT_THAT(map.Since({}), HasSubstr("1 pods with slices of GPUs are not shown"));
+  EXPECT_THAT(map.Since({}), Not(HasSubstr("uid-a")));
+}
+
 TEST(LiveMapTest, WaitingPodHasTheReasonAndTheSinceTime) {
   LiveMap map;
   map.Update(FactsWith({Trainer("a", "")}), WallTime{});
