@@ -37,15 +37,18 @@ std::string Variable(std::initializer_list<const char*> names) {
 
 // Looks in the same order as kubectl: the option, KUBECONFIG, ~/.kube/config, and in a pod its
 // service account.
-Result<config::ClusterAccess> FindAccess(const ClusterArguments& arguments) {
+Result<config::ClusterAccess> FindAccess(const ClusterArguments& arguments,
+                                         config::PodToken token = config::PodToken::kOwn) {
   const std::vector<std::string> files = KubeconfigFiles(arguments);
   const bool named = !arguments.kubeconfig.empty() || !Variable({"KUBECONFIG"}).empty();
   std::error_code ignored;
   if (named || std::filesystem::exists(files.front(), ignored))
     return config::LoadKubeconfigs(files, arguments.access);
   if (!arguments.access.server.empty()) return config::WithOverrides({}, arguments.access);
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) {
-    auto access = config::FindClusterAccess("", "");
+  const std::string host = Variable({"KUBERNETES_SERVICE_HOST"});
+  if (!host.empty()) {
+    auto access = config::InClusterAccess(host, Variable({"KUBERNETES_SERVICE_PORT"}),
+                                          config::kServiceAccountFolder, token);
     return access ? config::WithOverrides(*std::move(access), arguments.access) : access;
   }
   return Fail(ErrorCode::kInvalid,
@@ -76,6 +79,21 @@ Result<std::unique_ptr<kube::ApiClient>> MakeClient(config::ClusterAccess access
                                                     kube::ApiClientOptions options) {
   access.proxy_url = ProxyOf(access);
   return kube::ApiClient::Create(access, std::move(options));
+}
+
+Result<Connection> ConnectWith(const config::ClusterAccess& access,
+                               const ClusterArguments& arguments) {
+  auto options = OptionsOf(arguments);
+  if (!options) return Fail(options.error());
+  auto client = MakeClient(access, *std::move(options));
+  if (!client) return Fail(client.error());
+  std::string pod_namespace = arguments.pod_namespace;
+  if (pod_namespace.empty()) pod_namespace = access.default_namespace;
+  if (pod_namespace.empty()) pod_namespace = "default";
+  wire::PodRules rules = RulesOf(arguments);
+  return Connection{*std::move(client),
+                    wire::ObjectReader(std::move(rules.gpu_resource), std::move(rules.claims)),
+                    std::move(pod_namespace), arguments.device_classes};
 }
 
 // An option may be another's already: simulate's --cluster is a file.
@@ -151,20 +169,27 @@ void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
 }
 
 Result<Connection> Connect(const ClusterArguments& arguments) {
-  auto options = OptionsOf(arguments);
-  if (!options) return Fail(options.error());
   auto access = FindAccess(arguments);
   if (access) access = WithCredentials(*std::move(access));
   if (!access) return Fail(access.error());
-  auto client = MakeClient(*access, *std::move(options));
-  if (!client) return Fail(client.error());
-  std::string pod_namespace = arguments.pod_namespace;
-  if (pod_namespace.empty()) pod_namespace = access->default_namespace;
-  if (pod_namespace.empty()) pod_namespace = "default";
-  wire::PodRules rules = RulesOf(arguments);
-  return Connection{*std::move(client),
-                    wire::ObjectReader(std::move(rules.gpu_resource), std::move(rules.claims)),
-                    std::move(pod_namespace), arguments.device_classes};
+  return ConnectWith(*access, arguments);
+}
+
+Result<ConnectByToken> FindServer(const ClusterArguments& arguments) {
+  const auto found = FindAccess(arguments, config::PodToken::kNone);
+  if (!found) return Fail(found.error());
+  config::ClusterAccess server{.server = found->server,
+                               .ca_pem = found->ca_pem,
+                               .ca_file = found->ca_file,
+                               .tls_server_name = found->tls_server_name,
+                               .skip_verify = found->skip_verify,
+                               .proxy_url = found->proxy_url};
+  return [server, arguments](const std::string& token) -> Result<Connection> {
+    if (token.empty()) return Fail(ErrorCode::kInvalid, "a request without a token is anonymous");
+    config::ClusterAccess access = server;
+    access.token = token;
+    return ConnectWith(access, arguments);
+  };
 }
 
 std::vector<std::string> KubeconfigFiles(const ClusterArguments& arguments) {

@@ -4,6 +4,7 @@
 //
 // Threading: values; one caller at a time.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,14 @@ struct Connection {
 
 // Fails with kInvalid if there is no kubeconfig, or it is malformed.
 Result<Connection> Connect(const ClusterArguments& arguments);
+
+// Connects to the same API server with nothing but a bearer token, which must not be empty. From
+// any thread.
+using ConnectByToken = std::function<Result<Connection>(const std::string& token)>;
+
+// Finds the API server as Connect() does, in a pod also without a service account's token, and
+// drops all credentials. Failures: as Connect().
+Result<ConnectByToken> FindServer(const ClusterArguments& arguments);
 
 // Returns the kubeconfigs that kubectl would read.
 std::vector<std::string> KubeconfigFiles(const ClusterArguments& arguments);

@@ -1,15 +1,20 @@
 #include "cli/commands/ui_command.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "cli/page/shared_ui.h"
 #include "cli/page/ui_server.h"
+#include "config/listen_address.h"
 #include "core/clock.h"
+#include "core/log.h"
 #include "http/server/server.h"
 
 namespace synergy::cli {
@@ -19,9 +24,15 @@ constexpr const char* kUiHelp =
     R"(Serve a page with the present state of every node and GPU pod, for a browser on this machine. It is
 read-only and uses your own permissions. Ctrl-C ends it.
 
+With --listen it serves everybody who sends a bearer token of the cluster, over TLS, and shows what
+the token's owner may read. Your own permissions are not used.
+
 examples:
   synergy ui
-  synergy ui --port 8080 --context production)";
+  synergy ui --port 8080 --context production
+  synergy ui --listen :8443 --certificate tls.crt --key tls.key)";
+
+constexpr std::chrono::seconds kGrace{5};
 
 // Returns 128 random bits that cannot be guessed.
 std::string Secret() {
@@ -31,17 +42,25 @@ std::string Secret() {
   return secret;
 }
 
-}  // namespace
-
-CLI::App* AddUi(CLI::App& app, UiArguments& arguments) {
-  CLI::App* ui = app.add_subcommand("ui", kUiHelp);
-  ui->add_option("--port", arguments.port, "of 127.0.0.1 (default: any free port)");
-  AddClusterOptions(*ui, arguments.cluster);
-  AddControllerOptions(*ui, arguments.controller);
-  return ui;
+// Serves until a signal comes. `begun` is called once the port is bound.
+template <class Begun>
+Result<> Serve(http::Server& server, Begun begun) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  // Before the server has threads, which inherit it.
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  if (auto started = server.Start(); !started) return started;
+  begun(server.port());
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&ends, &signal);
+  server.Stop(kGrace);
+  return {};
 }
 
-Result<> RunUi(const UiArguments& arguments) {
+Result<> ServeOwnUser(const UiArguments& arguments) {
   auto connection = Connect(arguments.cluster);
   if (!connection) return Fail(connection.error());
   UiServer ui(*std::move(connection), arguments.controller, SystemClock());
@@ -49,10 +68,60 @@ Result<> RunUi(const UiArguments& arguments) {
   if (!server) return Fail(server.error());
   const std::string prefix = "/" + Secret();
   ui.AddRoutes(**server, prefix);
-  if (auto started = (*server)->Start(); !started) return started;
-  fmt::print("http://127.0.0.1:{}{}/\n", (*server)->port(), prefix);
-  std::fflush(stdout);
-  for (;;) pause();
+  return Serve(**server,
+               [&prefix](uint16_t port) { fmt::print("http://127.0.0.1:{}{}/\n", port, prefix); });
+}
+
+Result<> ServeTokens(const UiArguments& arguments) {
+  const auto address = config::ParseListenAddress(arguments.listen);
+  if (!address) return Fail(ErrorCode::kInvalid, "--listen: " + address.error().message);
+  auto connect = FindServer(arguments.cluster);
+  if (!connect) return Fail(connect.error());
+  Logger log(StderrSink(), SystemClock(), LogLevel::kInfo, LogFormat::kText);
+  SharedUi ui(*std::move(connect), arguments.controller, SystemClock(), log);
+  auto server = http::Server::Create(
+      {.host = address->host,
+       .port = address->port,
+       .certificate_file = arguments.certificate_file,
+       .key_file = arguments.key_file,
+       .self_signed = true,
+       .max_body_bytes = http::kSmallBody,
+       .max_connections = 128,
+       // `kubectl port-forward` connects from there.
+       .exempt_loopback = false,
+       .on_problem = [&log](std::string_view problem) { log.Warn(problem, {}); }});
+  if (!server) return Fail(server.error());
+  ui.AddRoutes(**server);
+  return Serve(**server, [&address](uint16_t port) {
+    const bool v6 = address->host.find(':') != std::string::npos;
+    fmt::print("https://{}:{}/\n", v6 ? "[" + address->host + "]" : address->host, port);
+  });
+}
+
+}  // namespace
+
+CLI::App* AddUi(CLI::App& app, UiArguments& arguments) {
+  CLI::App* ui = app.add_subcommand("ui", kUiHelp);
+  CLI::Option* const port =
+      ui->add_option("--port", arguments.port, "of 127.0.0.1 (default: any free port)");
+  CLI::Option* const listen =
+      ui->add_option("--listen", arguments.listen,
+                     "HOST:PORT to serve others at, each with a bearer token of their own")
+          ->excludes(port);
+  CLI::Option* const certificate = ui->add_option(
+      "--certificate", arguments.certificate_file,
+      "a file with the certificate for --listen (default: self-signed, which browsers warn of)");
+  CLI::Option* const key =
+      ui->add_option("--key", arguments.key_file, "a file with the certificate's key");
+  certificate->needs(listen)->needs(key);
+  key->needs(certificate);
+  AddClusterOptions(*ui, arguments.cluster);
+  AddControllerOptions(*ui, arguments.controller);
+  return ui;
+}
+
+Result<> RunUi(const UiArguments& arguments) {
+  return arguments.listen.empty() ? ServeOwnUser(arguments) : ServeTokens(arguments);
 }
 
 }  // namespace synergy::cli

@@ -1,5 +1,6 @@
 #include "cli/page/live_map.h"
 
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,10 @@ MapPod OnMap(const Pod& pod, const ClusterFacts& facts, WallTime now) {
 
 }  // namespace
 
+LiveMap::LiveMap(WallTime begun)
+    : version_(static_cast<uint64_t>(
+          std::chrono::floor<std::chrono::microseconds>(begun.time_since_epoch()).count())) {}
+
 void LiveMap::SetProgress(const ProgressFacts& facts, WallTime now) {
   progress_note_ = facts.note;
   const std::map<std::string, MapProgress> published = std::exchange(progress_, {});
@@ -44,7 +49,8 @@ void LiveMap::SetQueues(const QueueFacts& facts, WallTime now) {
 
 void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
   MapObjects nodes;
-  for (const auto& [name, node] : NodesOf(*facts.cluster)) nodes[name] = ToMapObject(node);
+  if (facts.cluster != nullptr)
+    for (const auto& [name, node] : NodesOf(*facts.cluster)) nodes[name] = ToMapObject(node);
   MapObjects pods;
   size_t sharers = 0;
   for (const Pod& pod : facts.pods) {
@@ -59,7 +65,7 @@ void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
   }
   map_.Replace("nodes", std::move(nodes));
   map_.Replace("pods", std::move(pods));
-  map_.Replace("gangs", GangsOf(facts.pods, *facts.cluster));
+  map_.Replace("gangs", GangsOf(facts.pods, facts.cluster.get()));
   MapObjects notes;
   const auto add = [&notes](const std::string& note) {
     if (!note.empty()) SetText(notes[std::to_string(notes.size())], "text", note);

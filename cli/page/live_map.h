@@ -22,11 +22,14 @@ namespace synergy::cli {
 
 class LiveMap {
  public:
+  // Versions count from `begun`, so that no page takes the changes of one map for those of another.
+  explicit LiveMap(WallTime begun = {});
+
   // Set the progress of pods, and the queues, which the next update shows. `now`: when they were
   // read.
   void SetProgress(const ProgressFacts& facts, WallTime now);
   void SetQueues(const QueueFacts& facts, WallTime now);
-  // REQUIRES: `facts` include the cluster.
+  // Without the cluster among the facts there are no nodes.
   void Update(const ClusterFacts& facts, WallTime now);
 
   // Returns {"version":3,"patches":[...]} from the version of an earlier answer, or
@@ -41,7 +44,7 @@ class LiveMap {
   std::map<std::string, MapProgress> progress_;  // as last sent, by the pod's UID
   std::string progress_note_;
   std::vector<std::string> queue_notes_;
-  uint64_t version_ = 0;
+  uint64_t version_;
   std::deque<std::string> patches_;  // the last one leads to version_
 };
 

@@ -83,14 +83,14 @@ std::string GangKey(const Pod& pod) {
   return pod.gang->name.empty() ? pod.pod_namespace + "/" + pod.name : pod.gang->name;
 }
 
-MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot& cluster) {
+MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot* cluster) {
   MapObjects gangs;
   for (const Pod& pod : pods) {
     if (!pod.gang) continue;
     const std::string key = GangKey(pod);
     // A member with a problem in its labels represents the gang, which it cannot join with that.
     if (gangs.contains(key) && pod.gang->problem.empty()) continue;
-    gangs[key] = ToMapObject(View(*pod.gang, &cluster));
+    gangs[key] = ToMapObject(View(*pod.gang, cluster));
   }
   return gangs;
 }

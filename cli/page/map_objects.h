@@ -23,8 +23,8 @@ std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster);
 // have none; empty if the pod trains alone.
 std::string GangKey(const Pod& pod);
 
-// Returns the gangs of the pods, by key.
-MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot& cluster);
+// Returns the gangs of the pods, by key. `cluster`: null if not known.
+MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot* cluster);
 
 // Queues, in the words of `synergy queue`.
 struct MapQueues {

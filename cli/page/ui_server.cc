@@ -48,7 +48,14 @@ http::Response Problem(int status, std::string message) {
 }
 
 http::Response Problem(const Error& error) {
-  return Problem(error.code == ErrorCode::kNotFound ? 404 : 502, error.message);
+  switch (error.code) {
+    case ErrorCode::kDenied:
+      return Problem(403, error.message);
+    case ErrorCode::kNotFound:
+      return Problem(404, error.message);
+    default:
+      return Problem(502, error.message);
+  }
 }
 
 }  // namespace
@@ -57,7 +64,8 @@ UiServer::UiServer(Connection connection, ControllerAddress controller, const Cl
     : connection_(std::move(connection)),
       controller_(std::move(controller)),
       clock_(clock),
-      progress_(*connection_.client, controller_, clock_) {}
+      progress_(*connection_.client, controller_, clock_),
+      map_(clock_.WallNow()) {}
 
 void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
   server.Handle("GET", prefix + "/", [](const http::Request&) {
@@ -71,7 +79,12 @@ void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
 
 http::Response UiServer::State(std::string_view query) {
   const std::optional<uint64_t> since = Version(Parameter(query, "since"));
+  const std::string_view pod_namespace = Parameter(query, "namespace");
+  if (!pod_namespace.empty() && !IsName(pod_namespace)) {
+    return Problem(400, "namespace: not the name of a namespace");
+  }
   const std::lock_guard lock(mutex_);
+  Choose(pod_namespace);
   if (!since) no_progress_ = no_queues_ = false;
   if (const auto read = Refresh(); !read) return Problem(read.error());
   return {200, "application/json", map_.Since(since)};
@@ -92,12 +105,19 @@ http::Response UiServer::Explain(std::string_view query) {
   return {200, kPlainText, ToText(cli::Explain(*facts, now), now)};
 }
 
+void UiServer::Choose(std::string_view pod_namespace) {
+  if (pod_namespace == namespace_) return;
+  namespace_ = pod_namespace;
+  map_ = LiveMap(clock_.WallNow());
+  read_ = slowly_read_ = std::nullopt;
+  no_progress_ = no_queues_ = false;
+}
+
 Result<> UiServer::Refresh() {
   const Instant now = clock_.Now();
   if (read_ && now - *read_ < kRefresh) return {};
-  const auto facts =
-      FactsReader(*connection_.client, connection_.reader, connection_.device_classes)
-          .ReadCluster();
+  FactsReader reader(*connection_.client, connection_.reader, connection_.device_classes);
+  const auto facts = namespace_.empty() ? reader.ReadCluster() : reader.ReadPods(namespace_);
   if (!facts) return Fail(facts.error());
   ReadProgressAndQueues();
   map_.Update(*facts, clock_.WallNow());
@@ -110,13 +130,13 @@ void UiServer::ReadProgressAndQueues() {
   if (slowly_read_ && now - *slowly_read_ < kSlowRefresh) return;
   slowly_read_ = now;
   if (!no_progress_) {
-    const ProgressFacts progress = progress_.Read("");
+    const ProgressFacts progress = progress_.Read(namespace_);
     no_progress_ = progress.lasts;
     map_.SetProgress(progress, clock_.WallNow());
   }
   if (no_queues_) return;
-  auto queues =
-      ReadOrderedQueues(*connection_.client, connection_.reader, connection_.pod_namespace);
+  auto queues = ReadOrderedQueues(*connection_.client, connection_.reader,
+                                  namespace_.empty() ? connection_.pod_namespace : namespace_);
   if (queues) {
     no_queues_ = queues->policies.empty();
   } else {

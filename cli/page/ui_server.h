@@ -1,8 +1,9 @@
 #pragma once
 
-// Serves the page with the live cluster to the user's own browser: read-only, on the loopback
-// interface, under a secret path, because other users of the machine can reach the port, and other
-// sites can pretend to be on it (DNS rebinding).
+// Answers the requests of the page with the live cluster, for one user and with that user's rights,
+// and serves them to the user's own browser: read-only, on the loopback interface, under a secret
+// path, because other users of the machine can reach the port, and other sites can pretend to be on
+// it (DNS rebinding).
 //
 // Threading: requests from any thread; calls of the API server are made one after the other.
 
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/cluster/cluster_connection.h"
 #include "cli/cluster/progress.h"
@@ -33,9 +35,15 @@ class UiServer {
   // The page is at PREFIX/, where `prefix` begins with a slash.
   void AddRoutes(http::Server& server, const std::string& prefix);
 
- private:
+  // Answers ?namespace=NAME&since=VERSION, both optional: with the nodes and the pods of all
+  // namespaces, or with the pods of that one.
   http::Response State(std::string_view query);
+  // Answers ?namespace=NAMESPACE&name=POD.
   http::Response Explain(std::string_view query);
+
+ private:
+  // Begins a new map, unless the present one is of that namespace; empty: all.
+  void Choose(std::string_view pod_namespace);
   // Failures: as FactsReader.
   Result<> Refresh();
   void ReadProgressAndQueues();
@@ -46,6 +54,7 @@ class UiServer {
   std::mutex mutex_;  // guards all below, and the connection
   ProgressReader progress_;
   LiveMap map_;
+  std::string namespace_;  // of the map; empty: all
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;
   // It does not exist, or may not be seen; tried again when a page is opened.

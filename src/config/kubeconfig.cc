@@ -372,7 +372,7 @@ KubeconfigNames ListKubeconfigs(const std::vector<std::string>& files) {
 }
 
 Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,
-                                      const std::string& folder) {
+                                      const std::string& folder, PodToken token) {
   if (host.empty() || port.empty()) {
     return Fail(ErrorCode::kNotFound,
                 "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; they are set in "
@@ -381,10 +381,11 @@ Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string
   const bool v6 = host.find(':') != std::string::npos;
   ClusterAccess access;
   access.server = fmt::format("https://{}:{}", v6 ? "[" + host + "]" : host, port);
-  access.token_file = folder + "/token";
   try {
     access.ca_file = folder + "/ca.crt";
     access.ca_pem = ReadFile(access.ca_file);
+    if (token == PodToken::kNone) return access;
+    access.token_file = folder + "/token";
     ReadFile(access.token_file);
   } catch (const KubeconfigProblem& problem) {
     return Fail(ErrorCode::kNotFound, fmt::format("service account: {}", problem.text));

@@ -4,6 +4,7 @@
 //
 // Threading: pure, except for reading the files named. Errors name the file and the field.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,11 +87,17 @@ Result<ClusterAccess> WithOverrides(ClusterAccess access, const AccessOverrides&
 // Returns the names of all entries, by name. Skips files and entries that cannot be read.
 KubeconfigNames ListKubeconfigs(const std::vector<std::string>& files);
 
+// Selects a pod's credentials: its service account's token, or none if the pod mounts no token.
+enum class PodToken : uint8_t { kOwn, kNone };
+
+inline constexpr const char* kServiceAccountFolder =
+    "/var/run/secrets/kubernetes.io/serviceaccount";
+
 // Returns a pod's access: from KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's
 // folder.
-Result<ClusterAccess> InClusterAccess(
-    const std::string& host, const std::string& port,
-    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
+Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,
+                                      const std::string& folder = kServiceAccountFolder,
+                                      PodToken token = PodToken::kOwn);
 
 // Returns the access of `kubeconfig`, or without one that of our own pod, from its environment.
 Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std::string& context);

@@ -1,5 +1,6 @@
 #include "kube/token_gate.h"
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,11 @@ std::string HashOf(const std::string& token) {
   ::SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(),
            reinterpret_cast<unsigned char*>(hash.data()));
   return hash;
+}
+
+bool IsToken(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char letter) { return letter > ' ' && letter <= '~'; });
 }
 
 http::Response PlainText(int status, const std::string& text) {
@@ -48,7 +54,7 @@ TokenGate::TokenGate(Judge judge, const Clock& clock, Logger& log, Limits limits
     : judge_(std::move(judge)), clock_(clock), log_(log), limits_(limits) {}
 
 Result<Access> TokenGate::Check(const std::string& token) {
-  if (token.empty() || token.size() > limits_.longest) return Access::kUnknown;
+  if (!IsToken(token) || token.size() > limits_.longest) return Access::kUnknown;
   const std::string hash = HashOf(token);
   bool was_allowed = false;
   {

@@ -60,7 +60,8 @@ class TokenGate {
   TokenGate(Judge judge, const Clock& clock, Logger& log)
       : TokenGate(std::move(judge), clock, log, Limits()) {}
 
-  // An empty token gives kUnknown.
+  // A token that is empty or has a character other than printable ones gives kUnknown: the API
+  // server would take the request for an anonymous one.
   Result<Access> Check(const std::string& token);
   // Number of stored answers.
   size_t kept() const;

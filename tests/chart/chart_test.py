@@ -21,8 +21,10 @@ import lookups
 CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
 PLUGIN = {"devicePlugin": {"enabled": True}}
+PAGE = {"ui": {"enabled": True, "ingress": {"enabled": True, "host": "synergy.example.com"}}}
 EVERYTHING = {
     **PLUGIN,
+    **PAGE,
     "kueue": {"enabled": True},
     "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True},
                 "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
@@ -39,25 +41,26 @@ COMBINATIONS = {
         "devicePlugin": {"enabled": True, "inventory": "gpus:\n- {uuid: GPU-0, product: A, memory: 1Gi}\n"}},
     "CDI": {"devicePlugin": {"enabled": True, "config": {"deviceListStrategy": "cdi"}}},
     "given accounts": {name: {"serviceAccount": {"create": False, "name": f"given-{name.lower()}"}}
-                       for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
+                       for name in ("scheduler", "controller", "devicePlugin", "nodeAgent", "ui")},
     "placed": {name: {"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}],
                       "podLabels": {"tier": "gold"}, "podAnnotations": {"p": "q"},
                       "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
                           "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}
-               for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
+               for name in ("scheduler", "controller", "devicePlugin", "nodeAgent", "ui")},
     "labels and secrets": {"commonLabels": {"team": "ml"}, "commonAnnotations": {"cost-center": "7"},
                            "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {**PLUGIN, "image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
 COMBINATIONS["without kinds"] = {"crds": {"enabled": False}}
 COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
-COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
+COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent", "ui")
 COMBINATIONS["added to"] = {name: {
     "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}],
     "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
 for combination in ("given accounts", "placed", "added to"):
-    COMBINATIONS[combination]["devicePlugin"]["enabled"] = True
+    for component in ("devicePlugin", "ui"):
+        COMBINATIONS[combination][component]["enabled"] = True
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
 COMBINATIONS["progress"] = {
     "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
@@ -97,6 +100,7 @@ REFUSED = [
     ({"controller": {"ports": {"webhook": 0}}}, "/controller/ports/webhook", "minimum"),
     ({"progress": {"readers": [{"name": "x"}]}}, "/progress/readers/0", "kind"),
     ({"extender": {"extraEnv": [{"value": "x"}]}}, "/extender/extraEnv/0", "name"),
+    ({"ui": {"ingress": {"hosts": ["x"]}}}, "/ui/ingress", "hosts"),
 ]
 
 
@@ -500,6 +504,49 @@ class RenderTest(unittest.TestCase):
             self.assertNotIn(missing, alerts)
         self.assertEqual([item["metadata"]["name"] for item in objects if item["kind"] == "Pod"], ["synergy-test"])
 
+    def test_the_page_has_no_rights_of_its_own(self):
+        objects = self.rendered["everything"]
+        account = find(objects, "Deployment", "synergy-ui")["spec"]["template"]["spec"]["serviceAccountName"]
+        self.assertEqual(account, "synergy-ui")
+        bound = {subject["name"] for item in objects if item["kind"].endswith("RoleBinding")
+                 for subject in item["subjects"]}
+        self.assertIn("synergy-controller", bound)
+        self.assertNotIn(account, bound)
+        for values in (PAGE, {"ui": {"enabled": True, "certificate": {"secretName": "mine"}}}):
+            spec = find(helm.template(values), "Deployment", "synergy-ui")["spec"]["template"]["spec"]
+            self.assertIs(spec["automountServiceAccountToken"], False)
+            volumes = {volume["name"]: volume for volume in spec["volumes"]}
+            self.assertEqual(volumes.pop("authority")["projected"]["sources"],
+                             [{"configMap": {"name": "kube-root-ca.crt"}}])
+            (container,) = spec["containers"]
+            given = values["ui"].get("certificate")
+            self.assertEqual(volumes, {"certificate": {"name": "certificate", "secret": given}} if given else {})
+            self.assertEqual("--certificate=/etc/synergy/tls/tls.crt" in container["args"], bool(given))
+
+    def test_the_page_is_off_unless_it_is_asked_for(self):
+        def of_the_page(values):
+            return [item["kind"] for item in helm.template(values) if item["metadata"]["name"] == "synergy-ui"]
+
+        self.assertEqual(of_the_page({}), [])
+        kinds = ["NetworkPolicy", "ServiceAccount", "Service", "Deployment"]
+        self.assertEqual(of_the_page({"ui": {"enabled": True}}), kinds)
+        self.assertEqual(of_the_page(PAGE), [*kinds, "Ingress"])
+        self.assertIn("ui.ingress.host: ", helm.refusal({"ui": {"enabled": True, "ingress": {"enabled": True}}}))
+
+    def test_the_page_is_reached_by_https_and_reaches_the_api_server_alone(self):
+        objects = self.rendered["everything"]
+        policy = find(objects, "NetworkPolicy", "synergy-ui")["spec"]
+        self.assertEqual(policy["ingress"], [{"ports": [{"protocol": "TCP", "port": "https"}]}])
+        self.assertEqual(policy["egress"], find(objects, "NetworkPolicy", "synergy-scheduler")["spec"]["egress"])
+        ingress = find(objects, "Ingress", "synergy-ui")
+        self.assertEqual(ingress["metadata"]["annotations"],
+                         {"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"})
+        self.assertEqual(ingress["spec"]["tls"], [{"hosts": ["synergy.example.com"]}])
+        (path,) = ingress["spec"]["rules"][0]["http"]["paths"]
+        self.assertEqual(path["backend"], {"service": {"name": "synergy-ui", "port": {"name": "https"}}})
+        service = find(objects, "Service", "synergy-ui")["spec"]
+        self.assertEqual([port["name"] for port in service["ports"]], ["https"])
+
     def test_commands_in_the_images_are_programs(self):
         # They have no shell (docs/internals/images.md).
         for name, values in COMBINATIONS.items():
@@ -515,7 +562,7 @@ class RenderTest(unittest.TestCase):
                         self.assertRegex(command[0], "^synergy-")
 
     def test_scheduler_name_and_gpu_resource_reach_every_program(self):
-        objects = helm.template({**PLUGIN, "schedulerName": "mine", "gpuResource": "amd.com/gpu"})
+        objects = helm.template({**PLUGIN, **PAGE, "schedulerName": "mine", "gpuResource": "amd.com/gpu"})
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
         scheduler = yaml.safe_load(data["scheduler.yaml"])
         controller = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
@@ -528,6 +575,8 @@ class RenderTest(unittest.TestCase):
         resources = [managed[0], controller["gpuResource"],
                      plugin["resource"], agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 5)
+        page = find(objects, "Deployment", "synergy-ui")["spec"]["template"]["spec"]["containers"][0]["args"]
+        self.assertLessEqual({"--gpu-resource=amd.com/gpu", "--scheduler-name=mine"}, set(page))
 
     def test_claims_count_only_where_dra_is_enabled(self):
         def of(values):
@@ -854,7 +903,7 @@ class RenderTest(unittest.TestCase):
                 self.assertIs(container["securityContext"]["allowPrivilegeEscalation"], False)
 
     def test_arguments_environment_and_volumes_can_be_added(self):
-        before = {item["metadata"]["name"]: item for item in workloads(self.rendered["device plugin"])}
+        before = {item["metadata"]["name"]: item for item in workloads(helm.template({**PLUGIN, **PAGE}))}
         for item in workloads(self.rendered["added to"]):
             spec = item["spec"]["template"]["spec"]
             old = before[item["metadata"]["name"]]["spec"]["template"]["spec"]

@@ -23,7 +23,7 @@
 {{/* "true" for a component that runs: (list $ "controller"). In shadow mode the extender alone does, as "scheduler". */}}
 {{- define "synergy.runs" -}}
 {{- $values := (first .).Values -}}
-{{- $switches := dict "scheduler" true "controller" true "device-plugin" $values.devicePlugin.enabled "node-agent" $values.nodeAgent.enabled -}}
+{{- $switches := dict "scheduler" true "controller" true "device-plugin" $values.devicePlugin.enabled "node-agent" $values.nodeAgent.enabled "ui" $values.ui.enabled -}}
 {{- if and (get $switches (last .)) (or (eq (last .) "scheduler") (not $values.extender.shadow)) }}true{{ end -}}
 {{- end -}}
 

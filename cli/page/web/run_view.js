@@ -137,11 +137,13 @@ class RunView {
     this.notes = make("ul", { className: "notes" });
     this.totals = make("p", { className: "totals" });
     this.waiting = new WaitingTable();
+    this.running = new RunningTable();
     this.more = new MoreTables();
+    this.nodes = make("h3", { textContent: "Nodes" });
     this.map = make("div", { className: "map" });
     this.map.setAttribute("role", "group");
     this.map.setAttribute("aria-label", "Nodes");
-    this.element = make("section", { className: "run" }, heading, this.figures, this.notes, this.totals, this.waiting.element, this.more.element, make("h3", { textContent: "Nodes" }), this.map);
+    this.element = make("section", { className: "run" }, heading, this.figures, this.notes, this.totals, this.waiting.element, this.running.element, this.more.element, this.nodes, this.map);
     this.groups = [];
     this.element.addEventListener("click", (event) => {
       const button = event.target.closest("button");
@@ -224,9 +226,12 @@ class RunView {
     }
     this.wanted = wanted;
     this.why = (pod) => whyItWaits(pod, sum);
-    setText(this.totals, `${totalsText(sum)}.`);
+    this.nodes.hidden = map.nodes.size === 0;
+    setText(this.totals, map.nodes.size === 0 ? "" : `${totalsText(sum)}.`);
     const waiting = bySince(map.waiting).filter(([, pod]) => !wanted || matches(pod));
     this.waiting.show(waiting, time, sum);
+    const unseen = [...map.podsOf].filter(([node]) => !map.nodes.has(node)).flatMap(([, pods]) => [...pods]);
+    this.running.show(unseen.filter(([, pod]) => !wanted || matches(pod)).sort(([, a], [, b]) => (a.name < b.name ? -1 : 1)), time);
     this.more.draw(map, this.chosen, (text) => !wanted || has(text));
     this.drawNotes(map.notes);
     this.markChosen();

@@ -75,6 +75,33 @@ class WaitingTable extends KeyedTable {
   }
 }
 
+const RUNNING_HEAD = ["Job", "GPUs", "Node", "State", "CPU", "Memory", "Progress"];
+
+class RunningRow extends TableRow {
+  constructor(key) {
+    super(RUNNING_HEAD.length);
+    this.button.dataset.pod = key;
+  }
+
+  draw(pod, time) {
+    this.setTexts(pod.name, [String(pod.gpus), pod.node, pod.state, amountText(pod, "cpu", cpuText), amountText(pod, "memory", memoryText), progressText(pod, time)]);
+    this.button.className = sensitivityOf(pod);
+    setGang(this.button, pod);
+  }
+}
+
+// Jobs on nodes that the user may not see.
+class RunningTable extends KeyedTable {
+  constructor() {
+    super("running", RUNNING_HEAD, RunningRow);
+  }
+
+  show(running, time) {
+    this.element.hidden = running.length === 0;
+    this.draw(countText(running.length, "job runs on a node that is not shown", "jobs run on nodes that are not shown"), running, (row, pod) => row.draw(pod, time));
+  }
+}
+
 const GANG_HEAD = ["Gang", "Members", "Nodes", "Waits for"];
 
 // Returns where the members are: "2 on n1, 1 on n2".

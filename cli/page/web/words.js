@@ -86,6 +86,7 @@ function membersText(gang) {
 // Returns why a pod waits. If its scheduler reports nothing, that follows from the free GPUs.
 function whyItWaits(pod, totals) {
   if (pod.why) return pod.why;
+  if (totals.all.gpus === 0) return "not reported";
   const asked = countText(pod.gpus, "GPU", "GPUs");
   if (totals.freeGpus < pod.gpus) return `requests ${asked}; ${totals.freeGpus} free in total`;
   if (totals.mostFreeGpus < pod.gpus) {

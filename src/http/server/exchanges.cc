@@ -95,6 +95,10 @@ void Fill(Response from, httplib::Response& to) {
   to.status = from.status;
   to.body = std::move(from.body);
   to.headers.erase("Content-Type");
+  // Answers are for programs, or for a page of ours: no browser keeps, frames or reinterprets them.
+  to.set_header("Cache-Control", "no-store");
+  to.set_header("X-Content-Type-Options", "nosniff");
+  to.set_header("X-Frame-Options", "DENY");
   if (!to.body.empty()) to.set_header("Content-Type", from.content_type);
   if (from.status == 401) to.set_header("WWW-Authenticate", "Bearer");
 }

@@ -7,10 +7,12 @@ import os
 import pathlib
 import socket
 import socketserver
+import ssl
 import subprocess
 import tempfile
 import threading
 import unittest
+import urllib.error
 import urllib.request
 
 import failures
@@ -52,6 +54,33 @@ class Page:
             self.state = merged(self.state, patch)
             self.patches += 1
         return self.state
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class SharedPage:
+    """`synergy ui --listen`, asked with the tokens of several users."""
+
+    def __init__(self, environment):
+        self.process = subprocess.Popen([SYNERGY, "ui", "--listen", "127.0.0.1:0"], env=environment,
+                                        stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        # It is self-signed.
+        self.context = ssl._create_unverified_context()
+
+    def ask(self, path, token):
+        """Returns the status and the text of the answer."""
+        request = urllib.request.Request(self.url + path)
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read().decode()
 
     def close(self):
         self.process.terminate()
@@ -331,8 +360,8 @@ class CommandLineTest(FungibleTest):
         self.assertNotIn("queues", page.state)
         self.assertEqual(page.follow()["pods"], page.ask()["state"]["pods"])
 
-    def test_explain_works_with_rights_for_one_namespace(self):
-        self.run_two()
+    def token_of_trainer(self):
+        """Returns the token of an account that may see the pods of one namespace."""
         rights, trainer = "rbac.authorization.k8s.io", {"name": "trainer"}
         self.cluster.create(
             {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": trainer},
@@ -344,11 +373,60 @@ class CommandLineTest(FungibleTest):
              "subjects": [{"kind": "ServiceAccount", "name": "trainer", "namespace": "default"}]})
         for kind in ("serviceaccount", "role", "rolebinding"):
             self.addCleanup(self.cluster.delete, kind, "trainer")
+        return self.cluster.kubectl("create", "token", "trainer").strip()
+
+    def token_of_administrator(self):
+        self.cluster.kubectl("create", "serviceaccount", "admin")
+        self.addCleanup(self.cluster.delete, "serviceaccount", "admin")
+        self.cluster.kubectl("create", "clusterrolebinding", "page-admin", "--clusterrole=cluster-admin",
+                             "--serviceaccount=default:admin")
+        self.addCleanup(self.cluster.delete, "clusterrolebinding", "page-admin")
+        return self.cluster.kubectl("create", "token", "admin").strip()
+
+    def test_the_page_shows_what_each_token_may_read(self):
+        self.run_two()
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "elsewhere"}})
+        self.addCleanup(self.cluster.delete, "namespace", "elsewhere", wait=True)
+        self.addCleanup(self.cluster.delete, "pods", namespace="elsewhere")
+        hidden = pod("hidden", "sensitive", nodeSelector={"no": "such-node"})
+        hidden["metadata"]["namespace"] = "elsewhere"
+        self.cluster.create(hidden)
+        trainer, admin = self.token_of_trainer(), self.token_of_administrator()
+        page = self.enterContext(contextlib.closing(SharedPage(self.cluster.environment)))
+
+        def names(answer):
+            return {each["name"] for each in json.loads(answer)["state"]["pods"].values()}
+
+        for token in (None, "made-up"):
+            for path in ("state", "state?namespace=default", "explain?namespace=default&name=fast"):
+                self.assertEqual(page.ask(path, token)[0], 401, path)
+        everything = json.loads(page.ask("state", admin)[1])["state"]
+        self.assertEqual({each["name"] for each in everything["pods"].values()}, {"fast", "slow", "hidden"})
+        self.assertIn(NODE, everything["nodes"])
+        self.assertEqual(page.ask("state", trainer)[0], 403)
+        code, own = page.ask("state?namespace=default", trainer)
+        self.assertEqual((code, names(own)), (200, {"fast", "slow"}))
+        self.assertEqual(json.loads(own)["state"]["nodes"], {})
+        for path in ("state?namespace=elsewhere", "explain?namespace=elsewhere&name=hidden"):
+            code, refusal = page.ask(path, trainer)
+            self.assertEqual(code, 403, path)
+            self.assertIn("cannot", refusal)
+            self.assertEqual(page.ask(path, admin)[0], 200, path)
+        code, explained = page.ask("explain?namespace=default&name=fast", trainer)
+        self.assertEqual(code, 200)
+        self.assertIn("no data on nodes: ", explained)
+        self.cluster.delete("rolebinding", "trainer")
+        wait_for("what the trainer may no longer see to be refused",
+                 lambda: page.ask("state?namespace=default", trainer)[0] == 403)
+
+    def test_explain_works_with_rights_for_one_namespace(self):
+        self.run_two()
+        token = self.token_of_trainer()
         view = self.view()
         view["users"][0]["user"] = {"exec": {
             "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
             "args": ["-c", 'echo "{\\"status\\":{\\"token\\":\\"$TOKEN\\"}}"'],
-            "env": [{"name": "TOKEN", "value": self.cluster.kubectl("create", "token", "trainer").strip()}]}}
+            "env": [{"name": "TOKEN", "value": token}]}}
         kubeconfig = self.write_kubeconfig("trainer", view)
         done = self.synergy("explain", "pod", "fast", kubeconfig=kubeconfig)
         self.assertEqual(done.returncode, 0, done.stderr)

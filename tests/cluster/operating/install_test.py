@@ -454,6 +454,52 @@ class InstallTest(unittest.TestCase):
             with self.subTest(pod["metadata"]["name"]):
                 self.assertEqual([status(address, given) for given in (reader, stranger, "")], [200, 403, 401])
 
+    def test_3_the_page_shows_what_a_token_may_read_and_refuses_the_service_proxy(self):
+        """Installs the page alone, where the strictest standard for pods is enforced."""
+        def ask(url, token=None):
+            request = urllib.request.Request(url)
+            if token:
+                request.add_header("Authorization", f"Bearer {token}")
+            try:
+                with urllib.request.urlopen(request, timeout=60, context=ssl._create_unverified_context()) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as refusal:
+                return refusal.code, refusal.read().decode()
+
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": "page", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
+        self.addCleanup(self.cluster.delete, "namespace", "page", wait=True)
+        objects = helm.template({"ui": {"enabled": True}}, namespace="page",
+                                more=("--show-only", "templates/ui.yaml"))
+        self.cluster.create(*objects)
+        (pod,) = wait_for("the page to be ready", lambda: (pods := self.cluster.get("pods", namespace="page")["items"])
+                          and all(map(is_ready, pods)) and pods)
+        page = f"https://{pod['status']['podIP']}:8443"
+        self.assertNotIn("serviceAccountToken", json.dumps(pod["spec"]["volumes"]))
+
+        self.cluster.kubectl("create", "serviceaccount", "page-viewer")
+        self.cluster.kubectl("create", "rolebinding", "page-viewer", "--clusterrole=view",
+                             "--serviceaccount=default:page-viewer")
+        self.cluster.kubectl("create", "role", "page-proxy", "--verb=get", "--resource=services/proxy",
+                             "--namespace=page")
+        self.cluster.kubectl("create", "rolebinding", "page-proxy", "--role=page-proxy", "--namespace=page",
+                             "--serviceaccount=default:page-viewer")
+        viewer = self.cluster.kubectl("create", "token", "page-viewer").strip()
+        self.assertEqual(ask(f"{page}/state?namespace=default")[0], 401)
+        code, own = ask(f"{page}/state?namespace=default", viewer)
+        self.assertEqual(code, 200, own)
+        self.assertEqual(json.loads(own)["state"]["nodes"], {})
+        for path in ("/state", f"/state?namespace={NAMESPACE}"):
+            code, refusal = ask(page + path, viewer)
+            self.assertEqual(code, 403, refusal)
+            self.assertIn("system:serviceaccount:default:page-viewer", refusal)
+        server = yaml.safe_load(pathlib.Path(self.cluster.environment["KUBECONFIG"]).read_text(encoding="utf-8"))[
+            "clusters"][0]["cluster"]["server"]
+        proxied = f"{server}/api/v1/namespaces/page/services/https:synergy-ui:https/proxy"
+        code, refusal = ask(f"{proxied}/state?namespace=default", viewer)
+        self.assertEqual(code, 401)
+        self.assertIn("use `kubectl port-forward` or an ingress", refusal)
+
     def ask_agent(self, pod, shown):
         """Returns the answer of a node agent's pod to a client with the certificate in that
         Secret."""

@@ -37,7 +37,8 @@ class Browser:
                  *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
         self.session = ""
         self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
+            "acceptInsecureCerts": True, "goog:chromeOptions": {"args": flags},
+            "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
 
     def call(self, method, path, body=None):
         request = urllib.request.Request(self.url + self.session + path, method=method,

@@ -88,6 +88,7 @@ class Api:
         self.lists = {}  # objects of other kinds, by their paths
         self.progress = None
         self.down = False
+        self.rights = None  # by token: the namespace that it may read; None: no token is needed
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -98,7 +99,8 @@ class Api:
                 self.do_GET()
 
             def do_GET(self):
-                status, answer = outer.answer(urllib.parse.urlsplit(self.path).path)
+                path = urllib.parse.urlsplit(self.path).path
+                status, answer = outer.refusal(path, self.headers["Authorization"]) or outer.answer(path)
                 if self.path.startswith(PROGRESS) and self.headers["Synergy-Token"] != "abc":
                     status, answer = 401, {"kind": "Status", "code": 401, "message": "no token"}
                 text = json.dumps(answer).encode()
@@ -115,6 +117,18 @@ class Api:
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def refusal(self, path, authorization):
+        if self.rights is None:
+            return None
+        namespace = self.rights.get((authorization or "").removeprefix("Bearer "))
+        if namespace is None:
+            return 401, {"kind": "Status", "code": 401, "message": "Unauthorized"}
+        if path.endswith("/selfsubjectreviews"):
+            return 201, {"kind": "SelfSubjectReview"}
+        if f"/namespaces/{namespace}/" not in path:
+            return 403, {"kind": "Status", "code": 403, "message": f"{HOSTILE} cannot list that"}
+        return None
 
     def answer(self, path):
         self.asked.append(path)
@@ -141,7 +155,7 @@ class Api:
 
 
 class Ui:
-    def __init__(self, api, folder):
+    def __init__(self, api, folder, *options):
         self.config = config = pathlib.Path(folder) / "kubeconfig"
         config.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
@@ -149,7 +163,7 @@ class Ui:
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
             "users": [{"name": "u", "user": {}}]}), encoding="utf-8")
         self.process = subprocess.Popen([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "ui",
-                                         "--kubeconfig", config],
+                                         "--kubeconfig", config, *options],
                                         stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
@@ -446,7 +460,43 @@ class UiTest(unittest.TestCase):
         self.wait_for(f"{answers}.length > 1".replace("return ", "return (", 1).replace(".length", ").length", 1), True)
         names = self.browser.run(answers)
         self.assertEqual(names[0], "state")
-        self.assertEqual(set(names[1:]), {"state?since=1"})
+        self.assertRegex(names[1], r"^state\?since=\d+$")
+        self.assertEqual(set(names[1:]), {names[1]})
+
+    def enter(self, token="", namespace=""):
+        self.wait_for("return document.getElementById('enter').hidden", False)
+        self.browser.run("""document.getElementById("token").value = arguments[0];
+            document.getElementById("namespace").value = arguments[1];
+            document.getElementById("enter").requestSubmit()""", token, namespace)
+
+    def test_a_token_is_asked_for_and_only_the_page_holds_it(self):
+        self.api.rights = {"viewer": "research"}
+        shared = self.enterContext(contextlib.closing(
+            Ui(self.api, self.enterContext(tempfile.TemporaryDirectory()), "--listen", "127.0.0.1:0")))
+        self.browser.open(shared.url)
+        self.enter("made-up")
+        self.wait_for("return document.getElementById('enter-why').textContent.startsWith('the token is')", True)
+        self.enter("viewer")
+        self.wait_for("return document.getElementById('enter-token').hidden", True)
+        self.assertIn(HOSTILE, self.browser.run("return document.getElementById('enter-why').textContent"))
+        self.enter(namespace="research")
+        self.wait_for("return Object.fromEntries([...document.querySelectorAll('button[data-pod]')].map((pod) => "
+                      "[pod.textContent, pod.closest('details').className]))",
+                      {"train-0": "running", "waits": "waiting"})
+        self.assertEqual(self.browser.run("return document.querySelector('.run h2').textContent"),
+                         "Namespace research now")
+        self.assertEqual(self.browser.run("return [document.querySelectorAll('.node, img').length, document.cookie, "
+                                          "localStorage.length, sessionStorage.length, "
+                                          "document.getElementById('token').value]"), [0, "", 0, 0, ""])
+        self.browser.run("document.querySelector('.running button').click()")
+        self.wait_for("return document.getElementById('details-text').hidden", False)
+        self.browser.run("document.getElementById('details').close()")
+        # Data that the user may no longer see do not stay.
+        self.api.rights = {}
+        self.wait_for("return [document.getElementById('enter').hidden, "
+                      "document.querySelectorAll('button[data-pod]').length]", [False, 0])
+        # The browser itself logs an answer with an error status.
+        self.assertTrue(all("status of 40" in line for line in self.browser.log()))
 
 
 if __name__ == "__main__":

@@ -80,6 +80,25 @@ TEST_F(ClusterConnectionTest, OptionsChooseTheUser) {
   EXPECT_EQ(requests[0].headers.at("impersonate-group"), "ops");  // the last of both
 }
 
+TEST_F(ClusterConnectionTest, OthersConnectWithTheirTokensAlone) {
+  ClusterArguments arguments;
+  arguments.kubeconfig = folder_.Write(
+      "own",
+      "{current-context: a, contexts: [{name: a, context: {cluster: k, user: "
+      "u}}], clusters: [{name: k, cluster: {server: \"" +
+          server_.access().server + "\"}}], users: [{name: u, user: {token: mine, as: root}}]}");
+  const auto connect = FindServer(arguments);
+  ASSERT_TRUE(connect) << connect.error().message;
+  const auto connection = (*connect)("theirs");
+  ASSERT_TRUE(connection) << connection.error().message;
+  ASSERT_TRUE(connection->client->Get("/api/v1/nodes?limit=1"));
+  const std::vector<FakeRequest> requests = server_.requests();
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].headers.at("authorization"), "Bearer theirs");
+  EXPECT_FALSE(requests[0].headers.contains("impersonate-user"));
+  EXPECT_FALSE((*connect)("")) << "a request without a token is anonymous";
+}
+
 TEST_F(ClusterConnectionTest, AServerNeedsNoKubeconfig) {
   const Environment home("HOME", folder_.Path("nowhere"));
   const Environment none("KUBECONFIG", "");

@@ -14,6 +14,7 @@
 namespace synergy::cli::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -43,6 +44,11 @@ class UiServerTest : public ::testing::Test {
     EXPECT_TRUE(answer) << answer.error().message;
     return *std::move(answer);
   }
+  static std::string VersionOf(const std::string& answer) {
+    constexpr std::string_view kBegin = R"({"version":)";
+    EXPECT_THAT(answer, StartsWith(kBegin));
+    return answer.substr(kBegin.size(), answer.find(',') - kBegin.size());
+  }
   void LetTimePass() { clock_.Advance(UiServer::kRefresh); }
   size_t Asked(const std::string& path) const { return api_.requests(path).size(); }
 
@@ -71,12 +77,29 @@ TEST_F(UiServerTest, ThePageAsksForTheCluster) {
 }
 
 TEST_F(UiServerTest, TheStateIsFollowedByDifferences) {
-  EXPECT_THAT(Get("/secret/state").body, HasSubstr(R"({"version":1,"state":{"nodes":{"n1":)"));
+  const std::string first = Get("/secret/state").body;
+  EXPECT_THAT(first, HasSubstr(R"(,"state":{"nodes":{"n1":)"));
   api_.PutPod(Trainer("b"));
   LetTimePass();
-  EXPECT_THAT(Get("/secret/state?since=1").body,
-              StartsWith(R"({"version":2,"patches":[{"pods":{"uid-b":{)"));
+  EXPECT_THAT(Get("/secret/state?since=" + VersionOf(first)).body,
+              HasSubstr(R"(,"patches":[{"pods":{"uid-b":{)"));
   EXPECT_THAT(Get("/secret/state?since=nonsense").body, HasSubstr(R"("state":{"nodes")"));
+}
+
+TEST_F(UiServerTest, ANamespaceHasItsPodsAndNoNodes) {
+  api_.PutPod({.name = "b",
+               .pod_namespace = "other",
+               .requests_json = R"({"cpu":"2","nvidia.com/gpu":"1"})"});
+  const std::string all = Get("/secret/state").body;
+  LetTimePass();
+  const std::string own = Get("/secret/state?namespace=default&since=" + VersionOf(all)).body;
+  EXPECT_THAT(own, AllOf(HasSubstr(R"("state":{"nodes":{},)"), HasSubstr("uid-a"),
+                         Not(HasSubstr("uid-b"))));
+  LetTimePass();
+  EXPECT_THAT(Get("/secret/state?since=" + VersionOf(own)).body,
+              AllOf(HasSubstr(R"("state":{)"), HasSubstr("uid-b"), HasSubstr("n1")));
+  for (const char* query : {"?namespace=..", "?namespace=a/pods", "?namespace=a%2Fpods"})
+    EXPECT_EQ(Get(std::string("/secret/state") + query).status, 400) << query;
 }
 
 TEST_F(UiServerTest, ManyRequestsShareOneRead) {
@@ -134,8 +157,11 @@ TEST_F(UiServerTest, InvalidNamesReachNoPath) {
 TEST_F(UiServerTest, FaultOfTheApiServerIsReportedAndPasses) {
   api_.FailNext("GET", "/api/v1/pods", 403);
   const auto response = Get("/secret/state");
-  EXPECT_EQ(response.status, 502);
+  EXPECT_EQ(response.status, 403);
   EXPECT_THAT(response.body, HasSubstr("403"));
+  LetTimePass();
+  api_.FailNext("GET", "/api/v1/pods", 500);
+  EXPECT_EQ(Get("/secret/state").status, 502);
   EXPECT_EQ(Get("/secret/state").status, 200);
 }
 

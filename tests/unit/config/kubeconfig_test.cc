@@ -336,6 +336,10 @@ TEST_F(KubeconfigTest, APodUsesItsServiceAccount) {
   EXPECT_EQ(access->ca_pem, "ca pem");
   EXPECT_EQ(access->token, "");
   EXPECT_THAT(access->token_file, HasSubstr("token"));
+  const auto without = InClusterAccess("10.0.0.1", "443", folder_.Path(""), PodToken::kNone);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->ca_pem, "ca pem");
+  EXPECT_EQ(without->token_file, "");
   EXPECT_EQ(InClusterAccess("fd00::1", "6443", folder_.Path(""))->server, "https://[fd00::1]:6443");
 }
 

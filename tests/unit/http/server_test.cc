@@ -84,6 +84,9 @@ TEST_F(ServerTest, AHandlerGetsTheRequestAndItsAnswerIsSent) {
   const std::string answer = Ask(kHello);
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain\r\n"));
+  for (const char* header :
+       {"Cache-Control: no-store", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY"})
+    EXPECT_THAT(answer, HasSubstr(std::string("\r\n") + header + "\r\n"));
   EXPECT_EQ(BodyOf(answer), "hello name=you");
   EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")), "hello");
 }

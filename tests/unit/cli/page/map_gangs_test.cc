@@ -28,7 +28,7 @@ MapObjects Shown(const std::vector<Pod>& pods) {
   ClusterState cluster;
   cluster.ReplaceNodes({node});
   cluster.ReplacePods(pods);
-  return GangsOf(pods, *cluster.Snapshot());
+  return GangsOf(pods, cluster.Snapshot().get());
 }
 
 const Gang kBert{.name = "team/bert", .size = 3};
