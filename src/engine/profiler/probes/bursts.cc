@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "core/quantity_text.h"
+#include "core/text/quantity_text.h"
 #include "core/rounding.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probes/probe_cost.h"
