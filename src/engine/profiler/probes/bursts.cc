@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/text/quantity_text.h"
 #include "core/rounding.h"
+#include "core/text/quantity_text.h"
 #include "engine/profiler/measuring.h"
 #include "engine/profiler/probes/probe_cost.h"
 #include "engine/profiler/publishing.h"
