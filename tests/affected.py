@@ -47,8 +47,9 @@ CLUSTER_USES = (
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
+    ("tests/cluster/queueing/kuberay/*", ("job_operators*",)),
     ("tests/cluster/queueing/kueue/*",
-     ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+     ("kueue*", "optimus*", "training_operators*", "job_operators*", "gavel*", "rounds_chaos*", "install*")),
     ("tests/cluster/support/containerd/*", ("*" + CLUSTER,)),
     ("tests/cluster/nodes/v2-node/*", ("v2_node*",)),
     ("tests/cluster/support/trainer/*.py", ("trainer*",)),
