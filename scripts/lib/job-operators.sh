@@ -26,13 +26,14 @@ install_job_operators() {
   local log=$STATE/logs/job-operators-manifests.log
   make_user kuberay /CN=kuberay
   make_user mpi-operator /CN=system:serviceaccount:mpi-operator:mpi-operator
-  prepare_operator lws lws-controller-manager "$LWS_PORT" "$LWS_HEALTH_PORT"
+  prepare_operator lws lws-system:lws-controller-manager "$LWS_PORT" "$LWS_HEALTH_PORT"
   {
     run_kubectl create namespace mpi-operator &&
+      run_kubectl create namespace lws-system &&
       create_objects --filename "$(kuberay_folder)/config/crd/bases" --filename "$(kuberay_folder)/config/rbac/role.yaml" &&
       run_kubectl create clusterrolebinding kuberay --clusterrole kuberay-operator --user kuberay &&
       objects_for_processes '{}' <"$(mpi_operator_folder)/deploy/v2beta1/mpi-operator.yaml" | create_objects --filename - &&
-      "$(helm_folder)/helm" template lws "$(lws_folder)/chart" --namespace kubeflow-system --include-crds |
+      "$(helm_folder)/helm" template lws "$(lws_folder)/chart" --namespace lws-system --include-crds |
       objects_for_processes "{\"lws\": $LWS_PORT}" | create_objects --filename - &&
       await_kind rayjobs.ray.io &&
       await_kind mpijobs.kubeflow.org &&
