@@ -15,10 +15,14 @@ from races import LONG, SIZE
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
 RECORDS = ROOT / "tests/data/operators"
 TEAM = "team"  # the namespace of the records
+SERVING = "serving"  # the namespace of what asks for nothing
+NAMESPACES = ("default", TEAM, SERVING)  # the last two are managed
 HERE = {"kubernetes.io/hostname": "v100-1"}  # 8 GPUs
 IMAGE = "registry.example.com/train:1"
 # The scheduler and the label make a LeaderWorkerSet's pods ask for Synergy.
 SCHEDULER = "synergy-scheduler"
+INDICES = ("ray.io/worker-group-replica-index", "training.kubeflow.org/replica-index",
+           "leaderworkerset.sigs.k8s.io/worker-index")
 READ = ("schedulerName", "hostname", "subdomain", "restartPolicy")  # of a pod's spec
 
 
@@ -60,6 +64,16 @@ def leader_worker_set(name, gpus, policy):
 
 def size_of(item):
     return item["metadata"].get("labels", {}).get(SIZE)
+
+
+def uid_of(item):
+    return item["metadata"]["uid"]
+
+
+def index_of(item):
+    """Returns the number of the pod among the members, as its operator labels it."""
+    labels = item["metadata"]["labels"]
+    return next((labels[key] for key in INDICES if key in labels), None)
 
 
 def is_written_by_us(key):
@@ -112,23 +126,32 @@ class JobOperatorsTest(races.RaceTest):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "job-operators"
         cls.cluster = cls.enterClassContext(own_cluster(
             folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"],
-            "--job-operators"))
-        cls.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
-        extender = Extender(cls.cluster)
+            "--shipped-settings", "--job-operators"))
+        labels = {"synergy.io/managed": "true"}
+        cls.cluster.create(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+                             for name in NAMESPACES[1:]))
+        extender = Extender(cls.cluster, shipped=True)
         cls.addClassCleanup(extender.log.close)
         cls.addClassCleanup(extender.end)
         extender.start()
 
-    def create(self, *items):
-        for item in items:
-            self.addCleanup(self.remove, item)
-        return self.cluster.create(*items)
+    def setUp(self):
+        self.made = []
+        self.addCleanup(self.remove)
 
-    def remove(self, item):
-        """Deletes the object and waits until its pods are gone: they have the next one's GPUs."""
-        namespace = item["metadata"].get("namespace", "default")
-        self.cluster.delete(item["kind"].lower(), item["metadata"]["name"], namespace=namespace)
-        wait_for("the pods to be gone", lambda: not self.cluster.get("pods", namespace=namespace)["items"], LONG)
+    def create(self, *items):
+        self.made += items
+        self.cluster.create(*items)
+
+    def remove(self):
+        """Deletes what was created, and waits until no pods are left: they have the next ones'
+        GPUs."""
+        for item in self.made:
+            meta = item["metadata"]
+            self.cluster.delete(item["kind"].lower(), meta["name"], namespace=meta.get("namespace", "default"))
+        self.made.clear()
+        wait_for("the pods to be gone", lambda: not any(self.cluster.get("pods", namespace=name)["items"]
+                                                        for name in NAMESPACES), LONG)
 
     def recorded(self, name, source, sizes):
         """Checks that the object of a record gets the record's pods, of gangs of these sizes."""
@@ -155,7 +178,7 @@ class JobOperatorsTest(races.RaceTest):
                             ("raycluster_autoscaling", [None, "2", "2", None])):
             with self.subTest(name):
                 self.recorded(name, "KubeRay 1.6.2", sizes)
-            self.doCleanups()
+            self.remove()
 
     def test_the_pods_of_mpi_operator_are_as_recorded(self):
         # With WaitForWorkersReady the launcher has no place in the gang: it comes later.
@@ -163,13 +186,39 @@ class JobOperatorsTest(races.RaceTest):
                             ("mpijob_launcher_waits", [None, "2", "2"])):
             with self.subTest(name):
                 self.recorded(name, "MPI operator 0.8.2", sizes)
-            self.doCleanups()
+            self.remove()
 
     def test_the_pods_of_leaderworkerset_are_as_recorded(self):
         for name, sizes in (("leaderworkerset", ["3", "3", "3"]), ("leaderworkerset_ready", [None, None, None])):
             with self.subTest(name):
                 self.recorded(name, "LeaderWorkerSet 0.9.0", sizes)
-            self.doCleanups()
+            self.remove()
+
+    def whole(self, name, size, but=()):
+        """Waits until so many members of the job are bound, none of them with one of these UIDs;
+        returns them."""
+        def found():
+            members = [item for item in self.members(name)[0].values()
+                       if size_of(item) == str(size) and item["spec"].get("nodeName")]
+            return len(members) == size and not {uid_of(each) for each in members} & set(but) and members
+        return wait_for(f"{name} to be whole", found, LONG)
+
+    def lose(self, members, index):
+        """Deletes the member with that index of its owner's; returns it."""
+        lost = next(item for item in members if index_of(item) == str(index))
+        self.cluster.delete("pod", lost["metadata"]["name"])
+        return lost
+
+    def replaced(self, name, size):
+        """Checks that the job's member of the index 0 is replaced by one of that index, on its
+        node, while the others stay."""
+        before = self.whole(name, size)
+        lost = self.lose(before, 0)
+        after = self.whole(name, size, [uid_of(lost)])
+        new = next(item for item in after if index_of(item) == "0")
+        self.assertEqual(new["spec"]["nodeName"], lost["spec"]["nodeName"])
+        self.assertEqual({uid_of(each) for each in before} - {uid_of(lost)},
+                         {uid_of(each) for each in after} - {uid_of(new)})
 
     def of_no_gang(self, part):
         """Returns the pods whose name has that part; none is of a gang, and all have a node."""
@@ -201,6 +250,68 @@ class JobOperatorsTest(races.RaceTest):
     def test_one_of_two_leaderworkersets_runs_whole(self):
         self.race("leaderworkerset", 3, leader_worker_set("one", 2, "LeaderCreated"),
                   leader_worker_set("two", 2, "LeaderCreated"))
+
+    def test_a_lost_worker_of_ray_is_replaced_in_its_gang_and_what_the_autoscaler_adds_is_on_its_own(self):
+        # As Ray's autoscaler does, which writes `replicas`.
+        item = ray_cluster("tune", 2, minReplicas=2)
+        item["spec"]["enableInTreeAutoscaling"] = True
+        self.create(item)
+        self.whole("tune", 2)
+        item["spec"]["workerGroupSpecs"][0]["replicas"] = 3
+        self.cluster.patch("raycluster", "tune", {"spec": {"workerGroupSpecs": item["spec"]["workerGroupSpecs"]}})
+        added = wait_for("the third worker to have a node", lambda: [
+            each for each in self.members("tune")[0].values()
+            if not size_of(each) and each["spec"].get("nodeName")], LONG)
+        self.assertEqual([index_of(each) for each in added], ["2"])
+        self.replaced("tune", 2)
+
+    def test_a_lost_worker_of_mpi_is_replaced_in_its_gang(self):
+        self.create(mpi_job("bert", 3))
+        self.replaced("bert", 2)
+
+    def test_a_group_of_a_leaderworkerset_that_loses_a_pod_is_made_anew_as_a_gang(self):
+        self.create(leader_worker_set("llm", 2, "LeaderCreated"))
+        before = self.whole("llm", 3)
+        self.lose(before, 1)
+        self.whole("llm", 3, [uid_of(each) for each in before])
+
+    def test_each_group_of_a_leaderworkerset_is_a_gang(self):
+        item = leader_worker_set("llm", 1, "LeaderCreated")
+        item["spec"]["replicas"] = 2
+        self.create(item)
+        wait_for("both groups", lambda: self.bound("llm") == 6, LONG)
+        self.assertEqual({size_of(each) for each in self.members("llm")[0].values()}, {"3"})
+
+    def test_a_leaderworkerset_whose_groups_want_nodes_of_their_own_is_no_gang(self):
+        # Its workers are created when the leader has a node: as a gang it would wait forever.
+        item = leader_worker_set("llm", 2, "LeaderCreated")
+        item["metadata"]["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": "kubernetes.io/hostname"}
+        self.create(item)
+        wait_for("it to run", lambda: self.bound("llm") == 3, LONG)
+        self.assertEqual({size_of(each) for each in self.members("llm")[0].values()}, {None})
+        wait_for("that to be told", lambda: any("only when its leader has a node" in text
+                                                for text in self.cluster.events("llm-0")))
+
+    def test_a_leaderworkerset_of_the_same_name_is_asked_anew(self):
+        for policy, size in (("LeaderCreated", "3"), ("LeaderReady", None), ("LeaderCreated", "3")):
+            self.create(leader_worker_set("llm", 2, policy))
+            wait_for("it to run", lambda: self.bound("llm") == 3, LONG)
+            self.assertEqual({size_of(each) for each in self.members("llm")[0].values()}, {size}, policy)
+            self.remove()
+
+    def test_a_leaderworkerset_that_does_not_ask_for_synergy_is_left_as_it_is_written(self):
+        item = leader_worker_set("llm", 2, "LeaderCreated")
+        item["metadata"]["namespace"] = SERVING
+        del item["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["schedulerName"]
+        self.create(item)
+        pods = wait_for("it to run", lambda: len(
+            found := self.cluster.get("pods", namespace=SERVING)["items"]) == 3 and all(
+                each["spec"].get("nodeName") for each in found) and found, LONG)
+        for each in pods:
+            self.assertEqual(each["spec"]["schedulerName"], "default-scheduler")
+            self.assertEqual(each["spec"]["containers"][0]["resources"],
+                             {kind: {GPU: "2"} for kind in ("limits", "requests")})
+            self.assertFalse([key for key in each["metadata"]["labels"] if is_written_by_us(key)])
 
 
 if __name__ == "__main__":

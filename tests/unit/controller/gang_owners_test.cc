@@ -135,6 +135,26 @@ TEST_F(GangOwnersTest, AJobOfThatNameThatIsMadeAnewIsAskedAtOnce) {
   EXPECT_EQ(owners.SizeFor(MakePod("8")).size, 2);
 }
 
+TEST_F(GangOwnersTest, SoIsALeaderWorkerSetWhichItsPodsKnowByNameAlone) {
+  const std::string path = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/team/leaderworkersets/llm";
+  const auto put = [&](const std::string& policy) {
+    server.PutText(path, fmt::format(R"({{"spec":{{"startupPolicy":"{}","leaderWorkerTemplate":
+        {{"size":3,"workerTemplate":{{"spec":{{"containers":[
+        {{"resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}}}}})",
+                                     policy));
+  };
+  PodToAdmit leader;
+  leader.pod_namespace = "team";
+  leader.owner = {"apps/v1", "StatefulSet", "llm", "7"};
+  leader.labels = {{"leaderworkerset.sigs.k8s.io/name", "llm"},
+                   {"leaderworkerset.sigs.k8s.io/group-index", "0"}};
+  put("LeaderCreated");
+  EXPECT_EQ(owners.SizeFor(leader).size, 3);
+  put("LeaderReady");
+  leader.owner.uid = "8";
+  EXPECT_EQ(owners.SizeFor(leader).size, 1) << "it would wait for its workers forever";
+}
+
 TEST_F(GangOwnersTest, MissingJobIsNoGangWithoutAWarning) {
   const ResolvedGang resolved = owners.SizeFor(MakePod());
   EXPECT_EQ(resolved.size, 1);
