@@ -121,6 +121,8 @@ def order(item):
 
 
 class JobOperatorsTest(races.RaceTest):
+    maxDiff = None
+
     @classmethod
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "job-operators"

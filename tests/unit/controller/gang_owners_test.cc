@@ -146,8 +146,8 @@ TEST_F(GangOwnersTest, SoIsALeaderWorkerSetWhichItsPodsKnowByNameAlone) {
   PodToAdmit leader;
   leader.pod_namespace = "team";
   leader.owner = {"apps/v1", "StatefulSet", "llm", "7"};
-  leader.labels = {{"leaderworkerset.sigs.k8s.io/name", "llm"},
-                   {"leaderworkerset.sigs.k8s.io/group-index", "0"}};
+  leader.labels = {{"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                   {"leaderworkerset.sigs.k8s.io/name", "llm"}};
   put("LeaderCreated");
   EXPECT_EQ(owners.SizeFor(leader).size, 3);
   put("LeaderReady");
