@@ -5,7 +5,7 @@
 has_job_operators() { [[ -n $JOB_OPERATORS ]]; }
 
 start_kuberay() {
-  spawn kuberay env KUBECONFIG="$STATE/kuberay.kubeconfig" "$(kuberay_folder)/ray-operator" --enable-leader-election=false \
+  spawn kuberay env KUBECONFIG="$STATE/kuberay.kubeconfig" "$(kuberay_folder)/ray-operator" --enable-leader-election=false --use-kubernetes-proxy \
     --metrics-addr 0 --health-probe-bind-address "127.0.0.1:$KUBERAY_HEALTH_PORT"
 }
 
