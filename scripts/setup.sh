@@ -48,7 +48,7 @@ for argument in "$@"; do
     --demo) with_all=0 ;;
     --cross) mapfile -t -O "${#more[@]}" more < <(cross_packages) ;;
     --release) with_release=1 && more+=("${RELEASE_PACKAGES[@]}") ;;
-    --operators) with_operators=1 ;;
+    --operators) with_operators=1 && more+=("${OPERATOR_PACKAGES[@]}") ;;
     -h | --help) usage && exit 0 ;;
     *) die "unknown option $argument (--help lists them)" ;;
   esac
