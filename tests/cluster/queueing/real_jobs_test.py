@@ -49,7 +49,8 @@ def ray_job(name):
     submitter = template("ray-job-submitter", 0, "128Mi")
     submitter["spec"]["restartPolicy"] = "Never"
     return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": name},
-            "spec": {"entrypoint": f"python3 /jobs/train_ray.py {GPUS} {ITERATIONS} 0.1", "submitterPodTemplate": submitter,
+            "spec": {"entrypoint": f"python3 /jobs/train_ray.py {GPUS} {ITERATIONS} 0.1",
+                     "submitterPodTemplate": submitter,
                      "rayClusterSpec": {
                          "rayVersion": "2.46.0",
                          "headGroupSpec": {"rayStartParams": memory, "template": template("head", 0, "512Mi")},
