@@ -129,8 +129,10 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // The pods that it has begun with got that size here.
-  if (before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
+  // The pods that an owner has begun with got that size here. A RayCluster counts only workers that
+  // run, and by then a gang has all its members.
+  const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
+  if (counts_at_once && before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;
   answers_[key] = answer;
   answered_.notify_all();

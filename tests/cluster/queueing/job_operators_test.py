@@ -253,19 +253,42 @@ class JobOperatorsTest(races.RaceTest):
         self.race("leaderworkerset", 3, leader_worker_set("one", 2, "LeaderCreated"),
                   leader_worker_set("two", 2, "LeaderCreated"))
 
-    def test_a_lost_worker_of_ray_is_replaced_in_its_gang_and_what_the_autoscaler_adds_is_on_its_own(self):
-        # As Ray's autoscaler does, which writes `replicas`.
-        item = ray_cluster("tune", 2, minReplicas=2)
+    def autoscaled(self, name):
+        """Creates a RayCluster of two workers to which Ray's autoscaler adds up to six, and waits
+        until it is whole; returns it."""
+        item = ray_cluster(name, 1, minReplicas=2)
         item["spec"]["enableInTreeAutoscaling"] = True
         self.create(item)
-        self.whole("tune", 2)
-        item["spec"]["workerGroupSpecs"][0]["replicas"] = 3
-        self.cluster.patch("raycluster", "tune", {"spec": {"workerGroupSpecs": item["spec"]["workerGroupSpecs"]}})
-        added = wait_for("the third worker to have a node", lambda: [
-            each for each in self.members("tune")[0].values()
-            if not size_of(each) and each["spec"].get("nodeName")], LONG)
-        self.assertEqual([index_of(each) for each in added], ["2"])
+        self.whole(name, 2)
+        return item
+
+    def scale(self, item, indices, without=()):
+        """Sets the group's number of workers as Ray's autoscaler does, which names those that are
+        to go, and waits until there are workers of these indices, each with a node."""
+        name, groups = item["metadata"]["name"], item["spec"]["workerGroupSpecs"]
+        here = self.members(name)[0].values()
+        groups[0] |= {"replicas": len(indices), "scaleStrategy": {
+            "workersToDelete": [each["metadata"]["name"] for each in here if index_of(each) in without]}}
+        self.cluster.patch("raycluster", name, {"spec": {"workerGroupSpecs": groups}})
+        wait_for(f"the workers {indices}", lambda: sorted(
+            index_of(each) for each in self.members(name)[0].values() if each["spec"].get("nodeName")) == indices, LONG)
+
+    def test_a_lost_worker_of_ray_is_replaced_in_its_gang_and_what_the_autoscaler_adds_is_on_its_own(self):
+        self.scale(self.autoscaled("tune"), ["0", "1", "2"])
+        self.assertEqual({index_of(each): size_of(each) for each in self.members("tune")[0].values()},
+                         {"0": "2", "1": "2", "2": None})
         self.replaced("tune", 2)
+
+    def test_no_worker_of_ray_waits_for_those_that_the_autoscaler_took_away(self):
+        item = self.autoscaled("tune")
+        self.scale(item, ["0", "1", "2"])
+        self.scale(item, ["1", "2"], without=["0"])
+        # The last member's replacement has the lowest index that is free.
+        self.lose(self.members("tune")[0].values(), 1)
+        self.scale(item, ["0", "2"])
+        self.scale(item, ["0", "1", "2", "3"])
+        self.scale(item, ["2", "3"], without=["0", "1"])
+        self.scale(item, ["0", "2", "3"])
 
     def test_a_lost_worker_of_mpi_is_replaced_in_its_gang(self):
         self.create(mpi_job("bert", 3))
