@@ -36,6 +36,8 @@ Options of up:
                              chart
   --training-operators       run JobSet and Kubeflow Trainer, with those of their charts and the runtimes torch-distributed and
                              deepspeed-distributed
+  --job-operators            run KubeRay, MPI operator and LeaderWorkerSet, with the kinds, rights and webhooks of their modules
+                             (scripts/setup.sh --operators builds them)
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
                              namespace of its own
@@ -53,7 +55,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output disk programs settings process pki control-plane controller agent kueue training-operators machine node v2-image v2-node image simulated components lifecycle status; do
+for part in output disk programs settings process pki control-plane controller agent kueue training-operators job-operators machine node v2-image v2-node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done

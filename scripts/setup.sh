@@ -3,7 +3,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/setup.sh [--no-cluster | --demo] [--cross] [--release]
+usage: scripts/setup.sh [--no-cluster | --demo] [--cross] [--release] [--operators]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes,
 containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2
@@ -15,6 +15,7 @@ the system of v2 nodes 2 more and what its downloads take.
   --demo         only what the build and scripts/demo.sh need: no Helm, Kueue, JobSet, Trainer, system of v2 nodes
   --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   --release      also what makes a release (scripts/release.sh): Helm, crane, syft and cosign, about 12 minutes on two cores
+  --operators    also the operators of jobs that the long tier of tests runs: KubeRay, MPI operator and LeaderWorkerSet
   -h, --help     this text
 
   SYNERGY_KUBE_BIN=FOLDER         use these Kubernetes programs instead of building them
@@ -40,13 +41,14 @@ source "$here/lib/build.sh"
 # shellcheck source=lib/v2-image.sh
 source "$here/lib/v2-image.sh"
 
-with_cluster=1 with_all=1 with_release=0 more=()
+with_cluster=1 with_all=1 with_release=0 with_operators=0 more=()
 for argument in "$@"; do
   case $argument in
     --no-cluster) with_cluster=0 ;;
     --demo) with_all=0 ;;
     --cross) mapfile -t -O "${#more[@]}" more < <(cross_packages) ;;
     --release) with_release=1 && more+=("${RELEASE_PACKAGES[@]}") ;;
+    --operators) with_operators=1 && more+=("${OPERATOR_PACKAGES[@]}") ;;
     -h | --help) usage && exit 0 ;;
     *) die "unknown option $argument (--help lists them)" ;;
   esac
@@ -73,4 +75,5 @@ else
   install_packages "${BUILD_PACKAGES[@]}" "${more[@]}"
   say "ready to build (the test cluster was left out)"
 fi
+if ((with_operators)); then set_up_job_operators; fi
 if ((with_release)); then set_up_release_tools; fi

@@ -214,7 +214,7 @@ tell_failures() {
 }
 
 release=()
-[[ " ${parts[*]} " != *" long "* ]] || release=(--release)
+[[ " ${parts[*]} " != *" long "* ]] || release=(--release --operators)
 if ((setup)); then part set-up scripts/setup.sh "${release[@]}"; fi
 if ((stress)); then
   run_stressed

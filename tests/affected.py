@@ -32,7 +32,7 @@ CLUSTER_PROGRAMS = {
     "node_agent": {"synergy-node-agent", "trainer"},
     "progress": {"synergy-node-agent", "trainer"},
     **dict.fromkeys(("install", "published", "v2_node"), PROGRAMS),
-    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"),
+    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "real_jobs", "end_to_end", "profiling"),
                     USUAL | {"synergy-node-agent"}),
 }
 
@@ -47,8 +47,10 @@ CLUSTER_USES = (
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
-    ("tests/cluster/queueing/kueue/*",
-     ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/queueing/kuberay/*", ("job_operators*", "real_jobs*")),
+    ("tests/cluster/queueing/jobs/*", ("real_jobs*",)),
+    ("tests/cluster/queueing/kueue/*", ("kueue*", "optimus*", "training_operators*", "job_operators*", "real_jobs*",
+                                        "gavel*", "rounds_chaos*", "install*")),
     ("tests/cluster/support/containerd/*", ("*" + CLUSTER,)),
     ("tests/cluster/nodes/v2-node/*", ("v2_node*",)),
     ("tests/cluster/support/trainer/*.py", ("trainer*",)),
@@ -58,7 +60,7 @@ SEEN_BY = (
     ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/autoscaler/*", ("sizes*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*", "release*")),
-    ("examples/*", ("progress_callback*",)),
+    ("examples/*", ("progress_callback*", "real_jobs*")),
     ("charts/*", ("chart*", "observe*", "publish*", "release*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),
     ("Dockerfile", ("publish*", "install*", "configure_without_tests")),

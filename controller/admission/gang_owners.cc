@@ -20,12 +20,12 @@ ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod) {
   if (!pod.why_no_gang.empty())
     return {.size = 1, .warning = "synergy: the pod belongs to no gang: " + pod.why_no_gang};
   if (const auto set = wire::FindJobSet(pod)) {
-    const Answer answer = Ask(*set);
+    const Answer answer = Ask(pod, *set);
     if (answer.failure.empty() && !answer.missing && answer.gang.size == 1) return InStages(*set);
   }
   const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
   if (!group) return SizeByOwner(pod);
-  const Answer answer = Ask(*group);
+  const Answer answer = Ask(pod, *group);
   if (!answer.failure.empty()) return WithoutRead(*group, answer.failure);
   if (answer.missing || answer.gang.size == 0) {
     ResolvedGang resolved = SizeByOwner(pod);
@@ -71,7 +71,7 @@ ResolvedGang GangOwners::SizeByGroup(const wire::GangOwner& group,
 ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod) {
   const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
   if (!owner) return {};
-  const Answer answer = Ask(*owner);
+  const Answer answer = Ask(pod, *owner);
   if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
   // A pod that came later, or may go, trains with the others, which do not wait for it.
   if (!wire::IsMember(answer.gang, *owner)) return {};
@@ -95,9 +95,11 @@ int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
   return 1;
 }
 
-GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
-  const std::string key =
-      fmt::format("{} {} {} {} {}", owner.path, owner.uid, owner.replicas, owner.gang, owner.group);
+GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner& owner) {
+  // The UID of what created the pod keeps the answers of namesakes apart, also where `owner` is
+  // known by its name alone.
+  const std::string key = fmt::format("{} {} {} {} {}", owner.path, pod.owner.uid, owner.replicas,
+                                      owner.gang, owner.group);
   std::unique_lock lock(mutex_);
   const Instant now = clock_.Now();
   if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {
@@ -127,8 +129,10 @@ GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // The pods that it has begun with got that size here.
-  if (before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
+  // The pods that an owner has begun with got that size here. A RayCluster counts only workers that
+  // run, and by then a gang has all its members.
+  const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
+  if (counts_at_once && before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;
   answers_[key] = answer;
   answered_.notify_all();

@@ -5,9 +5,10 @@
 // together.
 //
 // A size that was read is valid for two seconds, because a suspended Job may be changed before it
-// is resumed. If the owner cannot be read, the gang has the size that its living members carry.
-// Without living members, pods that arrive within the next minute belong to no gang: if only half
-// of them had a size, that half would wait forever for the others.
+// is resumed. It is never valid for a namesake that is created meanwhile. If the owner cannot be
+// read, the gang has the size that its living members carry. Without living members, pods that
+// arrive within the next minute belong to no gang: if only half of them had a size, that half would
+// wait forever for the others.
 //
 // Pods created earlier (by another version, or while the controller was down) carry no size. So if
 // an owner has pods already and none of them is known to carry its size, its new pods get no gang.
@@ -68,7 +69,7 @@ class GangOwners {
   ResolvedGang SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
   // Answers after a failed read of `owner`.
   ResolvedGang WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
-  Answer Ask(const wire::GangOwner& owner);
+  Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);
   void Forget(Instant now);
   // Returns the size that living members carry, 1 if there are none.
@@ -83,7 +84,7 @@ class GangOwners {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::map<std::string, Answer> answers_;      // by path, uid, replicas, gang, group
+  std::map<std::string, Answer> answers_;      // by path, the pod's owner, replicas, gang, group
   std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read
 };
 

@@ -45,6 +45,7 @@ tlsCertificateFile: $STATE/pki/agent.crt
 tlsKeyFile: $STATE/pki/agent.key
 clientCaFile: $STATE/pki/ca.crt
 clientName: localhost
+podsFolder: /var/lib/kubelet/pods
 gpuBusyFile: $STATE/gpu-busy-$node.json  # of no device plugin; tests write it
 confineWrites: false  # it sees what processes read
 log: {level: debug}

@@ -97,6 +97,26 @@ set_up_training_operators() {
     "" trainer-controller-manager
 }
 
+# Builds the operators of the long tier, copies what they install, and makes their jobs' image. MPI
+# operator and LeaderWorkerSet come after Kueue, with which they share most of what is compiled.
+set_up_job_operators() {
+  local module=$REPOSITORY/tests/cluster/queueing/kueue kuberay_module=$REPOSITORY/tests/cluster/queueing/kuberay kuberay mpi lws
+  kuberay=$(kuberay_folder)
+  mpi=$(mpi_operator_folder)
+  lws=$(lws_folder)
+  mkdir -p "$kuberay" "$mpi" "$lws"
+  (
+    flock 8
+    copy_from_module "$kuberay_module" github.com/ray-project/kuberay/ray-operator config "$kuberay/config" &&
+      copy_from_module "$module" github.com/kubeflow/mpi-operator deploy "$mpi/deploy" &&
+      copy_from_module "$module" sigs.k8s.io/lws charts/lws "$lws/chart"
+  ) 8>"$CACHE/build.lock"
+  build_programs "MPI operator $(mpi_operator_version)" "1 minute" "$mpi" "$module" github.com/kubeflow/mpi-operator/cmd "" mpi-operator
+  build_programs "LeaderWorkerSet $(lws_version)" "1 minute" "$lws" "$module" sigs.k8s.io/lws "" cmd
+  build_programs "KubeRay $(kuberay_version)" "4 minutes" "$kuberay" "$kuberay_module" github.com/ray-project/kuberay "" ray-operator
+  say "image of Ray and Open MPI: $("$REPOSITORY/tests/cluster/queueing/jobs/image.sh")"
+}
+
 # set_up_release_tool NAME TIME PACKAGE_PREFIX: builds one of the programs of a release.
 set_up_release_tool() {
   local module=$REPOSITORY/scripts/release/tools version folder

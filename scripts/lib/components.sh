@@ -8,6 +8,7 @@ components() {
   if has_synergy_scheduler; then echo synergy-scheduler; fi
   if has_controller; then echo synergy-controller; fi
   if has_training_operators; then printf '%s\n' jobset trainer; fi
+  if has_job_operators; then printf '%s\n' kuberay mpi-operator lws; fi
   if has_kueue; then echo kueue; fi
   if has_simulated_nodes; then echo kwok; fi
   for ((node = 1; node <= REAL_NODES; node++)); do
@@ -96,6 +97,18 @@ begin_component() {
     trainer)
       start_trainer
       wait_until 240 "$1" trainer_is_ready
+      ;;
+    kuberay)
+      start_kuberay
+      wait_until 240 "$1" kuberay_is_ready
+      ;;
+    mpi-operator)
+      start_mpi_operator
+      wait_until 240 "$1" mpi_operator_is_ready
+      ;;
+    lws)
+      start_lws
+      wait_until 240 "$1" lws_is_ready
       ;;
     kueue)
       start_kueue

@@ -21,6 +21,9 @@ set_ports() {
   JOBSET_HEALTH_PORT=$((base + 51))
   TRAINER_PORT=$((base + 52)) # its webhooks'
   TRAINER_HEALTH_PORT=$((base + 53))
+  LWS_PORT=$((base + 54)) # its webhooks'
+  LWS_HEALTH_PORT=$((base + 55))
+  KUBERAY_HEALTH_PORT=$((base + 56))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
   # With Services, pods reach the API server, so it cannot be on loopback.
   API_ADDRESS=127.0.0.1

@@ -95,6 +95,12 @@ bring_up() {
     start_jobset
     start_trainer
   fi
+  if has_job_operators; then
+    install_job_operators
+    start_kuberay
+    start_mpi_operator
+    start_lws
+  fi
   if has_kueue; then
     install_kueue
     start_kueue
@@ -120,6 +126,11 @@ bring_up() {
     wait_until 240 jobset jobset_is_ready
     wait_until 240 trainer trainer_is_ready
     make_runtimes
+  fi
+  if has_job_operators; then
+    wait_until 240 kuberay kuberay_is_ready
+    wait_until 240 mpi-operator mpi_operator_is_ready
+    wait_until 240 lws lws_is_ready
   fi
   wait_until $((60 + nodes / 10 + 900 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
@@ -153,9 +164,14 @@ check_machine() {
       missing_programs "$(jobset_folder)" jobset
       missing_programs "$(trainer_folder)" trainer-controller-manager
     fi
-    if has_kueue || has_training_operators; then missing_programs "$(helm_folder)" helm; fi
+    if has_job_operators; then
+      missing_programs "$(kuberay_folder)" ray-operator
+      missing_programs "$(mpi_operator_folder)" mpi-operator
+      missing_programs "$(lws_folder)" cmd
+    fi
+    if has_kueue || has_training_operators || has_job_operators; then missing_programs "$(helm_folder)" helm; fi
   )
-  [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh"
+  [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh${JOB_OPERATORS:+ --operators}"
   ((REAL_NODES + V2_NODES)) || return 0
   ((EUID == 0)) || die "real nodes need root (namespaces, bridges, control groups); --real-nodes 0 does without"
   check_v2_machine

@@ -30,6 +30,9 @@ RELEASE_PACKAGES=(
   gh # makes the forge's release
   dpkg-dev # unpacks the sources of what scripts/static.sh compiles; cross_packages has it too
 )
+OPERATOR_PACKAGES=(
+  python3-pip # fetches Ray for the image of tests/cluster/queueing/jobs
+)
 # Packages that would start an unwanted daemon of the machine's own.
 SERVICES=(etcd prometheus prometheus-node-exporter docker-registry)
 

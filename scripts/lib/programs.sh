@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The versions of the Kubernetes, containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer
-# programs of the test cluster, and their folders.
+# The versions of the Kubernetes, containerd, runc, kwok, Helm and Kueue programs of the test
+# cluster, those of the operators of jobs, and their folders.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
@@ -35,6 +35,9 @@ cosign_version() { module_version "$REPOSITORY/scripts/release/tools" github.com
 syft_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/anchore/syft; }
 crane_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/google/go-containerregistry; }
 actionlint_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/rhysd/actionlint; }
+mpi_operator_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/mpi-operator; }
+lws_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/lws; }
+kuberay_version() { module_version "$REPOSITORY/tests/cluster/queueing/kuberay" github.com/ray-project/kuberay/ray-operator; }
 trainer_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/trainer/v2; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
@@ -46,6 +49,9 @@ helm_folder() { program_folder "${SYNERGY_HELM_BIN-}" helm; }
 kueue_folder() { program_folder "" kueue; }
 jobset_folder() { program_folder "" jobset; }
 trainer_folder() { program_folder "" trainer; }
+mpi_operator_folder() { program_folder "" mpi_operator; }
+lws_folder() { program_folder "" lws; }
+kuberay_folder() { program_folder "" kuberay; }
 cosign_folder() { program_folder "" cosign; }
 syft_folder() { program_folder "" syft; }
 crane_folder() { program_folder "" crane; }

@@ -4,7 +4,7 @@
 # last clean-up; $STATE/ready exists while an `up` has succeeded.
 
 SETTINGS=(
-  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
+  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS JOB_OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
   POD_GROUPS KUBE_BIN CONTAINERD_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
@@ -12,7 +12,7 @@ parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
   INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' AGENTS='' KUEUE='' OPERATORS=''
-  SCHEDULER_CONFIG='' SERVICES='' AUDIT='' SHIPPED='' POD_GROUPS='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
+  JOB_OPERATORS='' SCHEDULER_CONFIG='' SERVICES='' AUDIT='' SHIPPED='' POD_GROUPS='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
@@ -33,6 +33,7 @@ parse_settings() {
       --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
       --kueue) KUEUE=$(kueue_folder) && shift && continue ;;
       --training-operators) OPERATORS=1 && shift && continue ;;
+      --job-operators) JOB_OPERATORS=1 && shift && continue ;;
       --agents) AGENTS=1 && shift && continue ;;
       --services) SERVICES=1 && shift && continue ;;
       --shipped-settings) SHIPPED=1 && shift && continue ;;

@@ -18,8 +18,8 @@ start_operator() {
 
 # Installs everything but the processes; runs once for each cluster.
 install_training_operators() {
-  prepare_operator jobset jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
-  prepare_operator trainer trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
+  prepare_operator jobset kubeflow-system:jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
+  prepare_operator trainer kubeflow-system:trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
   {
     run_kubectl create namespace kubeflow-system &&
       training_operators_manifests | create_objects --filename - &&
@@ -29,16 +29,17 @@ install_training_operators() {
     die "manifests of JobSet and Trainer: $(<"$STATE/logs/training-operators-manifests.log")"
 }
 
-# prepare_operator NAME SERVICE_ACCOUNT PORT HEALTH_PORT: prepares its files; the account is the one
-# to which the chart gives the rights.
+# prepare_operator NAME NAMESPACE:SERVICE_ACCOUNT PORT HEALTH_PORT: prepares its files; the account is
+# the one to which the chart gives the rights.
 prepare_operator() {
   local home=$STATE/$1 certificates=$STATE/$1/k8s-webhook-server/serving-certs
   mkdir -p "$certificates"
-  make_user "$1" "/CN=system:serviceaccount:kubeflow-system:$2"
+  make_user "$1" "/CN=system:serviceaccount:$2"
   make_certificate "$1-webhook" "/CN=$1" IP:127.0.0.1
   cp "$STATE/pki/$1-webhook.crt" "$certificates/tls.crt"
   cp "$STATE/pki/$1-webhook.key" "$certificates/tls.key"
-  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/queueing/kueue/$1.yaml" >"$home/config.yaml"
+  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" -e "s|@CERTIFICATES@|$certificates|" \
+    "$REPOSITORY/tests/cluster/queueing/kueue/$1.yaml" >"$home/config.yaml"
 }
 
 # JobSet's chart is a part of Trainer's, which expects it in a folder of its own. No image runs, but

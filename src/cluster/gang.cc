@@ -22,6 +22,9 @@ constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
 // or one that labels of the nodes define beforehand.
 constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::string_view kByNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
+constexpr std::string_view kSet = "leaderworkerset.sigs.k8s.io/name";  // label
+// Annotation that gives each group the domain of nodes that its leader is in.
+constexpr std::string_view kExclusiveSet = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 
 // Labels that define which pods belong together, best first.
 struct NamingLabel {
@@ -37,7 +40,7 @@ constexpr std::array<NamingLabel, 8> kNames = {
      {kJobSet, "jobset.sigs.k8s.io/replicatedjob-name", "jobset"},
      {"training.kubeflow.org/job-name", "", "training"},
      {"ray.io/cluster", "ray.io/group", "ray"},
-     {"leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index", "lws"},
+     {kSet, "leaderworkerset.sigs.k8s.io/group-index", "lws"},
      {"batch.kubernetes.io/job-name", "", "job"}}};
 
 // Returns "pytorchjob" for "pytorchjob-controller": jobs of two kinds may have the same name.
@@ -102,6 +105,10 @@ std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {
       annotation(kByNodeSelector).empty()) {
     return "JobSet creates the pods of a Job only when its first one has a node (" +
            std::string(kExclusive) + ')';
+  }
+  if (!label(kSet).empty() && !annotation(kExclusiveSet).empty()) {
+    return "LeaderWorkerSet creates the workers of a group only when its leader has a node (" +
+           std::string(kExclusiveSet) + ')';
   }
   const bool has_own_gang =
       !label(annotations::kGang).empty() || !label(annotations::kGangSize).empty();

@@ -167,10 +167,10 @@ GangSize SizeByMpiJob(Value job, std::string_view of, std::string_view gpu_resou
                         with_launcher ? "Launcher" : "");
 }
 
-GangSize SizeByRayCluster(Value spec, Value status, std::string_view group) {
+GangSize SizeByRayCluster(Value spec, Value status, const GangOwner& owner) {
   GangSize gang{.begun = IsPositive(status["availableWorkerReplicas"])};
   spec["workerGroupSpecs"].ForEachElement([&](Value each) {
-    if (each["groupName"].text() != group) return;
+    if (each["groupName"].text() != owner.group) return;
     const auto count = [&each](std::string_view name, int64_t otherwise) {
       return each[name].absent() ? otherwise : CountOf(each[name]).value_or(-1);
     };
@@ -180,10 +180,10 @@ GangSize SizeByRayCluster(Value spec, Value status, std::string_view group) {
     int64_t replicas = count("replicas", least);
     if (least < 0 || most < least || replicas < 0 || hosts < 1 || hosts > kMostGangMembers) return;
     replicas = std::clamp(replicas, least, most);
-    if (spec["enableInTreeAutoscaling"].truth()) {
-      if (least < replicas) gang.below = least;
-      replicas = least;
-    }
+    const bool has_more = spec["enableInTreeAutoscaling"].truth() && least < replicas;
+    if (has_more) replicas = least;
+    // A worker that is added while this answer is still in use has a higher index.
+    if (has_more || owner.index) gang.below = replicas;
     if (replicas <= kMostGangMembers) gang.size = Within(replicas * hosts);
   });
   return gang;
@@ -402,7 +402,7 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
     case GangOwnerKind::kMpiJob:
       return SizeByMpiJob(root, owner.group, gpu_resource);
     case GangOwnerKind::kRayCluster:
-      return SizeByRayCluster(spec, status, owner.group);
+      return SizeByRayCluster(spec, status, owner);
     case GangOwnerKind::kLeaderWorkerSet:
       return SizeByLeaderWorkerSet(spec, gpu_resource);
     case GangOwnerKind::kPodGroup:

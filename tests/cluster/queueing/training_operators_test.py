@@ -17,20 +17,19 @@ import failures
 import foreign_kinds
 import fungible
 import queues
+import races
 import tiers
 import trainers
 import turns
-from api import PodWatch
 from cluster import GPU, Extender, own_cluster, pod, wait_for
 from queues import QUEUE
+from races import LONG, SIZE, is_member
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
-SIZE = "synergy.io/gang-size"
 NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 READY = 15  # seconds within which Kueue wants pods to be ready, if it does
-LONG = 120  # seconds; only bounds a failure
 REAL_GPUS = 2
 
 
@@ -77,17 +76,7 @@ def elastic_train_job(name, nodes, least=1, most=4):
     return item
 
 
-def is_member(item):
-    """Returns whether that pod asks for GPUs, and is not being deleted."""
-    return not item["metadata"].get("deletionTimestamp") and any(
-        GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
-
-
-def count_bound(members):
-    return sum("nodeName" in item["spec"] for item in members.values())
-
-
-class TrainingOperatorsTest(queues.QueueTest):
+class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
     gpus = REAL_GPUS
     objects = (queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS),
                *queues.of_turns("ready", 8), turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
@@ -104,46 +93,9 @@ class TrainingOperatorsTest(queues.QueueTest):
         cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
         cls.prepare()
 
-    def members(self, *names):
-        """Returns the GPU pods of each of those jobs, all as they were at one moment."""
-        pods = {key: item for key, item in self.cluster.pods().items() if is_member(item)}
-        return [{key: item for key, item in pods.items() if key.startswith(name + "-")} for name in names]
-
-    def bound(self, name):
-        return count_bound(*self.members(name))
-
     def running(self, *names):
         return [sum(pod["status"].get("phase") == "Running" for pod in members.values())
                 for members in self.members(*names)]
-
-    def one_alone(self, names, size, of=None):
-        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`.
-        At no moment may two run in parts."""
-        def whole():
-            found = self.members(*names)
-            counts = [count_bound(members) for members in found]
-            self.assertLessEqual(sum(count > 0 for count in counts), 1, f"{names}: {counts} are bound")
-            return next(((name, members) for name, members, count in zip(names, found, counts) if count == size), None)
-        name, members = wait_for(f"one of {names} to run whole", whole, LONG)
-        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, {str(of or size)})
-        return name
-
-    def race(self, kind, size, *items):
-        """Checks that one of two jobs on the node runs whole and, when that is gone, the other
-        one."""
-        names = [item["metadata"]["name"] for item in items]
-        with PodWatch(self.cluster.api) as watch:
-            self.create(*items)
-            first = self.one_alone(names, size)
-            second = names[first == names[0]]
-            wait_for("the other one's pods", lambda: len(self.members(second)[0]) == size)
-            changes = watch.until_now()
-        early = {item["metadata"]["name"] for _, _, item in changes if is_member(item) and "nodeName" in item["spec"]}
-        self.assertFalse([name for name in early if name.startswith(second + "-")], f"pods were bound beside {first}")
-        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members(second)[0].values()},
-                         {str(size)})
-        self.cluster.delete(kind, first)
-        self.assertEqual(self.one_alone([second], size), second)
 
     def test_one_of_two_jobsets_runs_whole_and_drivers_are_no_members(self):
         # The workers are created when the driver is ready: if it were a member, it would wait for

@@ -116,6 +116,11 @@ class Api:
         for connection in list(self.opened):
             connection.close()
 
+    def leave(self):
+        """Closes the connection of the calling thread, which is about to end."""
+        if connection := getattr(self.own, "connection", None):
+            connection.close()
+
     def open(self, path):
         """Returns a connection of its own and its answer, to be read as it comes."""
         connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=600)

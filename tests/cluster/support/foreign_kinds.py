@@ -1,5 +1,6 @@
-"""Kinds of other projects' operators that do not run in the tests: those of objects in the chart
-(of cert-manager and the Prometheus operator), and those whose pods are gangs (PyTorchJob, MPIJob).
+"""Kinds of other projects' operators that do not run in the gate's tests: those of objects in the
+chart (of cert-manager and the Prometheus operator), and those whose pods are gangs (PyTorchJob,
+MPIJob).
 
 Their definitions come from the operators' Go modules, so that they are fetched, checked and cached
 as other modules are.
@@ -26,7 +27,7 @@ OF_GANGS = {
         "v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc=",
         ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",)),
     "github.com/kubeflow/mpi-operator": (
-        "v0.7.0", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o=", ("manifests/base/kubeflow.org_mpijobs.yaml",)),
+        "v0.8.2", "h1:7PVtV31iX3LSVW0BqRQ64w/NYNfAgP86Bmua2OEi5lg=", ("manifests/base/kubeflow.org_mpijobs.yaml",)),
 }
 
 

@@ -102,6 +102,13 @@ TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
   by_selector["alpha.jobset.sigs.k8s.io/node-selector"] = "true";
   EXPECT_NE(Recognise(of_set, by_selector), nullptr) << "all are created at once";
 
+  const Words of_group = {{"leaderworkerset.sigs.k8s.io/name", "llm"},
+                          {"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                          {"synergy.io/gang-size", "3"}};
+  EXPECT_NE(Recognise(of_group), nullptr);
+  EXPECT_EQ(Recognise(of_group, {{"leaderworkerset.sigs.k8s.io/exclusive-topology", "rack"}}),
+            nullptr);
+
   Words group = {{"kueue.x-k8s.io/pod-group-name", "g"}};
   const Words fast = {{"kueue.x-k8s.io/pod-group-total-count", "3"},
                       {"kueue.x-k8s.io/pod-group-fast-admission", "true"}};

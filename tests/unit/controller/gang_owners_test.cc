@@ -41,9 +41,9 @@ class GangOwnersTest : public ::testing::Test {
   }
 
   // Adds a living pod of the gang that carries its size.
-  void PutMember(int32_t size) {
+  void PutMember(int32_t size, const std::string& gang = "team/job/bert") {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
-    pod.gang = std::make_shared<const Gang>(Gang{"team/job/bert", size, ""});
+    pod.gang = std::make_shared<const Gang>(Gang{gang, size, ""});
     state.UpsertPod(pod);
   }
 
@@ -118,6 +118,31 @@ TEST_F(GangOwnersTest, AWorkerThatRaysAutoscalerAddsIsOnItsOwn) {
   EXPECT_EQ(server.requests(path).size(), 1U);
 }
 
+TEST_F(GangOwnersTest, AWorkerOfRayDoesNotWaitForMembersThatTheAutoscalerTookAway) {
+  const auto put = [this](int available) {
+    server.PutText(
+        "/apis/ray.io/v1/namespaces/team/rayclusters/tune",
+        fmt::format(R"({{"metadata":{{"uid":"7"}},"spec":{{"enableInTreeAutoscaling":true,
+        "workerGroupSpecs":[{{"groupName":"gpu","replicas":2,"minReplicas":2}}]}},
+        "status":{{"availableWorkerReplicas":{}}}}})",
+                    available));
+  };
+  PodToAdmit pod;
+  pod.pod_namespace = "team";
+  pod.owner = {"ray.io/v1", "RayCluster", "tune", "7"};
+  pod.labels = {{"ray.io/cluster", "tune"},
+                {"ray.io/group", "gpu"},
+                {"ray.io/node-type", "worker"},
+                {"ray.io/worker-group-replica-index", "0"}};
+  put(0);
+  EXPECT_EQ(owners.SizeFor(pod).size, 2);
+  put(2);  // workers of higher indices
+  clock.Advance(GangOwners::kGood);
+  EXPECT_EQ(owners.SizeFor(pod).size, 1);
+  PutMember(2, "team/ray/tune/gpu");
+  EXPECT_EQ(owners.SizeFor(pod).size, 2) << "it replaces the other member";
+}
+
 TEST_F(GangOwnersTest, ASuspendedJobThatIsChangedIsAskedAgain) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
@@ -133,6 +158,26 @@ TEST_F(GangOwnersTest, AJobOfThatNameThatIsMadeAnewIsAskedAtOnce) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
   PutJob(2, 0, "8");
   EXPECT_EQ(owners.SizeFor(MakePod("8")).size, 2);
+}
+
+TEST_F(GangOwnersTest, SoIsALeaderWorkerSetWhichItsPodsKnowByNameAlone) {
+  const std::string path = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/team/leaderworkersets/llm";
+  const auto put = [&](const std::string& policy) {
+    server.PutText(path, fmt::format(R"({{"spec":{{"startupPolicy":"{}","leaderWorkerTemplate":
+        {{"size":3,"workerTemplate":{{"spec":{{"containers":[
+        {{"resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}}}}})",
+                                     policy));
+  };
+  PodToAdmit leader;
+  leader.pod_namespace = "team";
+  leader.owner = {"apps/v1", "StatefulSet", "llm", "7"};
+  leader.labels = {{"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                   {"leaderworkerset.sigs.k8s.io/name", "llm"}};
+  put("LeaderCreated");
+  EXPECT_EQ(owners.SizeFor(leader).size, 3);
+  put("LeaderReady");
+  leader.owner.uid = "8";
+  EXPECT_EQ(owners.SizeFor(leader).size, 1) << "it would wait for its workers forever";
 }
 
 TEST_F(GangOwnersTest, MissingJobIsNoGangWithoutAWarning) {

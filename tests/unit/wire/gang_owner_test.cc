@@ -277,8 +277,9 @@ PodToAdmit RayPod(std::string_view labels) {
 
 // The worker group "gpu" beside another one.
 GangSize RaySize(const std::string& group, const std::string& spec = "",
-                 const std::string& status = "") {
-  const auto owner = FindGangOwner(RayPod(R"("ray.io/node-type":"worker")"));
+                 const std::string& status = "",
+                 std::string_view labels = R"("ray.io/node-type":"worker")") {
+  const auto owner = FindGangOwner(RayPod(labels));
   EXPECT_TRUE(owner);
   return *ReadGangSize(Job(fmt::format(R"({}"workerGroupSpecs":[{{"groupName":"cpu","replicas":9}},
                        {{"groupName":"gpu",{}}}])",
@@ -330,6 +331,12 @@ TEST(GangOwnerTest, WorkersThatRaysAutoscalerAddsAreOnTheirOwn) {
   const GangSize least = RaySize(R"("replicas":2,"minReplicas":2,"numOfHosts":2)", scales);
   EXPECT_EQ(least.size, 4);
   EXPECT_TRUE(member(least, ""));
+  const GangSize now =
+      RaySize(R"("replicas":2,"minReplicas":2)", scales, "",
+              R"("ray.io/node-type":"worker","ray.io/worker-group-replica-index":"0")");
+  EXPECT_EQ(now.size, 2);
+  EXPECT_TRUE(member(now, "1"));
+  EXPECT_FALSE(member(now, "2")) << "it is added before the size is read again";
   EXPECT_EQ(RaySize(R"("replicas":4,"minReplicas":0)", scales).size, 1);
 }
 

@@ -80,11 +80,12 @@ TEST(RecordedPodsTest, WorkersOfARayClusterAreAGangAndItsHeadIsNot) {
 }
 
 TEST(RecordedPodsTest, WorkersOfAnMpiJobAreAGangAndALauncherThatTrainsIsInIt) {
-  const Judged two{"team/mpi/bert", 2};
-  const Judged three{"team/mpi/bert", 3};
-  EXPECT_EQ(JudgeFile("mpijob"), (Pods{{}, two, two}));
-  EXPECT_EQ(JudgeFile("mpijob_launcher_worker"), (Pods{three, three, three}));
-  EXPECT_EQ(JudgeFile("mpijob_launcher_waits"), (Pods{{}, two, two}));
+  const Judged bert{"team/mpi/bert", 2};
+  const Judged resnet{"team/mpi/resnet", 3};
+  const Judged gpt{"team/mpi/gpt", 2};
+  EXPECT_EQ(JudgeFile("mpijob"), (Pods{{}, bert, bert}));
+  EXPECT_EQ(JudgeFile("mpijob_launcher_worker"), (Pods{resnet, resnet, resnet}));
+  EXPECT_EQ(JudgeFile("mpijob_launcher_waits"), (Pods{{}, gpt, gpt}));
 }
 
 TEST(RecordedPodsTest, AGroupOfALeaderWorkerSetIsAGangIfItIsCreatedAtOnce) {
