@@ -255,6 +255,7 @@ Pod DrawPod(Draw& draw) {
   made.resource_version = static_cast<uint64_t>(draw.Number(5));
   made.labels = draw.Pairs();
   made.requests = draw.AllAmounts(4);
+  made.slices = Slices(draw.Number(4));
   if (draw.OneIn(3)) {
     made.gang = std::make_shared<const Gang>(
         Gang{draw.Text(), static_cast<int32_t>(draw.Below(5)), draw.Text()});
@@ -441,12 +442,12 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
-    const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
+    const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, slices, demand,
                  gpu_product, devices, fungible, waiting, gang, separation, priority, terminal,
                  succeeded, misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] =
         pod;
-    return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                    gpu_product, priority, terminal, succeeded, misaligned, deleting, grace,
+    return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, slices,
+                    demand, gpu_product, priority, terminal, succeeded, misaligned, deleting, grace,
                     tolerates_unschedulable, gated, warnings);
   };
   return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) &&

@@ -116,6 +116,9 @@ TEST_F(ControllerMetricsTest, PodsShowWhatTheyHaveWantAndAreDue) {
   ExpectLine("synergy_pod_demand" + names + R"(,resource="memory"} 1073741824)");
   ExpectLine("synergy_pod_fair_share" + names + R"(,resource="cpu"} 3)");
   ExpectLine("synergy_pod_speed_up_ratio" + names + "} 2.5");
+  EXPECT_THAT(metrics_.Render(), Not(HasSubstr(names + R"(,resource="nvidia.com/gpu.shared")")));
+  ExpectLine(R"(synergy_pod_allocated{namespace="team",pod="plain",node="n1",)"
+             R"(resource="nvidia.com/gpu.shared"} 3)");
   EXPECT_THAT(metrics_.Render(), Not(HasSubstr(R"(speed_up_ratio{namespace="team",pod="plain")")));
 }
 

@@ -80,8 +80,9 @@ inline void RecordSamples(metrics::ControllerMetrics& metrics) {
                            {Gpus(1), Cores(9), GiB(2)},
                            {Gpus(1), Cores(9), GiB(1)},
                            {Gpus(1), Cores(3), GiB(4)},
+                           Slices(0),
                            2.5});
-    gauges.pods.push_back({"team", "plain", "n1", {Gpus(2), Cores(6), GiB(8)}, {}, {}, {}});
+    gauges.pods.push_back({"team", "plain", "n1", {Gpus(2), Cores(6), GiB(8)}, {}, {}, Slices(3)});
     gauges.idle_gpus["team"] = Gpus(2);
     gauges.waiting_pods["cpu"] = 4;
     gauges.valid_profiles = 3;
