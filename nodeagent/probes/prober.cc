@@ -105,8 +105,6 @@ bool Prober::IsInForce(const Running& running) {
 void Prober::End(const Running& ended, std::string_view outcome) {
   // Check for changes since the last look.
   if (ended.reading.wiped || !IsInForce(ended)) outcome = "wiped";
-  metrics_.CountProbe(outcome);
-  log_.Info("probe ended", {{"pod", ended.pod->Key()}, {"outcome", outcome}});
   for (const PlannedQuota& planned : std::views::reverse(ended.plan)) {
     const Result<> restored = writer_.End(planned.file);
     // kNotFound: the guardian was first.
@@ -116,6 +114,8 @@ void Prober::End(const Running& ended, std::string_view outcome) {
         "the quota of a probe is still there",
         {{"pod", ended.pod->Key()}, {"file", planned.file}, {"error", restored.error().message}});
   }
+  metrics_.CountProbe(outcome);
+  log_.Info("probe ended", {{"pod", ended.pod->Key()}, {"outcome", outcome}});
 }
 
 void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
