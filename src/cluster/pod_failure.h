@@ -44,7 +44,7 @@ struct ContainerEnd {
   int32_t exit_code = 0;
   std::string reason;
   std::string message;
-  WallTime started{};
+  WallTime started{};  // no later than `finished`, if that is known
   WallTime finished{};
   std::string image_id;  // the digest of the image that it ran; empty: unknown
 };

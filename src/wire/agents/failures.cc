@@ -150,10 +150,13 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
     if (code == 0) return;
+    const WallTime finished = ReadTimeOf(fields, end["finishedAt"]);
+    // A runtime notes the start when its call is over, which may be after the container's end.
+    WallTime started = ReadTimeOf(fields, end["startedAt"]);
+    if (finished != WallTime{}) started = std::min(started, finished);
     ends.push_back({ReadName(fields, status["name"], kLongestLabel), last->run, code,
                     ReadShort(fields, end["reason"], kLongestFailureReason),
-                    ReadShort(fields, end["message"], kLongestFailureMessage),
-                    ReadTimeOf(fields, end["startedAt"]), ReadTimeOf(fields, end["finishedAt"]),
+                    ReadShort(fields, end["message"], kLongestFailureMessage), started, finished,
                     ReadImageId(fields, status["imageID"])});
   });
 }

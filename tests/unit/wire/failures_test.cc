@@ -74,6 +74,16 @@ TEST(EndedPods, AreRead) {
   EXPECT_EQ(pod.ends[0].finished - pod.ends[0].started, std::chrono::hours(1));
 }
 
+// containerd on a busy machine: the container ended before the call that started it was over.
+TEST(EndedPods, ARunStartsNoLaterThanItEnds) {
+  const EndedPod pod = ReadPod(Managed("", R"("phase": "Failed", "containerStatuses": [
+      {"name": "train", "state": {"terminated": {"exitCode": 1,
+        "startedAt": "2026-11-27T08:00:01Z", "finishedAt": "2026-11-27T08:00:00Z"}}}])"));
+  ASSERT_EQ(pod.ends.size(), 1U);
+  EXPECT_EQ(pod.ends[0].started, pod.ends[0].finished);
+  EXPECT_NE(pod.ends[0].finished, WallTime{});
+}
+
 TEST(EndedPods, ARunningContainersLastEndIsOfTheRunBefore) {
   const EndedPod pod = ReadPod(Managed("", R"("phase": "Running",
       "containerStatuses": [{"name": "train", "restartCount": 3, "state": {"running": {}},
