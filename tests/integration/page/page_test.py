@@ -200,7 +200,8 @@ class PageTest(unittest.TestCase):
                 break
             reached.append(at)
         controls = self.browser.run("""
-            return [...document.querySelectorAll("input, select, summary, button:not(.pod):not(dialog *)")].map(
+            return [...document.querySelectorAll("input, select, summary, button:not(.pod):not(dialog *)")].filter(
+                (control) => control.getClientRects().length).map(
                 (control) => control.id
                     || control.tagName + [...document.querySelectorAll(control.tagName)].indexOf(control))""")
         self.assertGreater(len(controls), 10)
