@@ -73,8 +73,11 @@ settings_text() {
 
 # load_settings: loads those of the cluster in $STATE, which must exist.
 load_settings() {
+  local name
   STATE=$(realpath --canonicalize-missing "$STATE")
   [[ -e $STATE/settings ]] || die "no cluster is up in $STATE: start one with scripts/cluster.sh up"
+  # A cluster of an earlier version lacks those that were added since.
+  for name in "${SETTINGS[@]}"; do printf -v "$name" ''; done
   # shellcheck source=/dev/null
   source "$STATE/settings"
   set_ports

@@ -31,9 +31,9 @@ constexpr Duration kBurstAgain = std::chrono::seconds(30);
 // A burst may be prolonged in its last seconds, which counts as another.
 constexpr Duration kProlonged = std::chrono::seconds(10);
 constexpr int32_t kMostBursts = 3;
-// A burst ends if other pods use more than this part of what was lent. It is worth it from that
-// part of the limit.
+// A burst ends if other pods use more than this part of what it gives.
 constexpr double kTolerance = 0.1;
+// The least that a burst gives, as a part of the limit.
 constexpr double kLeastGain = 0.1;
 
 // Returns the pod's CPU use over the whole time of its counters; nullopt if that is too short.
@@ -96,7 +96,7 @@ double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
     if (found == pass.memory.pods.end()) continue;
     const WatchedPod& pod = found->second;
     if (pod.burst) {
-      // Its own growth is no loan, once that is announced.
+      // Its own growth takes nothing from other pods, once that is announced.
       const ManagedContainer& fungible = *pod.pod->fungible;
       const MilliCpu own = std::max(pod.burst->limit, fungible.cpu_limit.value_or(MilliCpu(0)));
       unused += InCores(fungible.AnnouncedGrowth().cpu) - InCores(pod.burst->probe.cpu - own);
@@ -157,8 +157,8 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
     pod.bursts = kMostBursts;
     return EndBurst(pass, pod, "the node's agent does not apply it");
   }
-  const double lent = InCores(burst.probe.cpu - burst.limit);
-  if (UnusedOn(pass, pod.node) < -kTolerance * lent)
+  const double given = InCores(burst.probe.cpu - burst.limit);
+  if (UnusedOn(pass, pod.node) < -kTolerance * given)
     return EndBurst(pass, pod, "other pods of the node use their CPU");
   // The limit grows some time after the measurement.
   const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
