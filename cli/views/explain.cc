@@ -13,7 +13,7 @@
 #include "cli/views/pod_view.h"
 #include "cli/views/profile_list.h"
 #include "cluster/annotations.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
 #include "core/text/quantity_text.h"

@@ -7,7 +7,7 @@
 
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "core/text/quantity_text.h"
 
 namespace synergy::cli {

@@ -1,7 +1,7 @@
 #include "controller/cluster/pod_gauges.h"
 
 #include "allocation/surplus.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "cluster/managed_container.h"
 
 namespace synergy::controller {

@@ -10,7 +10,7 @@
 #include "allocation/node_division.h"
 #include "allocation/storage/storage_division.h"
 #include "allocation/storage/storage_left.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "cluster/managed_container.h"
 
 namespace synergy {

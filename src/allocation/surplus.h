@@ -25,8 +25,8 @@ namespace synergy {
 // floor, as far as its node gets them back, because init containers may request more. Nothing from
 // a pod that waits or is being deleted, that a user changed by hand, or whose last cut the kubelet
 // could not make, or that lends; never what others lend it; on a node, nothing from a pod that a
-// resize may cost its GPUs (cluster/device_safety.h). All programs use it: the tuner cuts within
-// it, the extender evicts no pod for room that it can make, the command line shows it.
+// resize may cost its GPUs (cluster/devices/device_safety.h). All programs use it: the tuner cuts
+// within it, the extender evicts no pod for room that it can make, the command line shows it.
 //
 // Memory is never cut below what is in use and a margin, by a fresh reading of the node agent; not
 // at all without a reading, on a node that is short of memory, after an OOM kill that followed a

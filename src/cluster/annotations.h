@@ -83,6 +83,9 @@ inline constexpr std::string_view kLongestRun = "synergy.io/longest-run";
 // (docs/internals/profiling.md).
 inline constexpr std::string_view kProbe = "synergy.io/probe";
 
+// On a running pod: GpuTurn, which the agent of its node follows (docs/internals/sharing.md).
+inline constexpr std::string_view kTurn = "synergy.io/turn";
+
 // On a running pod, permanent: an OOM kill has followed a change of its memory, which is not
 // changed again.
 inline constexpr std::string_view kMemoryLetBe = "synergy.io/memory-let-be";
@@ -116,6 +119,7 @@ inline constexpr std::array kWrittenByPrograms = {kContainer,
                                                   kWarnings,
                                                   kWorkload,
                                                   kProbe,
+                                                  kTurn,
                                                   kSpreadCost,
                                                   kWorkloadAlike,
                                                   kProfileHint};

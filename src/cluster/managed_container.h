@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/gpu_turn.h"
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
@@ -214,6 +215,7 @@ struct ContainerHistory {
   // Because of one of these soon after a change, its memory is never changed again.
   bool memory_let_be = false;
   std::optional<CpuProbe> probe;
+  std::optional<GpuTurn> turn;
 
   bool operator==(const ContainerHistory&) const = default;
 };

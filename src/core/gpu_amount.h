@@ -29,8 +29,15 @@ struct GpuAmount {
 // Slices of the devices of a resource are offered under its name with this suffix.
 inline constexpr std::string_view kSharedSuffix = ".shared";
 
+// Whole GPUs that several pods have one after the other, in turns, are offered with this one.
+inline constexpr std::string_view kTurnsSuffix = ".turns";
+
 inline std::string SharedResource(std::string_view gpu_resource) {
   return std::string(gpu_resource) + std::string(kSharedSuffix);
+}
+
+inline std::string TurnsResource(std::string_view gpu_resource) {
+  return std::string(gpu_resource) + std::string(kTurnsSuffix);
 }
 
 }  // namespace synergy

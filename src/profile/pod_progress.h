@@ -98,6 +98,16 @@ struct StorageUse {
 // The backend of reads that no block device of the node serves.
 inline constexpr std::string_view kNetworkStorage = "network";
 
+// A pod that has GPUs in turns (cluster/gpu_turn.h).
+struct TurnReading {
+  std::vector<std::string> gpus;  // their UUIDs, sorted
+  bool suspended = false;         // now
+  Duration time_suspended{};      // since the agent first looked; never falls
+  std::string refusal;            // why the agent does not suspend it; empty: it may
+
+  bool operator==(const TurnReading&) const = default;
+};
+
 struct PodProgress {
   std::string uid;
   std::string pod_namespace;
@@ -131,6 +141,7 @@ struct PodProgress {
   // nullopt: it is unknown whether the pod is idle.
   std::optional<IdleReading> idle;
   std::optional<StorageUse> storage;  // nullopt: it hardly reads, or that is unknown
+  std::optional<TurnReading> turn;    // nullopt: it takes no turns
 
   bool operator==(const PodProgress&) const = default;
 };

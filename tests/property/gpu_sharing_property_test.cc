@@ -107,7 +107,7 @@ RC_GTEST_PROP(GpuTurnsProperty, NoSuspensionIsTooLongAndEveryMemberHasASlot, ())
     std::set<std::string> holders;
     for (const TurnSlot& slot : group.slots) {
       RC_ASSERT(slot.length >= GpuTurns::kLeastSlot - milliseconds(1));
-      RC_ASSERT(group.Cycle() - slot.length <= GpuTurns::kMostSuspended);
+      RC_ASSERT(group.Cycle() - slot.length <= kMostSuspended);
       holders.insert(slot.holders.begin(), slot.holders.end());
       for (const std::string& name : slot.runs)
         RC_ASSERT(std::any_of(group.slots.begin(), group.slots.end(),

@@ -156,6 +156,6 @@ exec: {command: [{{ index . 0 }}, --probe-socket, {{ index . 0 }}, --check-{{ in
 'synergy.io/container', 'synergy.io/demand', 'synergy.io/fair-share', 'synergy.io/floor', 'synergy.io/original',
 'synergy.io/profile', 'synergy.io/profile-generation', 'synergy.io/enforcement', 'synergy.io/gpu-product', 'synergy.io/placeholder',
 'synergy.io/change', 'synergy.io/hold', 'synergy.io/room-seen', 'synergy.io/gpu-reservation', 'synergy.io/longest-run', 'synergy.io/unshrinkable-until',
-'synergy.io/memory-let-be', 'synergy.io/memory-in-use', 'synergy.io/devices', 'synergy.io/warnings', 'synergy.io/workload', 'synergy.io/probe',
+'synergy.io/memory-let-be', 'synergy.io/memory-in-use', 'synergy.io/devices', 'synergy.io/warnings', 'synergy.io/workload', 'synergy.io/probe', 'synergy.io/turn',
 'synergy.io/spread-cost', 'synergy.io/workload-alike', 'synergy.io/profile-hint'
 {{- end -}}

@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/gpu_turn.h"
 #include "core/clock.h"
 
 namespace synergy {
@@ -80,7 +81,6 @@ struct TurnGroup {
 class GpuTurns {
  public:
   static constexpr size_t kMostSlots = 4;
-  static constexpr Duration kMostSuspended = std::chrono::seconds(110);
   static constexpr Duration kLeastSlot = std::chrono::seconds(30);
 
   // `quantum`: the length of a slot among equals, where kMostSuspended allows it. REQUIRES: it is

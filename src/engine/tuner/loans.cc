@@ -14,7 +14,7 @@
 
 #include "allocation/pod_share.h"
 #include "allocation/surplus.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "engine/tuner/node_shares.h"
 #include "engine/tuner/reclaim.h"
 #include "engine/tuner/resizes.h"

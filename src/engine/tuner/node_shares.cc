@@ -10,7 +10,7 @@
 
 #include "allocation/storage/storage_left.h"
 #include "cluster/annotations.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "core/text/quantity_text.h"
 #include "engine/tuner/gang_shares.h"
 

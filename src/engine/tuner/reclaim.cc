@@ -18,7 +18,7 @@
 #include "allocation/bind_allocation.h"
 #include "allocation/gangs/gang_plan.h"
 #include "allocation/surplus.h"
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 #include "cluster/gang.h"
 #include "cluster/state/fit.h"
 #include "engine/gangs/preempting_gangs.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 
 namespace synergy {
 namespace {

@@ -56,10 +56,18 @@ void Members(auto& each, Like<StorageUse> auto& storage) {
   each("at", at);
 }
 
+void Members(auto& each, Like<TurnReading> auto& turn) {
+  auto& [gpus, suspended, time_suspended, refusal] = turn;
+  each("gpus", gpus);
+  each("suspended", suspended);
+  each("timeSuspended", time_suspended);
+  each("refusal", refusal);
+}
+
 void Members(auto& each, Like<PodProgress> auto& pod) {
   auto& [uid, pod_namespace, name, container, format, iteration, total, epoch, loss, rate,
          overall_rate, iterations, last, remaining, cpu, probe, memory, checkpoint, estimate, idle,
-         storage] = pod;
+         storage, turn] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -81,6 +89,7 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
   each("estimate", estimate);
   each("idle", idle);
   each("storage", storage);
+  each("turn", turn);
 }
 
 void Members(auto& each, Like<LogEvidence> auto& log) {

@@ -91,6 +91,20 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
   each("burst", burst);
 }
 
+void Members(auto& each, Like<GpuTurn::Part> auto& part) {
+  auto& [begin, end] = part;
+  each("begin", begin);
+  each("end", end);
+}
+
+void Members(auto& each, Like<GpuTurn> auto& turn) {
+  auto& [epoch, cycle, runs, with] = turn;
+  each("epoch", epoch);
+  each("cycle", cycle);
+  each("runs", runs);
+  each("with", with);
+}
+
 void Members(auto& each, Like<LooserIdentities> auto& identities) {
   auto& [arguments, owner] = identities;
   each("arguments", arguments);
@@ -135,7 +149,7 @@ void Members(auto& each, Like<ReportedContainer> auto& container) {
 
 void Members(auto& each, Like<ContainerHistory> auto& container) {
   auto& [resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
-         oom_killed, evicted_for_memory, memory_let_be, probe] = container;
+         oom_killed, evicted_for_memory, memory_let_be, probe, turn] = container;
   each("resizedByUsAlone", resized_by_us_alone);
   each("change", change);
   each("announcedUntil", announced_until);
@@ -146,6 +160,7 @@ void Members(auto& each, Like<ContainerHistory> auto& container) {
   each("evictedForMemory", evicted_for_memory);
   each("memoryLetBe", memory_let_be);
   each("probe", probe);
+  each("turn", turn);
 }
 
 // In this order, which is that of their text.

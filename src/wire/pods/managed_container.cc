@@ -95,6 +95,33 @@ std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
   return CpuProbe{cpu, *until, fields.Truth(root["burst"])};
 }
 
+Duration ReadOffset(FieldReader& fields, Value milliseconds) {
+  return std::chrono::milliseconds(
+      fields.Integer(milliseconds, 0, kLongestTurnCycle / std::chrono::milliseconds(1)));
+}
+
+std::optional<GpuTurn> ReadTurn(FieldReader& fields, Value root) {
+  const std::optional<WallTime> epoch = ParseTime(fields.Text(fields.Object(root)["epoch"]));
+  if (!epoch) return std::nullopt;
+  GpuTurn turn{*epoch, ReadOffset(fields, root["cycleMs"]), {}, {}};
+  bool whole = true;
+  fields.Array(root["runsMs"]).ForEachElement([&](Value part) {
+    std::vector<Duration> ends;
+    fields.Array(part).ForEachElement([&](Value offset) {
+      whole &= ends.size() < 2;
+      if (whole) ends.push_back(ReadOffset(fields, offset));
+    });
+    whole &= ends.size() == 2 && turn.runs.size() < kMostTurnParts;
+    if (whole) turn.runs.push_back({ends[0], ends[1]});
+  });
+  fields.Array(root["with"]).ForEachElement([&](Value uid) {
+    whole &= turn.with.size() < kMostTurnPartners;
+    if (whole) turn.with.emplace_back(fields.Text(uid));
+  });
+  if (!whole || !turn.IsValid()) return std::nullopt;
+  return turn;
+}
+
 // Reads whether and when the kernel OOM-killed one of the containers. The status does not show the
 // end of a child process that the container outlived.
 void ReadOomKills(FieldReader& fields, Value statuses, ManagedContainer& fungible) {
@@ -253,6 +280,11 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
   if (WrittenBySynergy(metadata, annotations::kProbe)) {
     fungible->probe = ReadWrittenByUs<CpuProbe>(fields, annotations[annotations::kProbe],
                                                 "is not a probe that Synergy wrote", ReadProbe);
+  }
+  // Turns suspend a pod, so only Synergy's own count.
+  if (WrittenBySynergy(metadata, annotations::kTurn)) {
+    fungible->turn = ReadWrittenByUs<GpuTurn>(fields, annotations[annotations::kTurn],
+                                              "is not a turn that Synergy wrote", ReadTurn);
   }
   fungible->unshrinkable_until =
       ParseTime(fields.Text(annotations[annotations::kUnshrinkableUntil]));

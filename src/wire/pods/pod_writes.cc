@@ -178,6 +178,20 @@ std::string WriteProbe(const CpuProbe& probe) {
                      ToTimeText(probe.until), probe.burst ? R"(,"burst":true)" : "");
 }
 
+std::string WriteTurn(const GpuTurn& turn) {
+  const auto ms = [](Duration offset) { return offset / std::chrono::milliseconds(1); };
+  std::string runs;
+  for (const GpuTurn::Part& part : turn.runs)
+    runs += fmt::format("{}[{},{}]", runs.empty() ? "" : ",", ms(part.begin), ms(part.end));
+  std::string out = fmt::format(R"({{"epoch":"{}","cycleMs":{},"runsMs":[{}],"with":[)",
+                                ToTimeText(turn.epoch), ms(turn.cycle), runs);
+  for (const std::string& uid : turn.with) {
+    if (&uid != turn.with.data()) out += ',';
+    AppendJsonString(out, uid);
+  }
+  return out + "]}";
+}
+
 std::string WriteKeptPlace(const std::string& node, WallTime until) {
   std::string out = R"({"node":)";
   AppendJsonString(out, node);

@@ -60,6 +60,7 @@ std::string WriteChange(const ChangeRecord& change);
 std::string WriteMemoryReading(const MemoryReading& reading);
 std::string WriteDevices(const DeviceReading& reading);
 std::string WriteProbe(const CpuProbe& probe);
+std::string WriteTurn(const GpuTurn& turn);
 std::string WriteKeptPlace(const std::string& node, WallTime until);
 
 }  // namespace synergy::wire

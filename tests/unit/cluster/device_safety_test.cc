@@ -1,4 +1,4 @@
-#include "cluster/device_safety.h"
+#include "cluster/devices/device_safety.h"
 
 #include <memory>
 

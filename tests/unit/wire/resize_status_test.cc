@@ -185,6 +185,41 @@ TEST(ResizeStatusTest, AProbeCountsWhereSynergyHasWrittenIt) {
   EXPECT_FALSE(read("synergy", "", R"({\"cpu\":\"0\",\"until\":\"2026-11-21T07:05:20Z\"})"));
 }
 
+TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
+  const auto read = [](const std::string& manager, const std::string& turn) {
+    std::string escaped;
+    for (const char c : turn) escaped += c == '"' ? std::string("\\\"") : std::string(1, c);
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","managedFields":[{"manager":")" +
+               manager + R"(","operation":"Update","time":"2026-11-21T07:05:00Z")" +
+               R"(,"fieldsV1":{"f:metadata":{"f:annotations":{"f:synergy.io/turn":{}}}}}],)" +
+               R"("annotations":{"synergy.io/container":"train",)"
+               R"("synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"8Gi\"}",)"
+               R"("synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}",)"
+               R"("synergy.io/turn":")" +
+               escaped + R"("}},"spec":{"containers":[{"name":"train"}]}})")
+        .object.fungible->turn;
+  };
+  using std::chrono::seconds;
+  const GpuTurn turn{*ParseTime("2026-11-21T07:05:20.5Z"),
+                     seconds(220),
+                     {{seconds(0), seconds(55)}, {seconds(110), seconds(165)}},
+                     {"b", "c"}};
+  EXPECT_EQ(read("synergy", WriteTurn(turn)), turn);
+  EXPECT_FALSE(read("kubectl-annotate", WriteTurn(turn)));
+  GpuTurn too_long = turn;
+  too_long.runs.pop_back();  // suspended for 165 s
+  EXPECT_FALSE(read("synergy", WriteTurn(too_long)));
+  for (const char* odd :
+       {"soon", "{}", R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000})",
+        R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":99999999999,"runsMs":[[0,60000]]})",
+        R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[0]]})",
+        R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[0,1,2]]})",
+        R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[30000,0]]})"}) {
+    EXPECT_FALSE(read("synergy", odd)) << odd;
+  }
+}
+
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
   const WatchEvent<ResizeStatus> event = ReadModified(
       R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":{"containers":[)"

@@ -1,0 +1,54 @@
+#pragma once
+
+// A pod's turns on GPUs that it shares with other pods, one after the other (docs/internals/
+// sharing.md): the parts of a cycle in which it runs. The agent of its node suspends it in the rest
+// of the cycle. The controller plans turns (engine/sharing/gpu_turns.h) and writes them on the pod;
+// they count only while it renews them.
+//
+//   epoch        epoch + cycle
+//   |---- runs ----|  suspended  |---- runs ----|  suspended  |  ...
+//
+// Threading: values.
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+
+namespace synergy {
+
+struct GpuTurn {
+  // From its begin to its end, as offsets in the cycle.
+  struct Part {
+    Duration begin{};
+    Duration end{};
+
+    bool operator==(const Part&) const = default;
+  };
+
+  WallTime epoch{};
+  Duration cycle{};
+  std::vector<Part> runs;         // ascending; each ends before the next begins
+  std::vector<std::string> with;  // uids of the node's pods that have its GPUs in the other parts
+
+  // Returns whether the pod runs at that time, by the node's clock. REQUIRES: IsValid().
+  bool RunsAt(WallTime now) const;
+  // Returns when that changes next. nullopt: never. REQUIRES: IsValid().
+  std::optional<WallTime> NextSwitch(WallTime now) const;
+  // Returns whether the parts are as above, and no suspension is longer than kMostSuspended.
+  bool IsValid() const;
+
+  bool operator==(const GpuTurn&) const = default;
+};
+
+// The longest time for which a pod is suspended without a pause (Gandiva's turns last a minute).
+inline constexpr Duration kMostSuspended = std::chrono::seconds(110);
+// Limits of what is read of a pod.
+inline constexpr Duration kLongestTurnCycle = std::chrono::minutes(8);
+inline constexpr size_t kMostTurnParts = 8;
+inline constexpr size_t kMostTurnPartners = 64;
+
+}  // namespace synergy
