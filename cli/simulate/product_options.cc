@@ -170,10 +170,10 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
                             {"pack", SetFlag(options.packs), true},
                             {"known-pairs", SetFlag(options.knows_pairs), true}});
   if (!read) return read;
-  if (options.slice < GpuTurns::kLeastSlot || options.slice > GpuTurns::kMostSuspended) {
+  if (options.slice < GpuTurns::kLeastSlot || options.slice > kMostSuspended) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("slice: write {}s to {}s", Seconds(GpuTurns::kLeastSlot).count(),
-                            Seconds(GpuTurns::kMostSuspended).count()));
+                            Seconds(kMostSuspended).count()));
   }
   if (options.packs && options.pairs.empty())
     return Fail(ErrorCode::kInvalid, "pack: add the speeds of pairs, pairs:FILE");
