@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "allocation/preemption.h"
 #include "core/clock.h"
 
 namespace synergy::extender {
@@ -41,24 +41,17 @@ class RetryLimiter {
   Instant next_blind_{};  // not earlier, if no room is becoming free
 };
 
-// How long a pod waits for the tuner instead of evicting others. Limited, because the tuner may be
-// down.
-class PreemptionDelay {
+// PreemptionDelay for concurrent calls.
+class SharedPreemptionDelay {
  public:
-  explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
-
-  // Whether the pod, for which preemption is considered now, can wait a little longer.
-  bool Lasts(const std::string& uid, Instant now);
+  bool Lasts(const std::string& uid, Instant now) {
+    const std::lock_guard lock(mutex_);
+    return delay_.Lasts(uid, now);
+  }
 
  private:
-  struct Asked {
-    Instant first;
-    Instant last;
-  };
-
-  const Duration limit_;
   std::mutex mutex_;
-  std::map<std::string, Asked> asked_;
+  PreemptionDelay delay_;
 };
 
 }  // namespace synergy::extender

@@ -115,7 +115,7 @@ class SchedulerExtender {
   const Watches watches_;
   SharedGangs gangs_;
   RequestIds ids_;
-  PreemptionDelay preemption_delay_;
+  SharedPreemptionDelay preemption_delay_;
   RetryLimiter retries_;
   CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/state/fit.h"
 #include "extender/calls.h"
 
 namespace synergy::extender {
@@ -84,28 +83,6 @@ void LostMembers::RecordEvent(const Reservation& place, std::string_view type,
   const Pod& pod = *place.pod;
   events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyPlaceHeld",
                   std::move(message)});
-}
-
-std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
-                                              std::vector<Reservation> places) {
-  std::erase_if(places,
-                [&](const Reservation& place) { return place.pod->node != node.detail->name; });
-  std::stable_sort(places.begin(), places.end(), [](const Reservation& a, const Reservation& b) {
-    return a.pod->priority < b.pod->priority;
-  });
-  NodeState without = node;
-  for (size_t i = 0; i < places.size(); ++i) {
-    without = WithoutPod(without, places[i].pod->uid);
-    if (!CheckFit(pod, without).none()) continue;
-    places.resize(i + 1);
-    return places;
-  }
-  return {};
-}
-
-bool YieldTo(const Pod& pod, const std::vector<Reservation>& places) {
-  return std::all_of(places.begin(), places.end(),
-                     [&](const Reservation& place) { return place.pod->priority < pod.priority; });
 }
 
 }  // namespace synergy::extender

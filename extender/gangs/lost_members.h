@@ -5,7 +5,7 @@
 // a pod that has failed, or was deleted, stays reserved for its replacement, and an event reports
 // it; the place of a pod that has succeeded is released.
 //
-// Threading: one thread calls Look(); the functions are pure. Failures: if the API server does not
+// Threading: one thread calls Look(). Failures: if the API server does not
 // answer, the query is repeated at the next look; the place is not reserved longer because of it.
 
 #include <map>
@@ -47,13 +47,5 @@ class LostMembers {
   metrics::ExtenderMetrics& metrics_;
   std::map<std::string, Reservation> held_;  // settled places, by UID, at the last look
 };
-
-// Returns the places whose release would let `pod` fit on the node, where it does not fit now.
-// Takes few of them, the lowest priorities first; empty if releasing all would not be enough.
-std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
-                                              std::vector<Reservation> places);
-// Returns whether the pod may take the places: its priority is above that of every pod that left
-// one.
-bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy::extender

@@ -24,6 +24,9 @@ bool HasManaged(const NodeState& node) {
                      [](const auto& pod) { return pod->fungible != nullptr; });
 }
 
+// A pod that is not considered for this long waits for something new, or is gone.
+constexpr Duration kForgetAfter = std::chrono::minutes(10);
+
 }  // namespace
 
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
@@ -121,6 +124,36 @@ std::vector<NodeVictims> SelectVictimsByNode(
     if (victims) nodes.push_back({name, *std::move(victims)});
   }
   return nodes;
+}
+
+bool PreemptionDelay::Lasts(const std::string& uid, Instant now) {
+  std::erase_if(asked_,
+                [now](const auto& entry) { return now - entry.second.last > kForgetAfter; });
+  Asked& asked = asked_.try_emplace(uid, Asked{now, now}).first->second;
+  asked.last = now;
+  return now - asked.first < limit_;
+}
+
+std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
+                                              std::vector<Reservation> places) {
+  std::erase_if(places,
+                [&](const Reservation& place) { return place.pod->node != node.detail->name; });
+  std::stable_sort(places.begin(), places.end(), [](const Reservation& a, const Reservation& b) {
+    return a.pod->priority < b.pod->priority;
+  });
+  NodeState without = node;
+  for (size_t i = 0; i < places.size(); ++i) {
+    without = WithoutPod(without, places[i].pod->uid);
+    if (!CheckFit(pod, without).none()) continue;
+    places.resize(i + 1);
+    return places;
+  }
+  return {};
+}
+
+bool YieldTo(const Pod& pod, const std::vector<Reservation>& places) {
+  return std::all_of(places.begin(), places.end(),
+                     [&](const Reservation& place) { return place.pod->priority < pod.priority; });
 }
 
 }  // namespace synergy

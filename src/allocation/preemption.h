@@ -7,9 +7,10 @@
 // (pkg/scheduler/framework/plugins/defaultpreemption): first pods whose eviction would violate a
 // PodDisruptionBudget, then those of high priority.
 //
-// Threading: pure.
+// Threading: the functions are pure; a PreemptionDelay has one owner.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/reservation.h"
 #include "core/clock.h"
 
 namespace synergy {
@@ -53,5 +55,33 @@ std::vector<NodeVictims> SelectVictimsByNode(
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,
                               std::vector<bool>& violating);
+
+// How long a pod waits for the tuner instead of evicting others. Limited, because the tuner may be
+// down.
+class PreemptionDelay {
+ public:
+  explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
+
+  // Returns whether the pod, for which preemption is considered now, can wait a little longer.
+  bool Lasts(const std::string& uid, Instant now);
+
+ private:
+  struct Asked {
+    Instant first;
+    Instant last;
+  };
+
+  const Duration limit_;
+  std::map<std::string, Asked> asked_;
+};
+
+// Returns the places of lost gang members (cluster/state/replacements.h) whose release would let
+// `pod` fit on the node, where it does not fit now. Takes few of them, the lowest priorities first;
+// empty if releasing all would not be enough.
+std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
+                                              std::vector<Reservation> places);
+// Returns whether the pod may take the places: its priority is above that of every pod that left
+// one.
+bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy

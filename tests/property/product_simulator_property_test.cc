@@ -192,7 +192,6 @@ TEST(ProductSimulatorProperty, PrioritiesEndEveryJobAndEvictNoneOfTheHighest) {
     std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
     for (ProductJob& job : jobs) job.priority = static_cast<int32_t>(random.Below(kHighest + 1));
     ProductOptions options = GeneratedOptions(random, seed);
-    options.pod_gpus = Gpus(1);
     options.queue.reset();
     options.elastic.reset();
     options.faults.node_lost = 0;
@@ -204,7 +203,7 @@ TEST(ProductSimulatorProperty, PrioritiesEndEveryJobAndEvictNoneOfTheHighest) {
     EXPECT_EQ(observer.first_fault, "");
     for (size_t job = 0; job < jobs.size(); ++job) {
       ASSERT_GE(run->jobs[job].finish.count(), 0) << job;
-      if (options.baseline || jobs[job].priority == kHighest) {
+      if (jobs[job].priority == kHighest) {
         EXPECT_EQ(run->jobs[job].restarts, 0U) << job;
       }
       evicted += run->jobs[job].restarts;

@@ -346,6 +346,7 @@ class ProductSimulation {
       preemption_.emplace(settings, controllers_, pods_, faults_,
                           [this](const auto& pods) { Evict(pods); });
     }
+    if (HasPriorities() && !sharing_) scheduler_.SetPreemption();
     Settle();
   }
 
@@ -734,6 +735,10 @@ class ProductSimulation {
   void Evict(const std::vector<std::shared_ptr<const Pod>>& pods) {
     std::map<size_t, std::vector<std::string>> by_job;
     for (const auto& pod : pods) {
+      if (IsCpuPod(pod->uid)) {
+        RemoveCpuPod(pod->uid);
+        CreateCpuPod();
+      }
       if (const auto owner = owners_.find(pod->uid); owner != owners_.end())
         by_job[owner->second.job].push_back(pod->uid);
     }
@@ -744,12 +749,11 @@ class ProductSimulation {
   }
 
   // Returns whether some of the job's pods run on nodes that are not lost, and stay there while
-  // these are replaced. Jobs with GPU reservations start again as a whole.
+  // these are replaced.
   bool OthersStay(const JobState& job, const std::vector<std::string>& lost) const {
-    return !reservations_ &&
-           std::any_of(job.pods.begin(), job.pods.end(), [&](const std::string& uid) {
-             return HasStarted(uid) && std::find(lost.begin(), lost.end(), uid) == lost.end();
-           });
+    return std::any_of(job.pods.begin(), job.pods.end(), [&](const std::string& uid) {
+      return HasStarted(uid) && std::find(lost.begin(), lost.end(), uid) == lost.end();
+    });
   }
 
   // Returns whether the pod's container runs, on a node that is not lost.
@@ -773,6 +777,7 @@ class ProductSimulation {
     for (const std::string& uid : lost) {
       const SimulatedPod& pod = *pods_.Find(uid);
       if (queue_) queue_->RemovePod(uid, present());
+      if (reservations_) reservations_->Lose(uid);
       Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
       running_.Stop(pod.node, uid, now_);
       pods_.Remove(uid);
@@ -879,6 +884,7 @@ class ProductSimulation {
     if (workers > 0 && !replaces) {
       running_.SetWorkers(index, static_cast<uint32_t>(pods->size()), FactorOf(index, workers));
     }
+    std::vector<Pod> made;
     for (const uint32_t ordinal : ordinals) {
       Pod& pod = (*pods)[ordinal];
       if (options_.baseline) GiveFairShare(pod);
@@ -887,12 +893,12 @@ class ProductSimulation {
       state.pods.push_back(pod.uid);
       pods_.Create(pod);
       if (queue_) queue_->AddPod(NameOf(index), pod.uid, present());
+      made.push_back(std::move(pod));
     }
-    if (reservations_) {
-      reservations_->Wait(NameOf(index), *pods, ToDuration(job.ideal), now_);
-    }
-    for (const uint32_t ordinal : ordinals) {
-      const Pod& pod = (*pods)[ordinal];
+    if (reservations_ && replaces) reservations_->Replace(NameOf(index), made);
+    if (reservations_ && !replaces)
+      reservations_->Wait(NameOf(index), made, ToDuration(job.ideal), now_);
+    for (const Pod& pod : made) {
       if (!state.avoids.empty()) scheduler_.Avoid(pod.uid, state.avoids, state.avoids_until);
       replaces ? scheduler_.AddReplacement(pod, now_) : scheduler_.Add(pod, now_);
     }
@@ -1033,6 +1039,12 @@ class ProductSimulation {
       if (attempt->planned.empty() && !attempt->waits_for_locality) {
         for (const std::string& uid : attempt->uids) MarkUnschedulable(uid);
       }
+      if (attempt->evictions) {
+        pods_.WriteStatus(attempt->uids.front(), [&](SimulatedPod& pod) {
+          pod.waiting.nominated_node = attempt->evictions->node;
+        });
+        Evict(attempt->evictions->victims);
+      }
       if (!attempt->known) return;
     }
   }
@@ -1068,7 +1080,9 @@ class ProductSimulation {
     if (faults_.CallFails()) {
       // kube-scheduler tries the pod again.
       if (sharing_ && as_planned.UsesGpus()) sharing_->Remove(owners_.at(uid).job, now_);
-      if (reservations_) reservations_->SetPlaced(uid, false);
+      // A gang of which others stay keeps its places.
+      if (reservations_ && !IsCpuPod(uid) && jobs_[owners_.at(uid).job].started == 0)
+        reservations_->SetPlaced(uid, false);
       scheduler_.BindFailed(pods_.Find(uid)->AsCounted(), now_);
       return;
     }

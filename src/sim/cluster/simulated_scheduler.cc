@@ -181,10 +181,17 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   if (!candidate) return std::nullopt;
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
   if (pod.IsOfGang()) return TryGang(*candidate, pod, pods, now);
-  const auto snapshot = state_.Snapshot();
+  auto snapshot = state_.Snapshot();
   const uint64_t looked_at = IsReserved(pod) ? 0 : candidate->kind->looked_at;
-  const Choice choice = pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at, now)
-                                       : ChooseByRequests(pod, *snapshot, pods, looked_at);
+  const auto choose = [&] {
+    return pod.UsesGpus() ? Choose(pod, *snapshot, pods, looked_at, now)
+                          : ChooseByRequests(pod, *snapshot, pods, looked_at);
+  };
+  Choice choice = choose();
+  if (!choice.node && TakeReservedPlaces(pod, *snapshot)) {
+    snapshot = state_.Snapshot();
+    choice = choose();
+  }
   Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
   std::optional<Pod> planned;
   if (choice.node) planned = Assume(pod, *snapshot, *choice.node, pods, now);
@@ -195,8 +202,42 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
     return attempt;
   }
   if (choice.looked) candidate->kind->looked_at = snapshot->version();
+  if (preemption_ && !choice.node) attempt.evictions = ChooseVictims(pod, *snapshot, pods, now);
+  attempt.known &= !attempt.evictions;
   queue_.Failed(*candidate, now);
   return attempt;
+}
+
+bool SimulatedScheduler::TakeReservedPlaces(const Pod& pod, const ClusterSnapshot& snapshot) {
+  if (!pod.UsesGpus()) return false;
+  const std::vector<Reservation> reserved = state_.Reservations(ReservationKind::kReplacement);
+  for (NodeIndex index = 0; index < snapshot.size() && !reserved.empty(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.Schedulable() || !Selects(pod, *node.detail)) continue;
+    const auto in_the_way = ReservationsInTheWay(pod, WithoutPod(node, pod.uid), reserved);
+    if (in_the_way.empty() || !YieldTo(pod, in_the_way)) continue;
+    for (const Reservation& place : in_the_way) state_.SettleReplacement(place.pod->uid, false);
+    return true;
+  }
+  return false;
+}
+
+std::optional<PodEvictions> SimulatedScheduler::ChooseVictims(const Pod& pod,
+                                                              const ClusterSnapshot& snapshot,
+                                                              const SimulatedPods& pods,
+                                                              Instant now) {
+  clock_.GoOnTo(now);
+  const auto count_node = [&](const NodeState& node) { return AsCounted(pod, node, pods); };
+  const auto may_replace = [&](const NodeState& node) {
+    return Selects(pod, *node.detail) &&
+           (reservations_ == nullptr || reservations_->MayGo(pod, node, now));
+  };
+  const auto count_pod = [&](const Pod& other) -> std::optional<ResourceVector> {
+    const SimulatedPod* const found = pods.Find(other.uid);
+    if (found == nullptr || found->waits()) return std::nullopt;
+    return found->CountedByKubeScheduler();
+  };
+  return preemption_->Choose(pod, snapshot, count_node, may_replace, count_pod, clock_.Present());
 }
 
 SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::Candidate& candidate,
@@ -322,6 +363,9 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
+    if (!node.detail->nominated.empty() &&
+        !CheckFit(pod, WithNominated(node, pod.uid, pod.priority)).none())
+      return;
     if (reservations_ != nullptr && !reservations_->MayGo(pod, node, now)) return;
     const std::optional<double> first = rank_node_ ? rank_node_(pod, node.detail->name) : 0;
     if (!first) return;
@@ -366,11 +410,16 @@ ResourceVector SimulatedScheduler::Counted(const std::string& node,
   return counted;
 }
 
-bool SimulatedScheduler::FitsByRequests(const Pod& pod, const NodeState& node,
+NodeState SimulatedScheduler::AsCounted(const Pod& pod, const NodeState& node,
                                         const SimulatedPods& pods) const {
   NodeState counted = node;
   counted.requested = Counted(node.detail->name, pods);
-  return CheckFit(pod, counted).none();
+  return WithNominated(counted, pod.uid, pod.priority);
+}
+
+bool SimulatedScheduler::FitsByRequests(const Pod& pod, const NodeState& node,
+                                        const SimulatedPods& pods) const {
+  return CheckFit(pod, AsCounted(pod, node, pods)).none();
 }
 
 SimulatedScheduler::Choice SimulatedScheduler::ChooseByRequests(const Pod& pod,
@@ -383,9 +432,9 @@ SimulatedScheduler::Choice SimulatedScheduler::ChooseByRequests(const Pod& pod,
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     if (snapshot.node(index).changed <= looked_at) continue;
     choice.looked = true;
-    NodeState node = snapshot.node(index);
-    if (!node.Schedulable() || !Selects(pod, *node.detail)) continue;
-    node.requested = Counted(node.detail->name, pods);
+    if (!snapshot.node(index).Schedulable() || !Selects(pod, *snapshot.node(index).detail))
+      continue;
+    const NodeState node = AsCounted(pod, snapshot.node(index), pods);
     if (!CheckFit(pod, node).none()) continue;
     const Score score{ScoreOf(node, order_.value_or(NodeOrder::kLeastAllocated)),
                       snapshot.node(index).detail->name};

@@ -31,6 +31,7 @@
 #include "core/log.h"
 #include "engine/gangs/gangs.h"
 #include "sim/cluster/drivers/reservation_driver.h"
+#include "sim/cluster/pod_preemption.h"
 #include "sim/cluster/scheduling_queue.h"
 #include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"
@@ -67,6 +68,9 @@ class SimulatedScheduler final : public PodWatcher {
   using RankNode = std::function<std::optional<double>(const Pod& pod, const std::string& node)>;
   void SetRank(RankNode rank) { rank_node_ = std::move(rank); }
 
+  // Lets pods that train alone replace pods of lower priority.
+  void SetPreemption() { preemption_.emplace(!order_); }
+
   // A waiting pod has been created. For a gang, call it for each member, once all of them are
   // known.
   void Add(const Pod& pod, Instant now);
@@ -96,6 +100,9 @@ class SimulatedScheduler final : public PodWatcher {
     // Unschedulable, or wait for a better place.
     std::vector<Pod> planned;
     bool waits_for_locality = false;
+    // The pods that are to be evicted for the pod, which is nominated to their node. Not beside
+    // `planned`.
+    std::optional<PodEvictions> evictions = std::nullopt;
     // Nothing relevant has changed since pods like it failed: the attempt took no time.
     bool known = false;
   };
@@ -113,12 +120,19 @@ class SimulatedScheduler final : public PodWatcher {
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, const SimulatedPods& pods,
                 uint64_t looked_at, Instant now) const;
   bool Avoids(const std::string& uid, const std::string& node, Instant now) const;
+  // Releases places of lost gang members that keep the pod from a node, as the extender does for
+  // one of higher priority. Returns whether it has.
+  bool TakeReservedPlaces(const Pod& pod, const ClusterSnapshot& snapshot);
+  std::optional<PodEvictions> ChooseVictims(const Pod& pod, const ClusterSnapshot& snapshot,
+                                            const SimulatedPods& pods, Instant now);
   // The choice for a pod without GPUs.
   Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
                           const SimulatedPods& pods, uint64_t looked_at) const;
   // Returns whether the pod has room there by kube-scheduler's count, which includes pods whose
-  // binds are under way.
+  // binds are under way, and those of its priority or a higher one that are nominated to the node.
   bool FitsByRequests(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
+  // Returns the node by that count.
+  NodeState AsCounted(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
   ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;
   struct GangState {
     std::string leader;                  // the pod that is in the queue
@@ -170,6 +184,7 @@ class SimulatedScheduler final : public PodWatcher {
     Instant until{};
   };
   std::unordered_map<std::string, Avoided> avoided_;  // by UID
+  std::optional<PodPreemption> preemption_;           // nullopt: no pod is evicted
   SchedulingQueue queue_;
 };
 

@@ -38,6 +38,21 @@ TEST(TraceTest, TimesAtTheFairShareMayBeLeftOutAndOtherColumnsAdded) {
   EXPECT_EQ(jobs->front().duration, Seconds(0));
 }
 
+TEST(TraceTest, PrioritiesAreReadAndAreZeroWithoutTheColumn) {
+  const std::string header = "job_id,model,arrival_s,total_iterations,gpus,priority\n";
+  const auto jobs = ParseTrace(header + "0,a,0,1,1,7\n1,a,0,1,1,0\n", "trace.csv");
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_EQ(jobs->at(0).priority, 7);
+  EXPECT_EQ(jobs->at(1).priority, 0);
+  const auto without = ParseTrace(kHeader + "0,a,0,1,1,1,1\n", "trace.csv");
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->front().priority, 0);
+  EXPECT_EQ(TraceError(header + "0,a,0,1,1,-1\n"),
+            "trace.csv:2:11: priority is \"-1\": write a whole number, 0 or more");
+  EXPECT_EQ(TraceError(header + "0,a,0,1,1,2000000000\n"),
+            "trace.csv:2:11: priority is \"2000000000\": write a priority of at most 1000000000");
+}
+
 TEST(TraceTest, TheOrderOfTheFileIsKept) {
   const auto jobs = ParseTrace(kHeader + "2,a,20,1,1,1,1\n1,a,10,1,1,1,1\n", "trace.csv");
   ASSERT_TRUE(jobs);

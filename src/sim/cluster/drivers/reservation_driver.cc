@@ -61,6 +61,25 @@ void ReservationDriver::Wait(const std::string& job, std::span<const Pod> pods, 
   jobs_.insert_or_assign(job, std::move(state));
 }
 
+void ReservationDriver::Lose(const std::string& uid) {
+  const auto job = jobs_.find(NameOf(uid));
+  if (job == jobs_.end()) return;
+  JobState& state = job->second;
+  const auto lost = std::find(state.pods.begin(), state.pods.end(), uid);
+  state.gpus.erase(state.gpus.begin() + (lost - state.pods.begin()));
+  state.pods.erase(lost);
+  job_of_.erase(uid);
+}
+
+void ReservationDriver::Replace(const std::string& job, std::span<const Pod> pods) {
+  JobState& state = jobs_.at(job);
+  for (const Pod& pod : pods) {
+    state.pods.push_back(pod.uid);
+    state.gpus.push_back(pod.requests.main.gpus);
+    job_of_.insert_or_assign(pod.uid, job);
+  }
+}
+
 void ReservationDriver::SetPlaced(const std::string& uid, bool placed) {
   const auto job = jobs_.find(NameOf(uid));
   if (job == jobs_.end() || job->second.placed == placed) return;

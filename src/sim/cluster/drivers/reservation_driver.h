@@ -49,6 +49,10 @@ class ReservationDriver {
 
   // The job's pods wait, from now on or since an earlier call. `duration`: true.
   void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
+  // A pod of a gang is gone, others stay; and these pods replace such ones. The gang keeps its
+  // places.
+  void Lose(const std::string& uid);
+  void Replace(const std::string& job, std::span<const Pod> pods);
   // The pod's job has its places, or waits again after that.
   void SetPlaced(const std::string& uid, bool placed);
   // The pod's job has done its work.
