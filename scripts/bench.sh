@@ -11,7 +11,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh profiling [--rounds N] [--ways WAY,...] [--log bar|lines] [--seconds N] [--kinds [NAME,...]] [--json FILE]
        scripts/bench.sh objective | round | rounds | reservations | simulate [--json FILE]
-       scripts/bench.sh replay [--part decisions|queues|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
+       scripts/bench.sh replay [--part decisions|queues|one-by-one|free|turns|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
@@ -71,10 +71,12 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   simulate    CPU time and memory of whole simulations; a minute
   replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
               long (scripts/setup.sh installs what it needs); about an hour
-      --part WHAT       decisions: those recorded, made again; queues: likewise, of a queue of Kueue; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed (all)
+      --part WHAT       decisions: those recorded, made again; queues: likewise, of a queue of Kueue; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed; turns: part of it in a queue of Kueue, under las and srtf (all)
       --pods N          pods one by one (30)
-      --runs N          free runs (5)
+      --runs N          free runs, and runs in turns under each policy (5)
       --jobs N          jobs of a free run (100)
+      --jobs-in-turns N, --round N, --least N
+                        jobs of a run in turns (60), seconds of a round (10), least seconds of a turn (5)
       --compression N   how much faster than the trace a free run goes (240)
       --nodes N         simulated nodes (4)
       --seed N          of the pods one by one (5)

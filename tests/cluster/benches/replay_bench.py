@@ -1,13 +1,15 @@
 """Compares the simulator with a real control plane: the same jobs on simulated nodes and in
 `synergy simulate`, from the same cluster. scripts/bench.sh replay builds what it needs.
 
-  replay_bench.py [--part decisions|queues|one-by-one|free|all] [--pods N] [--runs N] [--jobs N] [--compression N]
+  replay_bench.py [--part decisions|queues|one-by-one|free|turns|all] [--pods N] [--runs N] [--jobs N]
+                  [--compression N] [--jobs-in-turns N] [--round N] [--least N]
                   [--nodes N] [--seed N] [--instance N] [--state DIR] [--json FILE]
 
 The exit status is 1 if they differ: in a decision that is made again from the programs' recordings,
 those of a queue of Kueue included; for pods one by one, in the node, the CPU or the memory of a
 pod; for free runs, if the simulated mean is not within 2 % of the mean of the real runs, or outside
-of their range. It is also 1 if a second without changes takes 250 bytes of the queues' recording.
+of their range; for turns in a queue of Kueue, if it is not within 3 %. It is also 1 if a second
+without changes takes 250 bytes of the queues' recording.
 """
 
 import argparse
@@ -17,12 +19,14 @@ import pathlib
 import statistics
 import sys
 
+import queue_run
 import queues
 import replay
 import rounds_chaos
 from cluster import Extender, own_cluster, wait_for
 
 CLOSE = 0.02
+CLOSE_IN_TURNS = 0.03
 DECISIONS_COMPRESSION = 2400
 QUIET_BYTES = 250  # docs/internals/replay.md
 QUIET_PLANS = 30  # one a second
@@ -44,7 +48,7 @@ def decisions(cluster, folder, options):
     record."""
     recordings = [folder / f"{program}.recording" for program in ("extender", "controller")]
     jobs = replay.recorded_jobs(options.jobs, DECISIONS_COMPRESSION)
-    with running_extender(cluster, recordings[0]), replay.prepared(cluster, options.nodes, recordings[1]):
+    with running_extender(cluster, recordings[0]), replay.prepared(cluster, options.nodes, recordFile=recordings[1]):
         replay.FreeRun(cluster, jobs, replay.fair_share(cluster)).run()
     return {"jobs": len(jobs)} | made_again(f"decisions made again, {len(jobs)} jobs", recordings)
 
@@ -154,8 +158,40 @@ def free(cluster, folder, options):
             "courses": [run.course() for run in runs]}
 
 
+def turns(cluster, folder, options):
+    """Jobs take turns in a queue of Kueue whose quota is all GPUs, under each of these policies."""
+    jobs = replay.recorded_jobs(options.jobs_in_turns, options.compression)
+    nodes = replay.simulated_nodes(cluster)[:options.nodes]
+    gpus = sum(int(node["status"]["allocatable"][queues.GPU]) for node in nodes)
+    cluster.create(queues.FLAVOR, *queues.of_turns("turns", gpus))
+    results = {}
+    with running_extender(cluster), queue_run.agents_of(
+            cluster, [node["metadata"]["name"] for node in nodes]) as agents, replay.prepared(
+                cluster, options.nodes, progress=next(iter(agents.values())).settings(),
+                profiling="{enabled: false}"):
+        replay.save_cluster(cluster, folder / "cluster.json")
+        share = replay.fair_share(cluster)
+        for policy in ("las", "srtf"):
+            rules = (policy, options.round, options.least, jobs)
+            runs = []
+            for number in range(options.runs):
+                runs.append(queue_run.run(cluster, "turns", *rules, share, agents))
+                print(f"{policy}, run {number + 1}: mean completion time {runs[-1].mean():.3f} s, "
+                      f"{runs[-1].starts} starts", flush=True)
+            means = [run.mean() for run in runs]
+            simulated = queue_run.simulated_mean(cluster, folder, *rules, runs)
+            ratio = simulated / statistics.mean(means)
+            met = abs(ratio - 1) <= CLOSE_IN_TURNS
+            print(f"turns under {policy}, {len(jobs)} jobs on {gpus} GPUs: {statistics.mean(means):.3f} s in "
+                  f"{len(means)} runs ({min(means):.3f} to {max(means):.3f}), {simulated:.3f} s by the simulator: "
+                  f"{ratio:.4f} times, "
+                  f"{'met' if met else 'MISSED'}")
+            results[policy] = {"runs": means, "simulated": simulated, "ratio": ratio, "met": met}
+    return {"jobs": len(jobs), "gpus": gpus, "policies": results, "met": all(each["met"] for each in results.values())}
+
+
 PARTS = {"decisions": decisions, "one-by-one": one_by_one, "free": free}
-WITH_KUEUE = {"queues": recorded_queues}
+WITH_KUEUE = {"queues": recorded_queues, "turns": turns}
 
 
 def main():
@@ -165,6 +201,9 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="running free")
     parser.add_argument("--jobs", type=int, default=100, help="running free")
     parser.add_argument("--compression", type=float, default=240, help="trace time in units of that of a free run")
+    parser.add_argument("--jobs-in-turns", type=int, default=60)
+    parser.add_argument("--round", type=int, default=10, help="seconds of a round, in turns")
+    parser.add_argument("--least", type=int, default=5, help="the least seconds of a turn")
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--instance", type=int, default=4, help="which ports and addresses the test cluster takes")

@@ -59,22 +59,22 @@ def pod(name, model, gpus, enforcement):
     }
 
 
-@contextlib.contextmanager
-def prepared(cluster, nodes, recording=None):
-    """Creates the models' profiles, shortens rounds, and leaves `nodes` of the simulated nodes
-    schedulable.
+def simulated_nodes(cluster):
+    nodes = cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"]
+    return sorted(nodes, key=lambda node: node["metadata"]["name"])
 
-    The controller records its decisions in the file `recording`.
-    """
+
+@contextlib.contextmanager
+def prepared(cluster, nodes, **sections):
+    """Creates the models' profiles, shortens rounds, and leaves `nodes` of the simulated nodes
+    schedulable. `sections`: more of the controller's configuration."""
     profiles = [training_profile(model) for model in MODELS] + [STEADY]
     cluster.create(*profiles)
-    names = sorted(node["metadata"]["name"]
-                   for node in cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"])
-    closed = names[nodes:]
+    closed = [node["metadata"]["name"] for node in simulated_nodes(cluster)[nodes:]]
     for name in closed:
         cluster.patch("node", name, {"spec": {"unschedulable": True}})
     try:
-        with cluster.controller(tuner=f"{{round: {ROUND}s}}", **({"recordFile": recording} if recording else {})):
+        with cluster.controller(tuner=f"{{round: {ROUND}s}}", **sections):
             for profile in profiles:
                 name = profile["metadata"]["name"]
                 wait_for(f"profile {name} to be judged",
@@ -451,7 +451,7 @@ class FreeRun:
 
 def fair_share(cluster):
     """Returns (CPU, memory) of one GPU of the simulated nodes, which are alike."""
-    node = cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"][0]["status"]["allocatable"]
+    node = simulated_nodes(cluster)[0]["status"]["allocatable"]
     gpus = int(node[GPU])
     return float(quantity(node["cpu"])) / gpus, float(quantity(node["memory"])) / gpus
 

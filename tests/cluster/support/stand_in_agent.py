@@ -12,12 +12,14 @@ NAME = "stand-in-agent"
 
 class StandInAgent:
     """The agent of that node, while it is entered. It serves with the controller's own certificate,
-    whose name is localhost."""
+    whose name is localhost. Agents of several nodes have the same port and addresses of their
+    own."""
 
-    def __init__(self, cluster, node):
-        self.cluster, self.node = cluster, node
+    def __init__(self, cluster, node, address="127.0.0.1", port=None):
+        self.cluster, self.node, self.address = cluster, node, address
+        self.name = NAME if port is None else f"{NAME}-{node}"
         self.reports = {}  # by the pod's uid
-        self.port = free_port()
+        self.port = port or free_port()
 
     def report(self, name, **progress):
         """Reports this of a pod from now on, in the members of docs/internals/progress.md."""
@@ -46,7 +48,7 @@ class StandInAgent:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.server = http.server.ThreadingHTTPServer((self.address, self.port), Handler)
         self.server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.cluster.state / "pki/webhook.crt", self.cluster.state / "pki/webhook.key")
@@ -64,14 +66,15 @@ class StandInAgent:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
-        self.cluster.delete("pods", NAME, namespace="synergy-system", wait=True)
+        self.cluster.delete("pods", self.name, namespace="synergy-system", wait=True)
 
     def create_pod(self):
         """Its pod is on the node, with this machine's address."""
-        item = pod(NAME, gpus=0, cpu="1m", memory="1Mi", nodeName=self.node)
+        item = pod(self.name, gpus=0, cpu="1m", memory="1Mi", nodeName=self.node)
         item["metadata"] |= {"namespace": "synergy-system", "labels": {"app": NAME}}
         self.cluster.create(item)
-        wait_for("the agent's pod to run", lambda: self.cluster.get("pods", NAME, namespace="synergy-system")[
+        wait_for("the agent's pod to run", lambda: self.cluster.get("pods", self.name, namespace="synergy-system")[
             "status"].get("phase") == "Running")
-        self.cluster.patch("Pod", NAME, {"status": {"podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}]}},
+        self.cluster.patch("Pod", self.name,
+                           {"status": {"podIP": self.address, "podIPs": [{"ip": self.address}]}},
                            subresource="status", namespace="synergy-system")
