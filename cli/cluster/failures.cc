@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kube/apis/failure_api.h"
+#include "kube/apis/retry_api.h"
 
 namespace synergy::cli {
 
@@ -34,6 +35,11 @@ RecordedFailures ReadFailures(kube::ApiClient& client, const wire::ObjectReader&
       pod_namespace.empty() ? "of each namespace" : wire::FailureHistoryName(pod_namespace),
       synergy_namespace);
   return facts;
+}
+
+AvoidedNodes ReadAvoidedNodes(kube::ApiClient& client, const std::string& synergy_namespace) {
+  const auto read = kube::MakeRetryApi(client, client, synergy_namespace)->ReadAvoidedNodes({});
+  return read ? read->nodes : AvoidedNodes();
 }
 
 }  // namespace synergy::cli

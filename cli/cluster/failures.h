@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/pod_failure.h"
+#include "engine/retries/avoided_nodes.h"
 #include "kube/api_client.h"
 #include "wire/objects/objects.h"
 
@@ -23,5 +24,8 @@ struct RecordedFailures {
 RecordedFailures ReadFailures(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& synergy_namespace,
                               const std::string& pod_namespace);
+
+// Returns the nodes that workloads avoid now; none if the user may not see them.
+AvoidedNodes ReadAvoidedNodes(kube::ApiClient& client, const std::string& synergy_namespace);
 
 }  // namespace synergy::cli

@@ -196,8 +196,16 @@ Result<> ClusterCommands::RunExplainPods(const std::string& name) const {
     const WallTime now = SystemClock().WallNow();
     Shown shown{
         .is_list = name.empty(), .nothing = "no pod has these labels", .notes = {progress.note}};
+    const bool some_wait = std::any_of(pods->begin(), pods->end(), [](const PodFacts& facts) {
+      return facts.pod.waiting && facts.pod.node.empty();
+    });
+    const AvoidedNodes avoided =
+        some_wait ? ReadAvoidedNodes(*connection->client, controller_.controller_namespace)
+                  : AvoidedNodes();
     for (PodFacts& facts : *pods) {
       facts.progress = progress;
+      if (facts.pod.fungible)
+        facts.avoids = avoided.Of(pod_namespace, facts.pod.fungible->workload, now);
       const Explanation explanation = Explain(facts, now);
       shown.objects.push_back({.names = {"pod/" + facts.pod.name},
                                .text = ToText(explanation, now, each_node_),

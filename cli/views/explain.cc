@@ -332,6 +332,10 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   text += '\n';
   if (!waits.message.empty()) text += fmt::format("  {}\n", waits.message);
   if (waits.reservation) text += fmt::format("  {}\n", DescribeStart(*waits.reservation, now));
+  if (!waits.avoids.empty()) {
+    text += fmt::format("  it avoids {} after failures there, as long as others have room\n",
+                        fmt::join(waits.avoids, ", "));
+  }
   if (!waits.kept_on.empty()) {
     text += fmt::format("  a place is reserved on node {}; CPU and memory are being freed there\n",
                         waits.kept_on);
@@ -419,6 +423,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
     if (facts.reservation && facts.reservation->until > now)
       explanation.waits->reservation = facts.reservation;
+    explanation.waits->avoids = facts.avoids;
     RemarkOnVacantPlaces(*explanation.waits, explanation.remarks);
     RemarkOnReservedGpus(*explanation.waits, explanation.remarks);
     if (pod.gated)
@@ -449,18 +454,19 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
       obstacles.push_back(Tree::Members{{"reason", obstacle.reason},
                                         {"nodes", static_cast<int64_t>(obstacle.nodes)}});
     }
-    waits =
-        Tree::Members{{"scheduler", explanation.waits->scheduler},
-                      {"since", explanation.waits->since},
-                      {"message", explanation.waits->message},
-                      {"keptOn", explanation.waits->kept_on},
-                      {"reservation", explanation.waits->reservation
-                                          ? ReservationTree(*explanation.waits->reservation)
-                                          : Tree()},
-                      {"obstacles", std::move(obstacles)},
-                      {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
-                      {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},
-                      {"nodes", each_node ? NodesTree(explanation.waits->nodes) : Tree()}};
+    waits = Tree::Members{
+        {"scheduler", explanation.waits->scheduler},
+        {"since", explanation.waits->since},
+        {"message", explanation.waits->message},
+        {"keptOn", explanation.waits->kept_on},
+        {"reservation", explanation.waits->reservation
+                            ? ReservationTree(*explanation.waits->reservation)
+                            : Tree()},
+        {"avoids", Tree::List(explanation.waits->avoids.begin(), explanation.waits->avoids.end())},
+        {"obstacles", std::move(obstacles)},
+        {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
+        {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},
+        {"nodes", each_node ? NodesTree(explanation.waits->nodes) : Tree()}};
   }
   return Tree::Members{{"pod", ToTree(explanation.pod)},
                        {"gpusByClaims", explanation.gpus_by_claims.count()},

@@ -39,6 +39,7 @@ struct Waits {
   std::string message;  // from kube-scheduler
   std::string kept_on;  // the node where the tuner keeps a place; empty: none
   std::optional<PublishedReservation> reservation;  // the GPUs that its job gets next
+  std::vector<std::string> avoids;                  // nodes, after failures there
   std::vector<NodeObstacle> obstacles;              // by number of nodes, the most first
   size_t nodes_with_room = 0;      // kube-scheduler has yet to look, or has another reason
   size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if pods returned their surplus

@@ -117,6 +117,11 @@ class ControllerMetrics::Impl {
                  "Nodes on which jobs of several namespaces failed within an hour for reasons of "
                  "the node.")
           .Add({});
+  prometheus::Gauge& avoided_nodes =
+      MakeGauges(registry, "synergy_controller_avoided_nodes",
+                 "Nodes that workloads avoid after failures of the infrastructure, once for each "
+                 "workload.")
+          .Add({});
   prometheus::Histogram& duration =
       MakeHistograms(registry, "synergy_controller_pod_review_duration_seconds",
                      "Duration from a complete review of a pod to its answer.")
@@ -178,6 +183,10 @@ void ControllerMetrics::CountFailure(std::string_view category) {
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {
   Count(impl_->suspensions, "outcome", outcome);
+}
+
+void ControllerMetrics::SetAvoidedNodes(size_t entries) {
+  impl_->avoided_nodes.Set(static_cast<double>(entries));
 }
 
 void ControllerMetrics::SetSuspectNodes(size_t nodes) {

@@ -97,6 +97,7 @@ class ControllerMetrics {
 
   // Sets how many nodes are under suspicion.
   void SetSuspectNodes(size_t nodes);
+  void SetAvoidedNodes(size_t entries);
 
   // Called at each scrape; set before the first.
   void SetGauges(std::function<ControllerGauges()> read);

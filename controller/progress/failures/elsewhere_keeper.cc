@@ -5,8 +5,14 @@
 namespace synergy::controller {
 
 ElsewhereKeeper::ElsewhereKeeper(kube::RetryApi& api, kube::EventRecorder& events,
-                                 std::function<bool()> may_act, const Clock& clock, Logger& log)
-    : api_(api), events_(events), may_act_(std::move(may_act)), clock_(clock), log_(log) {}
+                                 std::function<bool()> may_act, const Clock& clock, Logger& log,
+                                 metrics::ControllerMetrics& metrics)
+    : api_(api),
+      events_(events),
+      may_act_(std::move(may_act)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
 
 void ElsewhereKeeper::StartOver() {
   decided_.clear();
@@ -19,6 +25,7 @@ void ElsewhereKeeper::Add(std::vector<AvoidedNode> nodes, kube::EventRecord even
 }
 
 void ElsewhereKeeper::Publish(const std::stop_token& stop) {
+  Count();
   const WallTime wall = clock_.WallNow();
   std::erase_if(decided_, [wall](const Decided& one) { return one.nodes.front().until <= wall; });
   const Instant now = clock_.Now();
@@ -33,6 +40,12 @@ void ElsewhereKeeper::Publish(const std::stop_token& stop) {
   const Error& error = published.error();
   if (std::exchange(error_, error.code) != error.code)
     log_.Warn("cannot publish which nodes jobs avoid", {{"error", error.message}});
+}
+
+void ElsewhereKeeper::Count() const {
+  AvoidedNodes nodes = published_ && may_act_() ? published_->nodes : AvoidedNodes();
+  nodes.DropLapsed(clock_.WallNow());
+  metrics_.SetAvoidedNodes(nodes.All().size());
 }
 
 Result<> ElsewhereKeeper::TryToPublish(const std::stop_token& stop) {

@@ -25,6 +25,7 @@
 #include "engine/retries/avoided_nodes.h"
 #include "kube/apis/events.h"
 #include "kube/apis/retry_api.h"
+#include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
 
@@ -35,7 +36,7 @@ class ElsewhereKeeper {
 
   // `may_act`: whether this process leads. All references outlive this.
   ElsewhereKeeper(kube::RetryApi& api, kube::EventRecorder& events, std::function<bool()> may_act,
-                  const Clock& clock, Logger& log);
+                  const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
   // This process leads from now on.
   void StartOver();
@@ -53,12 +54,15 @@ class ElsewhereKeeper {
   };
 
   Result<> TryToPublish(const std::stop_token& stop);
+  // Counts what is in force, as far as this process has published or read it.
+  void Count() const;
 
   kube::RetryApi& api_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;
+  metrics::ControllerMetrics& metrics_;
   std::deque<Decided> decided_;                     // and not published yet
   std::optional<PublishedAvoidedNodes> published_;  // as stored; none: unknown
   Instant due_ = Instant::min();

@@ -107,7 +107,7 @@ RetryKeeper::RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& e
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      elsewhere_(api, events, may_act_, clock, log) {}
+      elsewhere_(api, events, may_act_, clock, log, metrics) {}
 
 void RetryKeeper::StartOver(const std::map<std::string, FailureHistory>& histories) {
   limit_ = SuspensionLimit();

@@ -232,6 +232,18 @@ TEST(ExplainTest, ShowsWhenAWaitingJobGetsItsGpus) {
   EXPECT_THAT(ToText(Explain(facts, kNow), kNow), Not(HasSubstr("starts about")));
 }
 
+TEST(ExplainTest, ShowsWhichNodesAWaitingPodAvoids) {
+  PodFacts facts;
+  facts.pod = Unschedulable(Managed("train", 3));
+  EXPECT_THAT(ToText(Explain(facts, kNow), kNow), Not(HasSubstr("avoids")));
+  facts.avoids = {"gpu-3", "gpu-5"};
+  const Explanation explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow),
+              HasSubstr("\n  it avoids gpu-3, gpu-5 after failures there, as long as others have "
+                        "room\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"gpu-5\""));
+}
+
 TEST(ExplainTest, AdvisesAPodThatReservationsKeepAway) {
   PodFacts facts;
   facts.pod = Unschedulable(Managed("small", 3));

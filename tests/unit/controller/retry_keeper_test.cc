@@ -534,8 +534,12 @@ TEST_F(RetryElsewhereTest, ANodeOfAnInfrastructureFailureIsAvoidedForAnHourAndTh
                   "gpu-3 until {} (synergy.io/retries: elsewhere)",
                   ToTimeText(std::chrono::floor<std::chrono::seconds>(at + 1h))));
   EXPECT_THAT(api.stopped, IsEmpty());
+  keeper->Publish({});
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsynergy_controller_avoided_nodes 1\n"));
   clock.Advance(1h);
   EXPECT_THAT(Avoided(), IsEmpty());
+  keeper->Publish({});
+  EXPECT_THAT(metrics.Render(), HasSubstr("\nsynergy_controller_avoided_nodes 0\n"));
 }
 
 TEST_F(RetryElsewhereTest, OnlyInfrastructureFailuresOfJobsThatAskForItCount) {

@@ -26,6 +26,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_cache_synced",
     "synergy_cache_unreadable_fields_total",
     "synergy_cache_watch_restarts_total",
+    "synergy_controller_avoided_nodes",
     "synergy_controller_bad_input_total",
     "synergy_controller_certificate_expiry_timestamp_seconds",
     "synergy_controller_pod_review_duration_seconds",
