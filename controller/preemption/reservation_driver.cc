@@ -110,6 +110,10 @@ void ReservationDriver::StartOver() {
   BeginToRemind();
 }
 
+void ReservationDriver::Observe() {
+  ends_.Observe(RunningJobs(*state_.Snapshot()), clock_.Present());
+}
+
 void ReservationDriver::Step(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   const auto snapshot = state_.Snapshot();

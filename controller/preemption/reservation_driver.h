@@ -50,6 +50,9 @@ class ReservationDriver {
 
   // Takes over the reservations that another replica has written. Call it on becoming the leader.
   void StartOver();
+  // Takes in what runs, and how far it is. Call it every few seconds on a replica that does not
+  // lead: once it leads, it has learnt how long trainings take.
+  void Observe();
   // Plans, and does what follows. Call it every few seconds while the cluster can be seen.
   void Step(const std::stop_token& stop);
 

@@ -37,7 +37,11 @@ ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
                    return leadership.MayAct() && cluster.Complete() && watches_.Current();
                  },
              .start_over = [this] { driver_.StartOver(); },
-             .step = [this](const std::stop_token& stop) { driver_.Step(stop); }},
+             .step = [this](const std::stop_token& stop) { driver_.Step(stop); },
+             .every_look =
+                 [this, &cluster](bool acts, const std::stop_token&) {
+                   if (!acts && cluster.Complete() && watches_.Current()) driver_.Observe();
+                 }},
             kPlanning, clock) {}
 
 void ReservationsUnit::Start() {

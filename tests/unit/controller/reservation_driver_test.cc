@@ -369,6 +369,28 @@ TEST_F(ReservationDriverTest, WritesOnRefusedPodsHowLongOthersOfTheirWorkloadHav
   EXPECT_FALSE(LongestRun("next"));
 }
 
+TEST_F(ReservationDriverTest, AReplicaThatDidNotLeadHasLearntWhenItLeads) {
+  ReservationDriver next{{},    state, progress_of, times, api, events, [] { return true; },
+                         clock, log};
+  ReservationDriver fresh{{},    state, progress_of, times, api, events, [] { return true; },
+                          clock, log};
+  After(10min, 10h);
+  for (const char* const name : {"r0", "r1", "r2", "r3"}) {
+    AddTraining(name, "n2", 1, "w-1");
+    After(30min, 10h);
+    next.Observe();
+    Complete(name);
+    next.Observe();
+  }
+  AddTraining("next", "", 1, "w-1");
+  fresh.StartOver();
+  fresh.Step({});
+  EXPECT_FALSE(LongestRun("next")) << "it has just started";
+  next.StartOver();
+  next.Step({});
+  EXPECT_EQ(LongestRun("next"), "1801");
+}
+
 TEST_F(ReservationDriverTest, WritesEstimatesOfUsersUntilOneIsOverrun) {
   After(10min, 10h);
   expected["next"] = 40min;
