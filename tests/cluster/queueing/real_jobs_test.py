@@ -90,7 +90,8 @@ class RealJobsTest(unittest.TestCase):
         def progress():
             """Returns that of the workers, by name. Pods that are gone are known for two minutes."""
             names = {each["metadata"]["name"] for each in workers()}
-            return {each["name"]: each for each in self.cluster.progress() if each["name"] in names and each.get("rate")}
+            known = self.cluster.progress()
+            return {each["name"]: each for each in known if each["name"] in names and each.get("rate")}
         found = wait_for("progress of all workers", lambda: len(read := progress()) == GPUS and read, LONG)
         self.assertEqual([each["metadata"]["labels"][SIZE] for each in workers()], [str(GPUS)] * GPUS)
         for each in found.values():
