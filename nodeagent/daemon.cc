@@ -24,6 +24,7 @@
 #include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/cgroups/cpu_groups.h"
 #include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/cgroups/storage/storage_divider.h"
 #include "nodeagent/cgroups/storage/storage_keeper.h"
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/devices/device_keeper.h"
@@ -117,8 +118,10 @@ class RunningDaemon final : public Daemon {
                   {*cpu_groups_, data_, config.pod_log_folder, config.pods_folder, ReadPage,
                    [this] { return ReadBusy(); }},
                   clock, log, *events_, metrics_),
-        storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root, clock,
-                 log, metrics_),
+        divider_(node_pods_, CgroupFolders(config.cgroup_folder, config.kubelet_cgroup_root),
+                 BlockDevices(KernelFolders().sys), quotas, clock, log, *events_, metrics_),
+        storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root,
+                 config.divide_storage ? &divider_ : nullptr, clock, log, metrics_),
         pod_resources_(config.pod_resources_socket, clock),
         gpus_(node_pods_, ToExporterRules(config.dcgm),
               {ReadPage, [this] { return pod_resources_.List(); },
@@ -317,6 +320,7 @@ class RunningDaemon final : public Daemon {
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;
+  StorageDivider divider_;
   StorageKeeper storage_;
   kubelet::PodResources pod_resources_;
   GpuFacts gpus_;
