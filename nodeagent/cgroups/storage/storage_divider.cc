@@ -15,12 +15,12 @@ double InMegabytes(double bytes) { return bytes / 1e6; }
 }  // namespace
 
 StorageDivider::StorageDivider(const NodePods& pods, CgroupFolders folders, BlockDevices devices,
-                               QuotaWriter& writer, const Clock& clock, Logger& log,
+                               TemporaryCaps writes, const Clock& clock, Logger& log,
                                kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
       folders_(std::move(folders)),
       devices_(std::move(devices)),
-      writer_(writer),
+      writes_(std::move(writes)),
       clock_(clock),
       log_(log),
       events_(events),
@@ -94,13 +94,13 @@ Result<StorageDivider::CapInForce> StorageDivider::Write(const wire::ResizeStatu
                  .set = clock_.Now()};
   const std::string text =
       fmt::format("{}:{} rbps={}", device->major, device->minor, std::llround(cap.rate));
-  if (const Result<> begun = writer_.Begin(set.file, text, kLongest); !begun)
+  if (const Result<> begun = writes_.begin(set.file, text, kLongest); !begun)
     return Fail(begun.error());
   return set;
 }
 
 void StorageDivider::End(const CapInForce& cap) {
-  const Result<> ended = writer_.End(cap.file);
+  const Result<> ended = writes_.end(cap.file);
   // kNotFound: the guardian was first, for instance because the container is gone.
   if (ended || ended.error().code == ErrorCode::kNotFound) return;
   NoteProblem(ended.error().message);

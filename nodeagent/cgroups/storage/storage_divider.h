@@ -4,13 +4,14 @@
 // io.max of their training containers' control groups. Only with control groups v2: v1 does not
 // count waits. Writes are not capped.
 //
-// The guardian sets and restores each cap (probes/guardian.h), which lasts for two minutes at most,
-// and is renewed each minute.
+// Each cap is a temporary write, which the guardian restores: it lasts for two minutes at most, and
+// is renewed each minute.
 //
 // Threading: one owner.
 // Failures: a cap that cannot be set is counted, logged if that is new, and tried again.
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -23,10 +24,15 @@
 #include "nodeagent/cgroups/cgroup_folders.h"
 #include "nodeagent/cgroups/node_pods.h"
 #include "nodeagent/cgroups/storage/block_devices.h"
-#include "nodeagent/probes/guardian.h"
 #include "profile/pod_progress.h"
 
 namespace synergy::nodeagent {
+
+// Writes to a file for a time, as the guardian's client does.
+struct TemporaryCaps {
+  std::function<Result<>(const std::string& file, const std::string& text, Duration longest)> begin;
+  std::function<Result<>(const std::string& file)> end;
+};
 
 class StorageDivider {
  public:
@@ -35,7 +41,7 @@ class StorageDivider {
 
   // References outlive the divider.
   StorageDivider(const NodePods& pods, CgroupFolders folders, BlockDevices devices,
-                 QuotaWriter& writer, const Clock& clock, Logger& log, kube::EventRecorder& events,
+                 TemporaryCaps writes, const Clock& clock, Logger& log, kube::EventRecorder& events,
                  metrics::NodeAgentMetrics& metrics);
 
   // Takes the reads of the look that ends now, by pod uid, and sets and removes caps.
@@ -65,7 +71,7 @@ class StorageDivider {
   const NodePods& pods_;
   const CgroupFolders folders_;
   const BlockDevices devices_;
-  QuotaWriter& writer_;
+  const TemporaryCaps writes_;
   const Clock& clock_;
   Logger& log_;
   kube::EventRecorder& events_;

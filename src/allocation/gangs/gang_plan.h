@@ -70,8 +70,7 @@ struct GangTerms {
 
   MayGo may_go;
   std::vector<ShapeBound> bounds = {};
-  // What members read counts in the choice among nodes that take as many GPUs; null: nothing is
-  // known of that.
+  // Decides among nodes that take as many GPUs, by what members read; null: nothing is known.
   const StorageCatalog* storage = nullptr;
 };
 

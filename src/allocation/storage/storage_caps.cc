@@ -109,8 +109,8 @@ void StorageCaps::NoteSuffering(Disk& disk, const Look& look, Instant now) const
   for (const Look::Reader& reader : look.readers) {
     if (!reader.Suffers()) continue;
     const auto before = disk.suffering.find(reader.uid);
-    Suffering one = before == disk.suffering.end() ? Suffering{.since = last_.value_or(now)}
-                                                   : before->second;
+    Suffering one =
+        before == disk.suffering.end() ? Suffering{.since = last_.value_or(now)} : before->second;
     one.read += reader.read;
     ++one.looks;
     suffering.emplace(reader.uid, one);
@@ -123,8 +123,7 @@ void StorageCaps::Review(const Look& look, Instant now) {
                                   [](const Look::Reader& reader) { return !reader.cap; });
   for (const Look::Reader& reader : look.readers) {
     const bool limits = reader.cap && *reader.cap < look.bandwidth;
-    if (limits && others && reader.read >= kNearly * *reader.cap)
-      caps_.at(reader.uid).needed = now;
+    if (limits && others && reader.read >= kNearly * *reader.cap) caps_.at(reader.uid).needed = now;
   }
 }
 
@@ -146,10 +145,9 @@ bool StorageCaps::AreInVain(Disk& disk, const Look& look, Instant now) {
 }
 
 void StorageCaps::SetCaps(const std::string& name, Disk& disk, const Look& look, Instant now) {
-  const auto waiter =
-      std::find_if(disk.suffering.begin(), disk.suffering.end(), [&](const auto& entry) {
-        return now - entry.second.since >= kSuffersFor && !disk.in_vain;
-      });
+  const auto waiter = std::find_if(
+      disk.suffering.begin(), disk.suffering.end(),
+      [&](const auto& entry) { return now - entry.second.since >= kSuffersFor && !disk.in_vain; });
   const bool more = waiter != disk.suffering.end();
   const bool had_caps = HasCaps(name);
   if (!more && !had_caps) return;

@@ -1,5 +1,3 @@
-// Which pods may read only so much from a disk, so that others get their parts of it.
-
 #include "allocation/storage/storage_caps.h"
 
 #include <algorithm>
@@ -31,10 +29,10 @@ constexpr double kGreedy = std::numeric_limits<double>::infinity();
 
 // A training on the disk "vdb".
 struct DiskTrainer {
-  double need = 0;        // bytes per second at full speed
-  double in_flight = 1;   // requests: the disk's queue serves more of whom has more there
-  bool pauses = false;    // reads nothing for a while
-  double latency = 0;     // part of the time in which it waits though the disk is not short
+  double need = 0;       // bytes per second at full speed
+  double in_flight = 1;  // requests: the disk's queue serves more of whom has more there
+  bool pauses = false;   // reads nothing for a while
+  double latency = 0;    // part of the time in which it waits though the disk is not short
   bool managed = true;
 };
 
@@ -165,13 +163,13 @@ TEST_F(StorageCapsTest, APodThatDoesNotWaitIsNotCapped) {
   EXPECT_THAT(disk.caps.caps(), IsEmpty());
 }
 
-TEST_F(StorageCapsTest, WhatIsUnknownIsNotDivided) {
+TEST_F(StorageCapsTest, UnknownReadsAreNotDivided) {
   disk.known = false;
   disk.Look(seconds(300));
   EXPECT_THAT(disk.caps.caps(), IsEmpty()) << "the bandwidth";
   const auto use = [](const char* backend, std::optional<double> waited) {
-    return StorageUse{.backend = backend, .read = 30e6, .waited = waited, .all = 40e6,
-                      .bandwidth = 40e6};
+    return StorageUse{
+        .backend = backend, .read = 30e6, .waited = waited, .all = 40e6, .bandwidth = 40e6};
   };
   StorageCaps caps;
   StorageUse modest = use("vdb", 0.5);
@@ -190,7 +188,7 @@ TEST_F(StorageCapsTest, PodsOfOthersAreNotCappedAndKeepTheirPart) {
   EXPECT_THAT(disk.caps.caps(), IsEmpty());
 }
 
-TEST_F(StorageCapsTest, CapsThatHelpNobodyAreRemovedUntilTheReadersChange) {
+TEST_F(StorageCapsTest, CapsWithoutUseAreRemovedUntilTheReadersChange) {
   // It waits for each of its small reads, whatever the others do.
   disk.trainers["modest"] = {.need = 5 * kDiskMB, .in_flight = 10, .latency = 0.9};
   disk.Look(seconds(80));

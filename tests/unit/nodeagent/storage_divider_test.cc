@@ -30,9 +30,9 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// The guardian, which keeps what it is told.
-struct FakeCapWriter final : QuotaWriter {
-  Result<> Begin(const std::string& file, const std::string& text, Duration time) override {
+// Stands for the guardian.
+struct FakeCapFiles {
+  Result<> Begin(const std::string& file, const std::string& text, Duration time) {
     if (refuses) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
     if (texts.contains(file)) return Fail(ErrorCode::kConflict, "already written");
     texts[file] = text;
@@ -40,7 +40,7 @@ struct FakeCapWriter final : QuotaWriter {
     ++begun;
     return {};
   }
-  Result<> End(const std::string& file) override {
+  Result<> End(const std::string& file) {
     if (texts.erase(file) == 0) return Fail(ErrorCode::kNotFound, "not written");
     return {};
   }
@@ -98,11 +98,14 @@ class StorageDividerTest : public ::testing::Test {
   metrics::NodeAgentMetrics metrics_;
   testing::RecordedEvents events_;
   NodePods pods_;
-  FakeCapWriter writer_;
+  FakeCapFiles writer_;
   StorageDivider divider_{pods_,
                           CgroupFolders(folder_.Path("cgroup"), "/"),
                           BlockDevices(folder_.Path("sys")),
-                          writer_,
+                          {[this](const std::string& file, const std::string& text, Duration time) {
+                             return writer_.Begin(file, text, time);
+                           },
+                           [this](const std::string& file) { return writer_.End(file); }},
                           clock_,
                           log_,
                           events_,
@@ -132,7 +135,7 @@ TEST_F(StorageDividerTest, ACapIsRenewedBeforeItEndsAndHasOneEvent) {
   EXPECT_THAT(events_.reasons(), SizeIs(1));
 }
 
-TEST_F(StorageDividerTest, ACapEndsWhenNobodyElseReads) {
+TEST_F(StorageDividerTest, ACapEndsWhenNoOtherPodReads) {
   Cap();
   for (int look = 0; look < 6; ++look) Look(27.5e6, 0);
   EXPECT_THAT(writer_.texts, IsEmpty());
@@ -150,7 +153,7 @@ TEST_F(StorageDividerTest, ACapEndsWithItsContainer) {
   EXPECT_THAT(writer_.texts, IsEmpty());
 }
 
-TEST_F(StorageDividerTest, WhatCannotBeSetIsCountedAndTriedAgain) {
+TEST_F(StorageDividerTest, ACapThatCannotBeSetIsCountedAndTriedAgain) {
   writer_.refuses = true;
   for (int look = 0; look < 8; ++look) Look();
   EXPECT_THAT(divider_.in_force(), IsEmpty());
