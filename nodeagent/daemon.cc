@@ -31,13 +31,13 @@
 #include "nodeagent/devices/gpu_busy_file.h"
 #include "nodeagent/gpus/gpu_facts.h"
 #include "nodeagent/gpus/xid_keeper.h"
+#include "nodeagent/guarded/cpu_quota.h"
+#include "nodeagent/guarded/prober.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
 #include "nodeagent/memory/memory_use.h"
 #include "nodeagent/memory/shrinker.h"
-#include "nodeagent/probes/cpu_quota.h"
-#include "nodeagent/probes/prober.h"
 #include "nodeagent/progress/failure_reader.h"
 #include "nodeagent/progress/metrics_page.h"
 #include "nodeagent/progress/progress_keeper.h"
@@ -98,7 +98,7 @@ class RunningDaemon final : public Daemon {
   RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
                 std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
                 std::unique_ptr<CpuGroups> cpu_groups, std::unique_ptr<CpuQuotas> cpu_quotas,
-                QuotaWriter& quotas, const Clock& clock, Logger& log)
+                TemporaryWriter& quotas, const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         client_(std::move(client)),
@@ -354,7 +354,7 @@ class RunningDaemon final : public Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& config,
                                               const config::ClusterAccess& access,
-                                              QuotaWriter& quotas, const Clock& clock,
+                                              TemporaryWriter& quotas, const Clock& clock,
                                               Logger& log) {
   auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!groups) return Fail(groups.error());
