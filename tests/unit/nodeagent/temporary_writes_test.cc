@@ -44,8 +44,12 @@ class FakeWriteFiles final : public WriteFiles {
     // A group that is not recorded could not be found by the next process.
     EXPECT_TRUE(std::any_of(saved.begin(), saved.end(),
                             [&](const KeptWrite& write) { return write.file == file; }));
-    texts[file] = text;
+    texts[file] = file.ends_with("/io.max") ? LimitsAfter(text) : text;
     return {};
+  }
+  // Returns the content of io.max of a group with limits on one device, as the kernel has it.
+  static std::string LimitsAfter(const std::string& text) {
+    return text.ends_with("rbps=max") ? "" : text + " wbps=max riops=max wiops=max";
   }
   Result<> Save(std::span<const KeptWrite> writes) override {
     if (disk_is_full) return Fail(ErrorCode::kUnavailable, "full");
@@ -220,11 +224,39 @@ TEST_F(TemporaryWritesTest, AForeignSuspensionIsLeftAlone) {
   EXPECT_TRUE(table.empty());
 }
 
+TEST_F(TemporaryWritesTest, ALimitOnReadsIsOfOneDevice) {
+  const std::string file = "/groups/pod1/io.max";
+  const std::string other = "8:0 rbps=5 wbps=max riops=max wiops=max\n";
+  files.texts[file] = other;
+  ASSERT_TRUE(table.Begin(file, "8:16 rbps=1000", seconds(30), start));
+  EXPECT_THAT(files.saved, ElementsAre(KeptWrite{file, 0, "8:16 rbps=max", "8:16 rbps=1000"}));
+  files.texts[file] = other + "8:16 rbps=1000 wbps=7 riops=max wiops=max";
+  EXPECT_TRUE(table.End(file, start + seconds(1)));
+  EXPECT_EQ(files.texts[file], "") << "\"8:16 rbps=max\" was written";
+}
+
+TEST_F(TemporaryWritesTest, AForeignLimitOnReadsIsLeftAlone) {
+  const std::string file = "/groups/pod1/io.max";
+  files.texts[file] = "8:16 rbps=500 wbps=max riops=max wiops=max";
+  EXPECT_EQ(table.Begin(file, "8:16 rbps=1000", seconds(30), start).error().code,
+            ErrorCode::kConflict);
+  files.texts[file] = "";
+  ASSERT_TRUE(table.Begin(file, "8:16 rbps=1000", seconds(30), start));
+  files.texts[file] = "8:16 rbps=500 wbps=max riops=max wiops=max";
+  EXPECT_TRUE(table.End(file, start + seconds(1)));
+  EXPECT_EQ(files.texts[file], "8:16 rbps=500 wbps=max riops=max wiops=max");
+}
+
 TEST_F(TemporaryWritesTest, OnlyTextsAndFilesOfAKindAreWritten) {
   files.texts["/groups/pod1/cgroup.freeze"] = "0";
   files.texts["/groups/pod1/memory.max"] = "max";
+  files.texts["/groups/pod1/io.max"] = "";
   for (const auto& [file, text] :
-       {std::pair{"/groups/pod1/cgroup.freeze", "2"}, std::pair{"/groups/pod1/memory.max", "1"}})
+       {std::pair{"/groups/pod1/cgroup.freeze", "2"}, std::pair{"/groups/pod1/memory.max", "1"},
+        std::pair{"/groups/pod1/io.max", "8:16 rbps=max"},
+        std::pair{"/groups/pod1/io.max", "8:16 rbps=5 wbps=5"},
+        std::pair{"/groups/pod1/io.max", "8:16 wbps=5"},
+        std::pair{"/groups/pod1/io.max", "x:16 rbps=5"}})
     EXPECT_EQ(table.Begin(file, text, seconds(30), start).error().code, ErrorCode::kInvalid);
   EXPECT_THAT(files.saved, IsEmpty());
 }
@@ -237,7 +269,8 @@ class RandomNode {
       for (const auto& [name, normal, written] :
            {std::tuple{"cpu.max", "max 100000", "7500 100000"},
             std::tuple{"cpu.cfs_quota_us", "-1", "7500"}, std::tuple{"cgroup.freeze", "0", "1"},
-            std::tuple{"freezer.state", "THAWED", "FROZEN"}}) {
+            std::tuple{"freezer.state", "THAWED", "FROZEN"},
+            std::tuple{"io.max", "", "8:16 rbps=1000"}}) {
         const std::string file = "/groups/pod" + std::to_string(pod) + "/" + name;
         all_.push_back({file, normal, written});
         files_.texts[file] = normal;
