@@ -24,19 +24,20 @@
 #include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/cgroups/cpu_groups.h"
 #include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/cgroups/storage/storage_divider.h"
 #include "nodeagent/cgroups/storage/storage_keeper.h"
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
 #include "nodeagent/gpus/gpu_facts.h"
 #include "nodeagent/gpus/xid_keeper.h"
+#include "nodeagent/guarded/cpu_quota.h"
+#include "nodeagent/guarded/prober.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
 #include "nodeagent/memory/memory_use.h"
 #include "nodeagent/memory/shrinker.h"
-#include "nodeagent/probes/cpu_quota.h"
-#include "nodeagent/probes/prober.h"
 #include "nodeagent/progress/failure_reader.h"
 #include "nodeagent/progress/metrics_page.h"
 #include "nodeagent/progress/progress_keeper.h"
@@ -97,7 +98,7 @@ class RunningDaemon final : public Daemon {
   RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
                 std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
                 std::unique_ptr<CpuGroups> cpu_groups, std::unique_ptr<CpuQuotas> cpu_quotas,
-                QuotaWriter& quotas, const Clock& clock, Logger& log)
+                TemporaryWriter& quotas, const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         client_(std::move(client)),
@@ -117,8 +118,15 @@ class RunningDaemon final : public Daemon {
                   {*cpu_groups_, data_, config.pod_log_folder, config.pods_folder, ReadPage,
                    [this] { return ReadBusy(); }},
                   clock, log, *events_, metrics_),
-        storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root, clock,
-                 log, metrics_),
+        divider_(node_pods_, CgroupFolders(config.cgroup_folder, config.kubelet_cgroup_root),
+                 BlockDevices(KernelFolders().sys),
+                 {[&quotas](const std::string& file, const std::string& text, Duration longest) {
+                    return quotas.Begin(file, text, longest);
+                  },
+                  [&quotas](const std::string& file) { return quotas.End(file); }},
+                 clock, log, *events_, metrics_),
+        storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root,
+                 config.divide_storage ? &divider_ : nullptr, clock, log, metrics_),
         pod_resources_(config.pod_resources_socket, clock),
         gpus_(node_pods_, ToExporterRules(config.dcgm),
               {ReadPage, [this] { return pod_resources_.List(); },
@@ -317,6 +325,7 @@ class RunningDaemon final : public Daemon {
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;
+  StorageDivider divider_;
   StorageKeeper storage_;
   kubelet::PodResources pod_resources_;
   GpuFacts gpus_;
@@ -345,7 +354,7 @@ class RunningDaemon final : public Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& config,
                                               const config::ClusterAccess& access,
-                                              QuotaWriter& quotas, const Clock& clock,
+                                              TemporaryWriter& quotas, const Clock& clock,
                                               Logger& log) {
   auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!groups) return Fail(groups.error());

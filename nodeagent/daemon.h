@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "nodeagent/probes/guardian.h"
+#include "nodeagent/guarded/guardian.h"
 
 namespace synergy::nodeagent {
 
@@ -22,7 +22,7 @@ class Daemon {
   // Binds the port and starts the watch. `quotas`, `clock` and `log` outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::NodeAgentConfig& config,
                                                const config::ClusterAccess& access,
-                                               QuotaWriter& quotas, const Clock& clock,
+                                               TemporaryWriter& quotas, const Clock& clock,
                                                Logger& log);
   virtual ~Daemon() = default;
 

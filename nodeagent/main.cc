@@ -14,7 +14,7 @@
 #include "daemon/run.h"
 #include "nodeagent/confinement.h"
 #include "nodeagent/daemon.h"
-#include "nodeagent/probes/guardian.h"
+#include "nodeagent/guarded/guardian.h"
 
 namespace {
 
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
       {.cgroup_folder = config.cgroup_folder,
        .state_folder = config.state_folder,
        .stop_grace = config.shutdown_grace + kLastWords},
-      guardians, [&](synergy::nodeagent::QuotaWriter& quotas) {
+      guardians, [&](synergy::nodeagent::TemporaryWriter& quotas) {
         return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
           return synergy::nodeagent::Daemon::Start(config, *access, quotas, synergy::SystemClock(),
                                                    log);

@@ -44,7 +44,8 @@ Tree ToTree(const StorageUse& storage) {
                        {"readBytesPerSecond", storage.read},
                        {"waited", storage.waited},
                        {"allPodsBytesPerSecond", storage.all},
-                       {"bandwidthBytesPerSecond", storage.bandwidth}};
+                       {"bandwidthBytesPerSecond", storage.bandwidth},
+                       {"capBytesPerSecond", storage.cap}};
 }
 
 }  // namespace
@@ -170,6 +171,8 @@ std::string StorageText(const StorageUse& storage) {
   if (storage.all) text += fmt::format(" (all pods: {})", ToRateText(*storage.all));
   if (storage.waited)
     text += fmt::format(", waits for it {:.0f} % of the time", 100 * *storage.waited);
+  if (storage.cap)
+    text += fmt::format("; may read {}, because others wait for it", ToRateText(*storage.cap));
   return text;
 }
 

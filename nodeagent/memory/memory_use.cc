@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "nodeagent/cgroups/cgroup_files.h"
+
 namespace synergy::nodeagent {
 namespace {
 

@@ -2,8 +2,9 @@
 # v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, whatever this
 # machine has. The component v2-N is the whole machine.
 #
-# $STATE/v2-N holds its disks: disk.qcow2, its changes to the system that setup.sh made, and
-# seed.img, the files of this cluster. QEMU's user network lets it reach only the API server, which
+# $STATE/v2-N holds its disks: disk.qcow2, its changes to the system that setup.sh made; seed.img,
+# the files of this cluster; and data.img, an empty file system on a disk from which QEMU lets it
+# read 40 MB/s. QEMU's user network lets it reach only the API server, which
 # has its Service's address there, so that programs in pods find it, too. The node's own address
 # also belongs to this machine, where QEMU listens for it.
 
@@ -35,6 +36,8 @@ make_v2_node() {
   claim_v2_address "$1"
   make_v2_seed "$1"
   qemu-img create -q -f qcow2 -b "$system/root.img" -F raw "$home/disk.qcow2"
+  truncate --size 256M "$home/data.img"
+  mkfs.ext4 -q "$home/data.img"
 }
 
 # A route and no address: connections to an address come from that same address, and the node would
@@ -103,6 +106,7 @@ start_v2_node() {
     -kernel "$system/kernel" -initrd "$system/initrd" -append "console=ttyS0 quiet panic=1 mitigations=off net.ifnames=0 systemd.default_timeout_start_sec=600" \
     -drive "file=$home/disk.qcow2,if=virtio,format=qcow2,cache=unsafe" \
     -drive "file=$home/seed.img,if=virtio,format=raw,readonly=on" \
+    -drive "file=$home/data.img,if=virtio,format=raw,cache=unsafe,throttling.bps-read=40000000" \
     -netdev "$(v2_network "$address")" -device virtio-net-pci,netdev=net,romfile=
 }
 

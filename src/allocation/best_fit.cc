@@ -11,16 +11,17 @@ namespace {
 // for jobs with many GPUs, little enough to let demands decide (docs/internals/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
-// Returns the bytes per second that the pod reads with its demand; 0 if that is unknown.
-double StorageNeedOf(const Pod& pod, const StorageCatalog& storage) {
-  if (!pod.fungible) return 0;
-  const std::optional<PodReads> known = storage.ReadsOf(pod);
-  if (!known) return 0;
-  return known->reads.NeedOf(*known->profile,
-                             LargerOf(pod.fungible->demand, pod.fungible->requested));
-}
-
 }  // namespace
+
+StorageAsk AskOfStorage(const Pod& pod, const StorageCatalog* catalog) {
+  StorageAsk ask{.catalog = catalog};
+  if (catalog == nullptr || !pod.fungible) return ask;
+  if (const std::optional<PodReads> known = catalog->ReadsOf(pod)) {
+    ask.need = known->reads.NeedOf(*known->profile,
+                                   LargerOf(pod.fungible->demand, pod.fungible->requested));
+  }
+  return ask;
+}
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
   if (rule.per_gpu) return *rule.per_gpu;
@@ -58,22 +59,21 @@ FitRank BestFitStep::Rank(const ResourceVector& free, std::optional<double> stor
 }
 
 BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve,
-                 const StorageCatalog* storage)
+                 StorageAsk storage)
     : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()),
       headroom_(reserve.headroom),
       gpus_(pod.requests.main.gpus.count()),
       slices_(pod.slices),
-      storage_(storage),
-      storage_need_(storage == nullptr ? 0 : StorageNeedOf(pod, *storage)) {}
+      storage_(storage) {}
 
 std::optional<double> BestFit::StorageRoom(const NodeState& node) const {
-  if (storage_ == nullptr) return std::nullopt;
-  const double bandwidth = storage_->BandwidthOf(node.detail->name);
+  if (storage_.catalog == nullptr) return std::nullopt;
+  const double bandwidth = storage_.catalog->BandwidthOf(node.detail->name);
   if (bandwidth <= 0) return std::nullopt;
   double free = bandwidth;
-  for (const auto& pod : node.detail->pods) free -= StorageNeedOf(*pod, *storage_);
-  const double room = storage_need_ > 0 ? free - storage_need_ : std::max(free, 0.0);
-  return room / storage_->MostBandwidth();
+  for (const auto& pod : node.detail->pods) free -= AskOfStorage(*pod, storage_.catalog).need;
+  const double room = storage_.need > 0 ? free - storage_.need : std::max(free, 0.0);
+  return room / storage_.catalog->MostBandwidth();
 }
 
 double BestFit::UsersOfGpu(const NodeState& node) const {

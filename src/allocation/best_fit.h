@@ -82,11 +82,19 @@ class BestFitStep {
   std::array<double, ResourceVector::kDivided> units_{};  // in the order of ForEachDivided
 };
 
+// The storage that a pod reads from.
+struct StorageAsk {
+  const StorageCatalog* catalog = nullptr;  // null: nothing is known of it
+  double need = 0;                          // bytes per second; 0: unknown
+};
+// Returns what the pod asks of the storage with its demand.
+StorageAsk AskOfStorage(const Pod& pod, const StorageCatalog* catalog);
+
 class BestFit {
  public:
-  // `storage` outlives this; null: nothing is known of it.
+  // The catalog outlives this.
   BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve,
-          const StorageCatalog* storage = nullptr);
+          StorageAsk storage = {});
 
   // REQUIRES: the pod's requests fit on the node (CheckFit).
   FitRank Rank(const NodeState& node) const {
@@ -117,8 +125,7 @@ class BestFit {
   ResourceVector headroom_;
   int64_t gpus_;
   Slices slices_;
-  const StorageCatalog* storage_;
-  double storage_need_ = 0;
+  StorageAsk storage_;
 };
 
 // The CPU and memory per GPU that every GPU pod may count on, under `rule`.

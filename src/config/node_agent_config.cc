@@ -41,6 +41,7 @@ Fields FieldsOf(NodeAgentConfig& config) {
                               {"most", Size(config.margin_most)}})},
           {"keepCache", Truth(config.keep_cache)},
           {"measureProgress", Truth(config.measure_progress)},
+          {"divideStorage", NotInChart(Truth(config.divide_storage))},
           {"podLogFolder", NotInChart(Folder(config.pod_log_folder))},
           {"podsFolder", NotInChart(Folder(config.pods_folder))},
           {"gpuBusyFile", NotInChart(Text(config.gpu_busy_file))},
@@ -68,6 +69,8 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
     Reject(root,
            "progressListen: needs tlsCertificateFile, tlsKeyFile, clientCaFile and clientName");
   }
+  if (config.divide_storage && !config.measure_progress)
+    Reject(root, "divideStorage: needs measureProgress: true, which measures reads and waits");
   return config;
 }
 

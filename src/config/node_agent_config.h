@@ -50,6 +50,8 @@ struct NodeAgentConfig {
   // Whether to measure the progress of trainings, and where the kubelet keeps pods' logs.
   bool measure_progress = true;
   std::string pod_log_folder = "/var/log/pods";
+  // Whether to cap what pods read from a disk while others wait for it.
+  bool divide_storage = false;
   // The kubelet's folder of pods, which contains the files in which trainings report their
   // progress; empty: such files are not read.
   std::string pods_folder;

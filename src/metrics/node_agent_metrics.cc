@@ -85,12 +85,15 @@ void AddStorage(Families& out, const StorageGauges& storage) {
   ScrapedFamily pods(out, "synergy_pod_storage_read_bytes_total",
                      "Bytes that a managed pod's training container read from a disk.",
                      MetricType::Counter);
+  ScrapedFamily caps(out, "synergy_pod_storage_cap_bytes_per_second",
+                     "What a pod may read from a disk while others wait for it.");
   for (const StorageGauges::Pod& pod : storage.pods) {
-    pods.Add({{"namespace", pod.pod_namespace},
-              {"pod", pod.pod},
-              {"container", pod.container},
-              {"device", pod.device}},
-             pod.read);
+    const LabelPairs labels = {{"namespace", pod.pod_namespace},
+                               {"pod", pod.pod},
+                               {"container", pod.container},
+                               {"device", pod.device}};
+    pods.Add(labels, pod.read);
+    caps.Add(labels, pod.cap);
   }
 }
 

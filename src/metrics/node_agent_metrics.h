@@ -61,7 +61,8 @@ struct StorageGauges {
     std::string pod;
     std::string container;
     std::string device;
-    double read = 0;  // bytes since the container started
+    double read = 0;                           // bytes since the container started
+    std::optional<double> cap = std::nullopt;  // bytes per second that it may read; nullopt: all
   };
   std::vector<Disk> disks;
   std::vector<Pod> pods;

@@ -92,6 +92,8 @@ struct StorageUse {
   std::optional<double> all;
   std::optional<double> bandwidth;
   WallTime at{};  // the end of that time, by the node's clock
+  // Bytes per second that it may read from that device, because others wait for it; nullopt: all.
+  std::optional<double> cap = std::nullopt;
 
   bool operator==(const StorageUse&) const = default;
 };

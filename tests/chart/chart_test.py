@@ -802,6 +802,12 @@ class RenderTest(unittest.TestCase):
             [{"name": "pods", "mountPath": "/host/pods", "readOnly": True, "mountPropagation": "HostToContainer"}],
             [{"name": "pods", "hostPath": {"path": "/k/pods", "type": "Directory"}}]))
 
+    def test_the_node_agent_divides_storage_where_that_is_asked_for(self):
+        def divides(values):
+            config = find(helm.template(values), "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"]
+            return yaml.safe_load(config)["divideStorage"]
+        self.assertEqual([divides({}), divides({"nodeAgent": {"divideStorage": True}})], [False, True])
+
     def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
         objects = helm.template({"nodeAgent": {"hostPID": True}})
         seeing = {item["metadata"]["name"]

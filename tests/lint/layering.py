@@ -42,8 +42,8 @@ ARROWS = {
     "controller": ["core", "profile", "failure", "gavel", "cluster", "admission", "allocation", "engine", "queues",
                    "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "kubelet", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "inventory", "kubelet", "profile", "progress", "failure", "cluster", "http", "json", "wire",
-                  "metrics", "config", "daemon", "kube"],
+    "nodeagent": ["core", "inventory", "kubelet", "profile", "progress", "failure", "cluster", "allocation", "http",
+                  "json", "wire", "metrics", "config", "daemon", "kube"],
     "cli": ["core", "profile", "progress", "failure", "cluster", "policy", "allocation", "engine", "queues", "sim",
             "record", "http", "json", "wire", "config", "kube"],
     # Research: nothing above includes from it.

@@ -100,5 +100,46 @@ RC_GTEST_PROP(GangPlanProperty, NeverGivesANodeMoreThanItHas, (const RandomClust
   }
 }
 
+// Every pod reads, from storages of which nothing or something is known.
+class StorageOfAll final : public StorageCatalog {
+ public:
+  explicit StorageOfAll(double bandwidth) : bandwidth_(bandwidth) {}
+  double BandwidthOf(const std::string& node) const override {
+    return bandwidth_ * static_cast<double>(node.back() % 4);
+  }
+  double MostBandwidth() const override { return 3 * bandwidth_; }
+  std::optional<PodReads> ReadsOf(const Pod& /*pod*/) const override {
+    return PodReads{profile_, {.process = GB(1), .data_set = GB(100), .per_iteration = 1e7}};
+  }
+
+ private:
+  const double bandwidth_;
+  const std::shared_ptr<const JobProfile> profile_ =
+      std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), {{Cores(1), GB(1), 10}}));
+};
+
+RC_GTEST_PROP(GangPlanProperty, UnknownStorageChangesNothingAndAKnownOneLosesNoPlan,
+              (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  const Pod shape = *IncomingPod();
+  RC_PRE(shape.UsesGpus());
+  Members members;
+  for (int64_t i = *rc::gen::inRange(1, 6); i > 0; --i) {
+    members.push_back(std::make_shared<const Pod>(NamedMember(shape, i)));
+  }
+  const auto places = [&](const StorageCatalog* storage) {
+    GangTerms terms([](size_t, NodeIndex) { return true; });
+    terms.storage = storage;
+    return PlanGang(*snapshot, members, {}, terms).places;
+  };
+  const auto blind = places(nullptr);
+  const StorageOfAll unknown(0);
+  RC_ASSERT(places(&unknown) == blind);
+  const StorageOfAll known(100e6);
+  const auto seeing = places(&known);
+  RC_CLASSIFY(seeing != blind, "storage decides");
+  RC_ASSERT(seeing.empty() == blind.empty());
+}
+
 }  // namespace
 }  // namespace synergy::testing

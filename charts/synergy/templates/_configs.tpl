@@ -161,6 +161,7 @@ extenders:
     "gpuResource" .Values.gpuResource
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
+    "divideStorage" .Values.nodeAgent.divideStorage
     "stateFolder" "/run/synergy-node-agent"
     "confineWrites" (not .Values.nodeAgent.seeReads)
     "transientUnitFolder" "/run/systemd/transient"

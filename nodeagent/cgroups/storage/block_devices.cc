@@ -1,9 +1,13 @@
 #include "nodeagent/cgroups/storage/block_devices.h"
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "core/result.h"
+#include "nodeagent/cgroups/cgroup_files.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -34,6 +38,13 @@ std::optional<std::string> BlockDevices::DiskOf(const DeviceNumber& device) cons
   if (stands_on_others || in_memory || name.empty() || name.size() > kLongestName)
     return std::nullopt;
   return name;
+}
+
+std::optional<DeviceNumber> BlockDevices::NumberOf(const std::string& disk) const {
+  const Result<std::string> number =
+      ReadCgroupFile(fmt::format("{}/block/{}/dev", sys_folder_, disk));
+  return number ? ParseDevice(std::string_view(*number).substr(0, number->find('\n')))
+                : std::nullopt;
 }
 
 std::map<std::string, IoCount> BlockDevices::OfDisks(const IoCounts& counts) const {

@@ -23,6 +23,8 @@ class BlockDevices {
   // Returns the name of the disk ("nvme0n1"); nullopt for a device that stands on others, lies in
   // memory, or does not exist (any more).
   std::optional<std::string> DiskOf(const DeviceNumber& device) const;
+  // Returns the number of the disk of that name; nullopt if there is none.
+  std::optional<DeviceNumber> NumberOf(const std::string& disk) const;
   // Returns what was read from disks and written to them, by name.
   std::map<std::string, IoCount> OfDisks(const IoCounts& counts) const;
 

@@ -1,7 +1,6 @@
 #include "nodeagent/cgroups/storage/io_counts.h"
 
 #include <charconv>
-#include <optional>
 #include <system_error>
 
 namespace synergy::nodeagent {
@@ -22,21 +21,13 @@ std::optional<Number> AllOf(std::string_view text) {
   return number;
 }
 
-std::optional<DeviceNumber> ToDevice(std::string_view text) {
-  const std::string_view major = TakeUntil(text, ':');
-  const auto first = AllOf<uint32_t>(major);
-  const auto second = AllOf<uint32_t>(text);
-  if (!first || !second) return std::nullopt;
-  return DeviceNumber{*first, *second};
-}
-
 // Calls take(device, rest of the line) for each complete line that begins with a device. The last
 // line may have been cut off, and its number with it.
 template <class Take>
 void ForEachLine(std::string_view text, const Take& take) {
   while (text.find('\n') != std::string_view::npos) {
     std::string_view line = TakeUntil(text, '\n');
-    if (const auto device = ToDevice(TakeUntil(line, ' '))) take(*device, line);
+    if (const auto device = ParseDevice(TakeUntil(line, ' '))) take(*device, line);
   }
 }
 
@@ -47,6 +38,14 @@ IoCount* CountOf(IoCounts& counts, const DeviceNumber& device) {
 }
 
 }  // namespace
+
+std::optional<DeviceNumber> ParseDevice(std::string_view text) {
+  const std::string_view major = TakeUntil(text, ':');
+  const auto first = AllOf<uint32_t>(major);
+  const auto second = AllOf<uint32_t>(text);
+  if (!first || !second) return std::nullopt;
+  return DeviceNumber{*first, *second};
+}
 
 IoCounts ParseIoStat(std::string_view stat) {
   IoCounts counts;

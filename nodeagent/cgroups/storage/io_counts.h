@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace synergy::nodeagent {
@@ -33,6 +34,8 @@ struct IoCount {
 
 using IoCounts = std::map<DeviceNumber, IoCount>;
 
+// Parses "8:16".
+std::optional<DeviceNumber> ParseDevice(std::string_view text);
 // Parses io.stat: "8:16 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0".
 IoCounts ParseIoStat(std::string_view stat);
 // Parses blkio.throttle.io_service_bytes: "8:16 Read 4096".

@@ -27,14 +27,15 @@ bool HasV1(const std::string& cgroup_folder) {
 }  // namespace
 
 StorageKeeper::StorageKeeper(const NodePods& pods, const KernelFolders& folders,
-                             const std::string& kubelet_cgroup_root, const Clock& clock,
-                             Logger& log, metrics::NodeAgentMetrics& metrics)
+                             const std::string& kubelet_cgroup_root, StorageDivider* divider,
+                             const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
       v1_(HasV1(folders.cgroup)),
       hierarchy_(v1_ ? folders.cgroup + "/blkio" : folders.cgroup),
       kubelet_cgroup_root_(kubelet_cgroup_root),
       folders_(hierarchy_, kubelet_cgroup_root),
       devices_(folders.sys),
+      divider_(divider),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -77,6 +78,7 @@ void StorageKeeper::Look() {
       problem_ = problem;
       log_.Warn("what the node's pods read from storage is unknown", {{"error", problem}});
     }
+    if (divider_ != nullptr) divider_->Divide({});
     const std::lock_guard lock(mutex_);
     uses_.clear();
     gauges_ = {};
@@ -86,7 +88,11 @@ void StorageKeeper::Look() {
   StorageReading reading{.at = clock_.Now(),
                          .wall = clock_.WallNow(),
                          .all_pods = *std::move(all_pods),
-                         .containers = {}};
+                         .containers = {},
+                         .capped = {}};
+  if (divider_ != nullptr) {
+    for (const auto& [uid, cap] : divider_->in_force()) reading.capped.insert(uid);
+  }
   metrics::StorageGauges gauges;
   for (const PodPointer& pod : pods_.All()) {
     const auto* const container = TrainingContainer(*pod);
@@ -107,9 +113,23 @@ void StorageKeeper::Look() {
     if (const auto waited = meter_.waited().find(disk.device); waited != meter_.waited().end())
       disk.waited = waited->second;
   }
+  std::map<std::string, StorageUse> uses = meter_.uses();
+  if (divider_ != nullptr) Divide(uses, gauges);
   const std::lock_guard lock(mutex_);
-  uses_ = meter_.uses();
+  uses_ = std::move(uses);
   gauges_ = std::move(gauges);
+}
+
+void StorageKeeper::Divide(std::map<std::string, StorageUse>& uses,
+                           metrics::StorageGauges& gauges) {
+  divider_->Divide(uses);
+  for (const auto& [uid, cap] : divider_->in_force()) {
+    if (const auto use = uses.find(uid); use != uses.end()) use->second.cap = cap.rate;
+    for (metrics::StorageGauges::Pod& pod : gauges.pods) {
+      if (pod.pod_namespace == cap.pod_namespace && pod.pod == cap.pod && pod.device == cap.disk)
+        pod.cap = cap.rate;
+    }
+  }
 }
 
 std::map<std::string, StorageUse> StorageKeeper::Uses() const {

@@ -23,6 +23,7 @@
 #include "nodeagent/cgroups/group_reads.h"
 #include "nodeagent/cgroups/node_pods.h"
 #include "nodeagent/cgroups/storage/block_devices.h"
+#include "nodeagent/cgroups/storage/storage_divider.h"
 #include "nodeagent/cgroups/storage/storage_meter.h"
 #include "profile/pod_progress.h"
 
@@ -39,10 +40,10 @@ class StorageKeeper {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(10);
 
-  // References outlive the keeper.
+  // References outlive the keeper, and so does `divider`; null: storage is not divided.
   StorageKeeper(const NodePods& pods, const KernelFolders& folders,
-                const std::string& kubelet_cgroup_root, const Clock& clock, Logger& log,
-                metrics::NodeAgentMetrics& metrics);
+                const std::string& kubelet_cgroup_root, StorageDivider* divider, const Clock& clock,
+                Logger& log, metrics::NodeAgentMetrics& metrics);
 
   void Look();
 
@@ -56,6 +57,8 @@ class StorageKeeper {
   // Returns nullopt if the container has none, or has ended.
   std::optional<ContainerIo> ReadContainer(const wire::ResizeStatus& pod,
                                            const wire::ResizeStatus::Container& container);
+  // Sets and removes caps by these reads, and notes those in force.
+  void Divide(std::map<std::string, StorageUse>& uses, metrics::StorageGauges& gauges);
 
   const NodePods& pods_;
   const bool v1_;
@@ -63,6 +66,7 @@ class StorageKeeper {
   const std::string kubelet_cgroup_root_;
   const CgroupFolders folders_;
   const BlockDevices devices_;
+  StorageDivider* const divider_;
   const Clock& clock_;
   Logger& log_;
   metrics::NodeAgentMetrics& metrics_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <set>
 #include <vector>
 
 #include "core/rounding.h"
@@ -100,7 +99,7 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
     auto use = look ? ToUse(*look, seconds) : std::nullopt;
     if (!use) continue;
     use->at = to.wall;
-    if (use->backend != kNetworkStorage && use->waited) {
+    if (use->backend != kNetworkStorage && use->waited && !to.capped.contains(id.first)) {
       double& longest = waited[use->backend];
       longest = std::max(longest, *use->waited);
       // A container that writes much may wait for that.

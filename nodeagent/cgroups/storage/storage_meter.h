@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,8 @@ struct StorageReading {
   // The training containers, by pod uid and container id: the counters of another container are
   // others.
   std::map<std::pair<std::string, std::string>, ContainerIo> containers;
+  // Pods by uid that had a cap on their reads: they may have waited for that.
+  std::set<std::string> capped;
 };
 
 class StorageMeter {

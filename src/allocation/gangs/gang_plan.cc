@@ -217,12 +217,14 @@ class GangPlanner {
   FitRank Rank(const Batch& batch) const {
     Pod whole;
     ResourceVector demand;
+    StorageAsk storage{.catalog = terms_.storage};
     for (const size_t member : batch.taken) {
       whole.requests.main += members_[member]->requests.main;
       demand += members_[member]->PlanningDemand();
+      storage.need += AskOfStorage(*members_[member], terms_.storage).need;
     }
     whole.demand = demand;
-    return BestFit(whole, snapshot_, reserve_).Rank(batch.entry->site.state);
+    return BestFit(whole, snapshot_, reserve_, storage).Rank(batch.entry->site.state);
   }
 
   // Whether another order may do better: members that are alike, and may go to the same nodes, have

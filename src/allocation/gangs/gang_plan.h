@@ -59,7 +59,7 @@ struct ShapeBound {
 // Whether pods of a gang are of one shape: with the same requests and the same rules of separation.
 bool IsAlike(const Pod& a, const Pod& b);
 
-// Where members may go, resources aside.
+// Where members may go, resources aside, and what storage they read from.
 struct GangTerms {
   GangTerms() = default;
   // `says(member, node)`: whether the member may go to the node.
@@ -70,6 +70,8 @@ struct GangTerms {
 
   MayGo may_go;
   std::vector<ShapeBound> bounds = {};
+  // Decides among nodes that take as many GPUs, by what members read; null: nothing is known.
+  const StorageCatalog* storage = nullptr;
 };
 
 // REQUIRES: the members are not bound. Ignores what the snapshot counts of them, and of the pods

@@ -268,7 +268,8 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   record.refusals.Review(Counted(membership, record), *snapshot);
   const WallTime first_asked = FirstAsked(membership, record);
   const auto plan = [&](const Heed& heed) {
-    const GangTerms terms = TermsOf(pod, allowed, membership, record, *snapshot, heed);
+    GangTerms terms = TermsOf(pod, allowed, membership, record, *snapshot, heed);
+    terms.storage = storage_;
     const Duration waited = clock_.WallNow() - first_asked;
     if (!avoided.empty()) {
       GangTerms elsewhere = terms;

@@ -104,6 +104,9 @@ class Gangs {
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
         LocalityRules locality, const Clock& clock, Logger& log);
 
+  // From now on, plans heed the storage that members read from. `storage` outlives this.
+  void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
+
   // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows; `avoided`: of those, the
   // names of nodes that no member gets if the gang fits without them.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {});
@@ -232,6 +235,7 @@ class Gangs {
 
   ClusterState& state_;
   const ReserveRule reserve_;
+  const StorageCatalog* storage_ = nullptr;
   const std::string gpu_resource_;
   const GangTimes times_;
   const LocalityRules locality_;

@@ -79,8 +79,7 @@ void End(ProfilerPass& pass, GangRecord& gang) {
   const WatchedPod& head = memory.pods.at(gang.head);
   const MeasurementKey key = head.key;
   Measurement& measurement = memory.measurements.at(key);
-  if (measurement.probe && measurement.probe->uid == gang.head)
-    AbandonProbe(pass, measurement, "some pods of its gang no longer run");
+  AbandonProbe(pass, measurement, gang.head, "some pods of its gang no longer run");
   measurement.pods.erase(gang.head);
   measurement.closely.erase(gang.head);
   memory.news.insert(key);
@@ -164,7 +163,7 @@ bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, Wat
   pod.last = progress.last;
   const bool falls_silent = !head.last || at.now - head.news_at >= kFallenSilent;
   const Measurement& measurement = memory.measurements.at(head.key);
-  if (!falls_silent || (measurement.probe && measurement.probe->uid == gang.head)) return false;
+  if (!falls_silent || measurement.IsProbing(gang.head)) return false;
   MakeHead(memory, gang, progress.uid);
   return true;
 }

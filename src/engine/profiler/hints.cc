@@ -75,7 +75,7 @@ void NoteIdentities(Measurement& measurement, const LooserIdentities& alike) {
 void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
   if (measurement.complete) return;
   measurement.taken.reset();
-  if (measurement.drifted || measurement.estimate || measurement.probe ||
+  if (measurement.drifted || measurement.estimate || !measurement.running.empty() ||
       measurement.points.empty() || measurement.note == kUnsettledNote) {
     return;
   }

@@ -365,7 +365,7 @@ void Measure(ProfilerPass& pass, Measurement& measurement) {
     if (pass.at.now < measurement.let_be_until) pod.samples.clear();
     const bool any_probed = AnyTogether(
         pass.memory, pod, [](const WatchedPod& each) { return each.probe && !IsBursting(each); });
-    if (any_probed || (measurement.probe && measurement.probe->uid == uid)) continue;
+    if (any_probed || measurement.IsProbing(uid)) continue;
     ReadPod(pass, measurement, pod);
   }
   LearnMemory(pass.memory, measurement);

@@ -45,7 +45,7 @@ void Leave(ProfilerMemory& memory, const std::string& uid) {
   if (watched == memory.pods.end()) return;
   const auto it = memory.measurements.find(watched->second.key);
   Measurement& measurement = it->second;
-  if (measurement.probe && measurement.probe->uid == uid) DropProbe(memory, measurement);
+  DropProbe(memory, measurement, uid);
   DropBurst(memory, watched->second);
   memory.kept_back.erase(uid);
   measurement.pods.erase(uid);
@@ -141,7 +141,7 @@ void Advance(ProfilerPass& pass, const MeasurementKey& key) {
     pass.memory.measurements.erase(it);
     return;
   }
-  if (!measurement.probe && IsRemoved(pass, key, measurement)) {
+  if (measurement.running.empty() && IsRemoved(pass, key, measurement)) {
     Measurement anew;
     anew.pods = std::move(measurement.pods);
     anew.closely = std::move(measurement.closely);
@@ -151,12 +151,12 @@ void Advance(ProfilerPass& pass, const MeasurementKey& key) {
     anew.alike = measurement.alike;
     measurement = std::move(anew);
   }
-  FollowProbe(pass, measurement);
+  FollowProbes(pass, measurement);
   Measure(pass, measurement);
   TryHints(pass, key, measurement);
   BeginProbe(pass, key, measurement);
   Publish(pass, key, measurement);
-  const bool busy = measurement.probe || !measurement.closely.empty();
+  const bool busy = !measurement.running.empty() || !measurement.closely.empty();
   LookAgain(pass.memory, key, measurement, pass.at.now + (busy ? kLookAgain : kLookUp));
 }
 
@@ -252,17 +252,18 @@ void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bo
   if (pod == memory.pods.end()) return;
   if (action.probe.burst) return OnBurstResult(memory, pod->second, done, at);
   Measurement& measurement = memory.measurements.at(pod->second.key);
-  if (!measurement.probe || measurement.probe->uid != action.pod->uid ||
-      measurement.probe->probe != action.probe) {
-    return;
-  }
+  const auto probe = std::find_if(
+      measurement.running.begin(), measurement.running.end(), [&](const RunningProbe& each) {
+        return each.uid == action.pod->uid && each.probe == action.probe;
+      });
+  if (probe == measurement.running.end()) return;
   if (done) {
-    measurement.probe->written = true;
-    measurement.probe->iterations = pod->second.iterations;
-    measurement.probe->begun_at = pod->second.last;
+    probe->written = true;
+    probe->iterations = pod->second.iterations;
+    probe->begun_at = pod->second.last;
     return;
   }
-  DropProbe(memory, measurement);
+  DropProbe(memory, measurement, action.pod->uid);
   --measurement.probes;
   measurement.next_probe = at.now + kProbeAgain;
 }

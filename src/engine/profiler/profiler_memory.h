@@ -108,9 +108,11 @@ struct RunningProbe {
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   CpuProbe probe;
-  double expected = 0;  // throughput, at worst
-  double best = 0;      // fastest throughput ever seen without the probe
-  double used = 0;      // cores that it used before and needed; 0: it had more than it needed
+  double expected = 0;   // throughput, at worst
+  double planned = 0;    // throughput by the points that are known
+  double most_loss = 0;  // iterations, if it lasts until its end
+  double best = 0;       // fastest throughput ever seen without the probe
+  double used = 0;       // cores that it used before and needed; 0: it had more than it needed
   // The CPU use of the gang member that sets the pace, or else of the one that uses most, divided
   // by the use of the probed pod: the quota stands for this much more.
   double scale = 1;
@@ -138,7 +140,7 @@ struct Measurement {
   std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
   std::set<std::string> pods;            // uids; one pod for each gang
   std::set<std::string> closely;         // uids of the pods that are measured
-  std::optional<RunningProbe> probe;
+  std::vector<RunningProbe> running;     // probes, each of another pod and another amount
   MilliCpu node_cpu;  // the most that any one of the pods could get; for a gang, that all could
   MilliCpu fair_share;
   std::string node;                 // where most of it was measured
@@ -178,6 +180,7 @@ struct Measurement {
 
   // The iterations lost in this hour, by the current estimate of how fast the pods would have been.
   double Lost() const;
+  bool IsProbing(const std::string& uid) const;
 };
 
 // The one of several similar workloads that is probed, while the others wait for its result.

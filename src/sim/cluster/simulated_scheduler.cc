@@ -369,7 +369,8 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
     if (reservations_ != nullptr && !reservations_->MayGo(pod, node, now)) return;
     const std::optional<double> first = rank_node_ ? rank_node_(pod, node.detail->name) : 0;
     if (!first) return;
-    if (!best_fit && !order_) best_fit.emplace(pod, snapshot, ReserveRule{}, storage_);
+    if (!best_fit && !order_)
+      best_fit.emplace(pod, snapshot, ReserveRule{}, AskOfStorage(pod, storage_));
     const bool avoided = Avoids(pod.uid, node.detail->name, now);
     Rank rank = order_ ? Rank(avoided, ScoreOf(node, *order_), {})
                        : Rank(avoided, *first, best_fit->Rank(node));

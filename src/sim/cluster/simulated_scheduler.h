@@ -59,7 +59,10 @@ class SimulatedScheduler final : public PodWatcher {
   // `reservations` outlives this, or is null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
   // `storage` outlives this, or is null: nothing is known of it.
-  void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
+  void SetStorage(const StorageCatalog* storage) {
+    storage_ = storage;
+    gangs_.SetStorage(storage);
+  }
   void SetWholeNodes(WholeNodes whole) { whole_nodes_ = whole; }
   // Pods that were refused may pass now.
   void ReservationsChanged() { queue_.LookAgain(); }

@@ -47,13 +47,14 @@ void Members(auto& each, Like<IdleReading> auto& reading) {
 }
 
 void Members(auto& each, Like<StorageUse> auto& storage) {
-  auto& [backend, read, waited, all, bandwidth, at] = storage;
+  auto& [backend, read, waited, all, bandwidth, at, cap] = storage;
   each("backend", backend);
   each("read", read);
   each("waited", waited);
   each("all", all);
   each("bandwidth", bandwidth);
   each("at", at);
+  each("cap", cap);
 }
 
 void Members(auto& each, Like<TurnReading> auto& turn) {

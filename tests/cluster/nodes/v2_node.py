@@ -174,9 +174,10 @@ def allocatable_gpus(cluster):
 
 def install_agent(cluster, **values):
     """Replaces the node agent by one with these values of the chart; returns when it is ready."""
-    agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet"
-                 and item["metadata"]["name"] == "synergy-node-agent")
-    cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(agent))
+    agent = [item for item in daemons(values) if item["kind"] in ("ConfigMap", "DaemonSet")
+             and item["metadata"]["name"] == "synergy-node-agent"]
+    cluster.kubectl("apply", "--validate=ignore", "-f", "-",
+                    stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": agent}))
     cluster.kubectl("--namespace", helm.NAMESPACE, "rollout", "status", "daemonset/synergy-node-agent",
                     "--timeout=480s")
 

@@ -412,6 +412,93 @@ class V2NodeTest(V2Test):
                          [str(v2_node.slice_weight(cpu)), str(v2_node.scope_weight(cpu))])
 
 
+DATA = "/mnt/data"
+
+
+def reader(name, script):
+    """Returns a managed pod that reads from the node's slow disk, past the page cache."""
+    made = managed_sleeper(name)
+    container = made["spec"]["containers"][0]
+    container["command"] = ["sh", "-c", script]
+    container["volumeMounts"] = [{"name": "data", "mountPath": DATA, "readOnly": True}]
+    made["spec"]["volumes"] = [{"name": "data", "hostPath": {"path": DATA, "type": "Directory"}}]
+    return made
+
+
+@tiers.long
+class StorageTest(V2Test):
+    """A modest reader and a greedy one on a disk that QEMU throttles to 40 MB/s."""
+
+    DISK = "vdc"
+    MODEST = (f"i=0; while :; do dd if={DATA}/modest of=/dev/null bs=1M count=1 skip=$((i++ % 32)) iflag=direct "
+              "status=none; usleep 60000; done")
+    GREEDY = f"for i in 1 2 3 4 5 6 7 8; do (while :; do dd if={DATA}/hog of=/dev/null bs=1M iflag=direct; done) & " \
+             "done; wait"
+
+    def setUp(self):
+        self.cluster.clear()
+        on_node(self.cluster, f"mkdir -p {DATA} && (mountpoint -q {DATA} || mount /dev/{self.DISK} {DATA}) && "
+                f"for name in modest hog; do dd if=/dev/zero of={DATA}/$name bs=1M count=32 status=none; done; sync")
+        self.number = on_node(self.cluster, f"cat /sys/block/{self.DISK}/dev").strip()
+        v2_node.install_agent(self.cluster, divideStorage=True)
+        self.addCleanup(v2_node.install_agent, self.cluster)
+        self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside them
+
+    def rates(self, *names, seconds):
+        """Returns what each of the pods reads a second, by the node's counters and clock."""
+        files = " ".join(f"/sys/fs/cgroup/{container_group(self.get(name))}/io.stat" for name in names)
+        look = f"cut -d ' ' -f 1 /proc/uptime; for file in {files}; do grep '^{self.number} ' $file || echo; done"
+        before, after = ([float(line) if at == 0 else float((re.findall(r"rbytes=(\d+)", line) or [0])[0])
+                          for at, line in enumerate(text.splitlines())]
+                         for text in on_node(self.cluster, f"{look}; sleep {seconds}; echo +; {look}").split("+\n"))
+        return [(now - then) / (after[0] - before[0]) for then, now in zip(before[1:], after[1:])]
+
+    def cap(self):
+        """Returns the hog's cap in bytes a second; None without one."""
+        found = re.search(rf"^{self.number} rbps=(\d+)", self.read(container_group(self.get("hog")), "io.max"), re.M)
+        return found and int(found.group(1))
+
+    def await_cap(self):
+        return wait_for("the hog to be capped", self.cap, PATIENCE)
+
+    def await_no_cap(self, why):
+        started = time.monotonic()
+        wait_for("the cap to go", lambda: self.cap() is None, PATIENCE)
+        print(f"{why}: no cap after {time.monotonic() - started:.1f} s")
+
+    def test_a_modest_reader_gets_what_it_needs_and_no_cap_outlasts_its_use(self):
+        self.run_pods(reader("modest", self.MODEST))
+        alone, = self.rates("modest", seconds=20)
+        self.run_pods(reader("hog", self.GREEDY))
+        before = self.rates("modest", "hog", seconds=20)
+        self.assertIsNone(self.cap(), "a minute is not over")
+        self.await_cap()
+        event = wait_for("the event", lambda: [e for e in self.cluster.get("events")["items"]
+                                               if e["reason"] == "SynergyStorageCap"], PATIENCE)[0]
+        self.assertRegex(event["message"], r"^May read .* from disk vdc, because default/modest waits for it \d+ %")
+        # Two looks, in which the cap follows the modest reader's need.
+        on_node(self.cluster, "sleep 20")
+        after = self.rates("modest", "hog", seconds=60)
+        figures = {"alone": [alone], "both": before, "capped": after}
+        print({name: [round(rate / 1e6, 1) for rate in rates] for name, rates in figures.items()}, "MB/s")
+        self.assertLess(before[0], 0.7 * alone, "the disk is short")
+        self.assertGreaterEqual(after[0], 0.9 * alone)
+        self.assertGreaterEqual(after[1], 0.8 * before[1])
+        self.assertGreaterEqual(sum(after), 0.98 * sum(before))
+
+        # The agent, the guardian, both.
+        for which in ("--newest", "--oldest", ""):
+            self.await_cap()
+            restarts = v2_node.agent_restarts(self.cluster)
+            on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
+            self.await_no_cap(f"killed {which or 'both'}")
+            wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
+                     and v2_node.daemons_are_ready(self.cluster), PATIENCE)
+        self.await_cap()
+        self.cluster.kubectl("delete", "pod", "modest")
+        self.await_no_cap("the modest reader is gone")
+
+
 MAY, MAY_NOT = "No such device or address", "Operation not permitted"
 
 

@@ -1,7 +1,7 @@
 // The guardian as a process. Its child, the agent, requests a quota on a control group; then one of
 // them is killed, stopped, or asked to end.
 
-#include "nodeagent/probes/guardian.h"
+#include "nodeagent/guarded/guardian.h"
 
 #include <chrono>
 #include <csignal>
@@ -92,7 +92,7 @@ struct AgentRole {
   bool ends = false;    // it ends at once
   bool stalls = false;  // it stops the guardian during the request
 
-  int Play(QuotaWriter& writer) const {
+  int Play(TemporaryWriter& writer) const {
     sigset_t term;
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
@@ -125,7 +125,7 @@ class RunningGuardian {
       Logger log(StderrSink(), SystemClock(), LogLevel::kInfo, LogFormat::kText);
       ::_exit(RunGuarded(
           {.cgroup_folder = group.above(), .state_folder = state, .stop_grace = seconds(1)}, log,
-          [&role](QuotaWriter& writer) { return role.Play(writer); }));
+          [&role](TemporaryWriter& writer) { return role.Play(writer); }));
     }
     EXPECT_TRUE(Eventually([&] { return ReadAll(role.answer_file).ends_with("\n"); }));
     std::istringstream answer_file(ReadAll(role.answer_file));
@@ -163,7 +163,7 @@ class GuardianTest : public ::testing::Test {
   // Orphaned processes become this process's children.
   GuardianTest() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-  std::string Records() const { return ReadAll(state + "/quotas"); }
+  std::string Records() const { return ReadAll(state + "/writes"); }
 
   TestGroup group;
   testing::TemporaryFolder folder;
@@ -188,7 +188,7 @@ TEST_F(GuardianTest, RevertsALateChange) {
   const RunningGuardian guardian(group, state,
                                  {.longest = minutes(1), .ends = true, .stalls = true});
   EXPECT_THAT(guardian.answer(), StartsWith("the guardian does not answer"));
-  EXPECT_THAT(guardian.answer(), HasSubstr("has no temporary quota"));
+  EXPECT_THAT(guardian.answer(), HasSubstr("is not written for a time"));
   EXPECT_EQ(group.Quota(), kFormer);
 }
 

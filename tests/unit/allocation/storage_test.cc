@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "allocation/best_fit.h"
+#include "allocation/gangs/gang_plan.h"
 #include "allocation/storage/storage_left.h"
 #include "allocation/surplus.h"
 #include "support/known_storage.h"
@@ -111,7 +112,8 @@ class StorageFitTest : public AllocationFixture {
   FitRank RankOf(const Pod& pod, const std::string& node) {
     snapshot = state.Snapshot();
     const ReserveRule rule{.per_gpu = ResourceVector{}};
-    return BestFit(pod, *snapshot, rule, &storage).Rank(testing::NodeOf(*snapshot, node));
+    return BestFit(pod, *snapshot, rule, AskOfStorage(pod, &storage))
+        .Rank(testing::NodeOf(*snapshot, node));
   }
 
   KnownStorage storage;
@@ -128,6 +130,26 @@ TEST_F(StorageFitTest, TwoPodsThatWaitForStorageGoToDifferentNodes) {
   EXPECT_EQ(RankOf(Reader("second"), "has a reader").tier, FitTier::kShort);
   EXPECT_LT(RankOf(Other("other"), "has a reader"), RankOf(Other("other"), "empty"))
       << "it leaves the free storage to pods that need it";
+}
+
+TEST_F(StorageFitTest, AGangGoesWhereStorageIsLeftForAllItsMembers) {
+  for (const char* node : {"a", "b", "c"}) HaveNode(node);
+  state.UpsertPod(OnNode(Reader("first"), "a"));
+  const std::vector members = {std::make_shared<const Pod>(Reader("m0")),
+                               std::make_shared<const Pod>(Reader("m1"))};
+  const auto places = [&](const StorageCatalog* known) {
+    snapshot = state.Snapshot();
+    GangTerms terms([](size_t, NodeIndex) { return true; });
+    terms.storage = known;
+    std::vector<std::string> names;
+    for (const NodeIndex node : PlanGang(*snapshot, members, {}, terms).places)
+      names.push_back(snapshot->node(node).detail->name);
+    return names;
+  };
+  EXPECT_THAT(places(nullptr), ElementsAre("a", "a"));
+  EXPECT_THAT(places(&storage), ElementsAre("a", "a")) << "no bandwidth is known";
+  storage.bandwidths = {{"a", 250e6}, {"b", 150e6}, {"c", 200e6}};
+  EXPECT_THAT(places(&storage), ElementsAre("c", "c")) << "a has 150 MB/s left";
 }
 
 TEST_F(StorageFitTest, APodWithoutAKnownNeedHasRoomWhereStorageIsShort) {

@@ -203,6 +203,9 @@ TEST(ProgressTextTest, StorageOfAPodIsExplained) {
   EXPECT_EQ(StorageText(storage),
             "reads 12.0 MB/s of 13.6 MB/s of disk vdb (all pods: 13.0 MB/s), waits for it 40 % of "
             "the time");
+  storage.cap = 12.5e6;
+  EXPECT_THAT(StorageText(storage), HasSubstr("; may read 12.5 MB/s, because others wait for it"));
+  storage.cap.reset();
   storage.bandwidth = storage.waited = std::nullopt;
   EXPECT_EQ(StorageText(storage), "reads 12.0 MB/s from disk vdb (all pods: 13.0 MB/s)");
   EXPECT_EQ(StorageText({.backend = std::string(kNetworkStorage), .waited = 0.5}),

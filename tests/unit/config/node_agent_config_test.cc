@@ -30,12 +30,19 @@ std::string NodeAgentError(const std::string& yaml) {
   return config ? "no error" : config.error().message;
 }
 
+TEST(NodeAgentConfigTest, StorageIsDividedOnlyWhereReadsAreMeasured) {
+  EXPECT_TRUE(ReadNodeAgent("divideStorage: true").divide_storage);
+  EXPECT_THAT(NodeAgentError("divideStorage: true\nmeasureProgress: false"),
+              HasSubstr("divideStorage: needs measureProgress: true"));
+}
+
 TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   const NodeAgentConfig config = ReadNodeAgent("");
   EXPECT_EQ(config.listen, "0.0.0.0:9411");
   EXPECT_EQ(config.cgroup_folder, "/sys/fs/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
   EXPECT_TRUE(config.measure_progress);
+  EXPECT_FALSE(config.divide_storage);
   EXPECT_EQ(config.pod_log_folder, "/var/log/pods");
   EXPECT_EQ(config.pods_folder, "");
   EXPECT_EQ(config.state_folder, "/run/synergy-node-agent");

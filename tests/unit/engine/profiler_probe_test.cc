@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +49,89 @@ TEST_F(ProfilerTest, ProbesNoNodeWhereAnotherOneDoes) {
   EXPECT_EQ(Count(Kind::kProbe), 0U);
   Run(minutes(1));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
+}
+
+// Pods of one workload, each on a node of its own.
+class OneWorkload : public ProfilerTest {
+ public:
+  OneWorkload(int pods, const Training& training) {
+    for (int i = 0; i < pods; ++i) {
+      const std::string node = "n" + std::to_string(i + 1);
+      HaveNode(node);
+      Begin(Unprofiled("p" + std::to_string(i), node), training);
+    }
+  }
+  void TestBody() override {}
+  using ProfilerTest::Count;
+  using ProfilerTest::Last;
+  using ProfilerTest::memory;
+  using ProfilerTest::Run;
+  using ProfilerTest::trainings;
+
+  // Runs until nothing more is to be probed, and checks what every look began.
+  Duration RunUntilComplete() {
+    const Instant begun = at.now;
+    std::map<std::string, MilliCpu> running;  // by node
+    while (at.now < begun + minutes(20)) {
+      const size_t before = actions.size();
+      Run(seconds(2));
+      for (size_t i = before; i < actions.size(); ++i) {
+        const ProfilerAction& action = actions[i];
+        if (action.kind == Kind::kEndProbe) running.erase(action.pod->node);
+        if (action.kind != Kind::kProbe) continue;
+        EXPECT_FALSE(running.contains(action.pod->node));
+        for (const auto& [node, cpu] : running) EXPECT_NE(cpu, action.probe.cpu);
+        running[action.pod->node] = action.probe.cpu;
+        most_at_once = std::max(most_at_once, running.size());
+      }
+      const Measurement& measurement = memory.measurements.begin()->second;
+      EXPECT_LE(measurement.Lost(), settings.most_loss * 3600 * trainings.begin()->second.best);
+      if (measurement.complete) break;
+    }
+    return at.now - begun;
+  }
+
+  size_t most_at_once = 0;
+};
+
+TEST(ProfilerWorkloadTest, PodsOfAWorkloadMeasureDifferentPointsAtTheSameTime) {
+  const Training training{.best = 10, .cost = 0.21};
+  OneWorkload one(1, training);
+  const Duration alone = one.RunUntilComplete();
+  EXPECT_EQ(one.most_at_once, 1U);
+  EXPECT_EQ(one.Count(Kind::kProbe), 2U);
+  OneWorkload two(2, training);
+  EXPECT_LE(two.RunUntilComplete(), alone - seconds(15));
+  EXPECT_EQ(two.most_at_once, 2U);
+  EXPECT_EQ(two.Count(Kind::kProbe), 2U);
+  ASSERT_TRUE(two.Last().confirmed);
+  EXPECT_EQ(two.Last().points.size(), one.Last().points.size());
+}
+
+TEST(ProfilerWorkloadTest, MorePodsTakeNoLongerAndLoseNoMore) {
+  int sooner = 0;
+  for (const double cost : {0.002, 0.05, 0.12, 0.21, 0.25, 0.57}) {
+    for (const bool wiped : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << cost << " wiped " << wiped);
+      const Training training{.best = 10, .cost = cost, .wiped = wiped};
+      const Duration alone = OneWorkload(1, training).RunUntilComplete();
+      for (const int pods : {2, 4}) {
+        const Duration together = OneWorkload(pods, training).RunUntilComplete();
+        EXPECT_LE(together, alone + seconds(30));
+        sooner += together < alone ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(sooner, 2);
+}
+
+TEST(ProfilerWorkloadTest, AProbeThatCostsTooMuchEndsThoseBesideIt) {
+  OneWorkload two(2, {.best = 10, .cost = 0.21});
+  while (two.Count(Kind::kProbe) < 2) two.Run(seconds(2));
+  for (auto& [uid, training] : two.trainings) training.best = 0.001;
+  two.Run(minutes(3));
+  EXPECT_EQ(two.Count(Kind::kEndProbe), 2U);
+  EXPECT_TRUE(two.memory.probed.empty());
 }
 
 TEST_F(ProfilerTest, ProbesSoManyInTheClusterAtOnce) {

@@ -93,7 +93,7 @@ TEST_F(NodeAgentMetricsTest, StorageHasItsDisksAndItsPods) {
   metrics_.SetGauges([&] { return gauges; });
   gauges.storage = {
       .disks = {{"vdb", 5e9, 40e6, milliseconds(2500)}, {.device = "vda", .read = 100}},
-      .pods = {{"team", "bert", "train", "vdb", 3e9}}};
+      .pods = {{"team", "bert", "train", "vdb", 3e9, 28e6}, {"team", "free", "train", "vdb", 1}}};
   ExpectLine(R"(synergy_node_agent_storage_bandwidth_bytes_per_second{device="vdb"} 40000000)");
   ExpectLine(R"(synergy_node_agent_storage_read_bytes_total{device="vdb"} 5000000000)");
   ExpectLine(R"(synergy_node_agent_storage_read_bytes_total{device="vda"} 100)");
@@ -101,6 +101,11 @@ TEST_F(NodeAgentMetricsTest, StorageHasItsDisksAndItsPods) {
   ExpectLine(
       "synergy_pod_storage_read_bytes_total"
       R"({namespace="team",pod="bert",container="train",device="vdb"} 3000000000)");
+  ExpectLine(
+      "synergy_pod_storage_cap_bytes_per_second"
+      R"({namespace="team",pod="bert",container="train",device="vdb"} 28000000)");
+  EXPECT_EQ(metrics_.Render().find("storage_cap_bytes_per_second{namespace=\"team\",pod=\"free"),
+            std::string::npos);
   for (const std::string unknown : {"bandwidth_bytes_per_second", "wait_seconds_total"}) {
     EXPECT_EQ(metrics_.Render().find("storage_" + unknown + "{device=\"vda"), std::string::npos);
   }

@@ -40,6 +40,13 @@ TEST_F(BlockDevicesTest, DiskHasItsName) {
   EXPECT_EQ(devices_.DiskOf({254, 33}), std::nullopt) << "there is no such device";
 }
 
+TEST_F(BlockDevicesTest, DiskHasItsNumber) {
+  EXPECT_EQ(devices_.NumberOf("vdc"), std::nullopt);
+  fs::create_directories(folder_.Path("block/vdc"));
+  std::ofstream(folder_.Path("block/vdc/dev")) << "254:32\n";
+  EXPECT_THAT(devices_.NumberOf("vdc"), Optional(DeviceNumber{254, 32}));
+}
+
 TEST_F(BlockDevicesTest, PartitionIsPartOfItsDisk) {
   const std::string partition = Add("254:33", "virtio2/block/vdc/vdc1");
   std::ofstream(partition + "/partition") << "1\n";

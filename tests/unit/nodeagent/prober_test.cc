@@ -1,4 +1,4 @@
-#include "nodeagent/probes/prober.h"
+#include "nodeagent/guarded/prober.h"
 
 #include <chrono>
 #include <map>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nodeagent/probes/quota_table.h"
+#include "nodeagent/guarded/temporary_writes.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
 #include "support/silent_log.h"
@@ -27,7 +27,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 // Control groups and their guardian.
-struct FakeQuotas final : CpuQuotas, QuotaWriter {
+struct FakeQuotas final : CpuQuotas, TemporaryWriter {
   Result<QuotaPlan> Plan(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container&,
                          const CpuProbe& probe) override {
     if (probe.cpu < MilliCpu(10)) return Fail(ErrorCode::kInvalid, "too little");
@@ -130,8 +130,8 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
 TEST_F(ProberTest, NoneLastsForLongerThanTwoMinutes) {
   pods.Upsert(Pod("a", Probe(hours(1))));
   prober.Step();
-  EXPECT_EQ(quotas.longest, kLongestQuota);
-  clock.Advance(kLongestQuota);
+  EXPECT_EQ(quotas.longest, kLongestWrite);
+  clock.Advance(kLongestWrite);
   prober.Step();
   EXPECT_THAT(quotas.texts, IsEmpty());
   prober.Step();

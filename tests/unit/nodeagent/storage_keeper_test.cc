@@ -66,7 +66,7 @@ class StorageKeeperTest : public ::testing::Test {
   std::unique_ptr<StorageKeeper> Make() {
     return std::make_unique<StorageKeeper>(
         pods_, KernelFolders{folder_.Path("cgroup"), folder_.Path("proc"), folder_.Path("sys")},
-        "/", clock_, log_, metrics_);
+        "/", nullptr, clock_, log_, metrics_);
   }
   void Look(StorageKeeper& keeper) {
     clock_.Advance(StorageKeeper::kInterval);

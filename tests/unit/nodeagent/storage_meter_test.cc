@@ -127,6 +127,15 @@ TEST_F(StorageMeterTest, WaitsOfAWriterGiveNoBandwidth) {
   EXPECT_EQ(meter_.BandwidthOf("vdb"), std::nullopt);
 }
 
+TEST_F(StorageMeterTest, WaitsForACapGiveNoBandwidth) {
+  Contend(20, 1);
+  reading_.capped = {"a"};
+  Contend(5, 20);
+  EXPECT_EQ(meter_.BandwidthOf("vdb"), std::nullopt);
+  EXPECT_THAT(meter_.waited(), IsEmpty());
+  EXPECT_THAT(Of("a")->waited, Optional(DoubleNear(0.5, 1e-6)));
+}
+
 TEST_F(StorageMeterTest, ReadsThatNoDiskDeliversAreTheNetworks) {
   Container("nfs").fetched = 0;
   Container("nfs").waited = Duration();

@@ -35,7 +35,7 @@ NodeProgress SampleProgress() {
       MemoryUse{GiB(8), GiB(1), 3e12, 0.5, seconds(3), true, WallTime(seconds(1700000000))};
   progress.checkpoint = WallTime(seconds(1699999990));
   progress.storage =
-      StorageUse{"vdb", 1.2e7, 0.0, 2e7, std::nullopt, WallTime(seconds(1700000000))};
+      StorageUse{"vdb", 1.2e7, 0.0, 2e7, std::nullopt, WallTime(seconds(1700000000)), 1.3e7};
   PodProgress silent;
   silent.uid = "3-4";
   silent.name = "train-1";

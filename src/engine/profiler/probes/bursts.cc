@@ -82,7 +82,7 @@ bool MayBurst(const ProfilerPass& pass, const WatchedPod& pod) {
   return IsKeptBack(pod) && !pod.burst && pod.bursts < kMostBursts &&
          pass.at.now >= pod.next_burst && pass.at.now - pod.uses_at <= kOldUse && !fungible.probe &&
          !fungible.WholeCpus() && !IsBeingChanged(*pod.pod) && IsOpen(pass, measurement) &&
-         !(measurement.probe && measurement.probe->uid == pod.pod->uid);
+         !measurement.IsProbing(pod.pod->uid);
 }
 
 // Returns the CPU of the node that no pod uses and no burst has; less than nothing if the bursts

@@ -27,6 +27,11 @@ double Measurement::Lost() const {
   return lost;
 }
 
+bool Measurement::IsProbing(const std::string& uid) const {
+  return std::any_of(running.begin(), running.end(),
+                     [&](const RunningProbe& probe) { return probe.uid == uid; });
+}
+
 ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod) {
   ProbeCost cost{.best = probe.best, .used = probe.used};
   if (!probe.begun_at || !pod.last) return cost;
@@ -47,7 +52,12 @@ ProbeCost CostUntilItsEnd(const ProfilerPass& pass, const RunningProbe& probe,
 }
 
 double Budget(const ProfilerPass& pass, const Measurement& measurement, const WatchedPod& pod) {
-  return pass.settings.most_loss * Seconds(kHour).count() * pod.MeanSpeed() - measurement.Lost();
+  double budget = pass.settings.most_loss * Seconds(kHour).count() * pod.MeanSpeed();
+  budget -= measurement.Lost();
+  for (const RunningProbe& probe : measurement.running) {
+    if (probe.uid != pod.pod->uid) budget -= probe.most_loss;
+  }
+  return budget;
 }
 
 void CountHours(const ProfilerPass& pass, Measurement& measurement) {

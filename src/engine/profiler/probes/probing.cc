@@ -131,8 +131,15 @@ WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
 
 enum class Outcome : uint8_t { kInformative, kNothing, kInterrupted };
 
-void End(ProfilerPass& pass, Measurement& measurement, Outcome outcome, std::string why) {
-  RunningProbe& probe = *measurement.probe;
+RunningProbe* Find(Measurement& measurement, const std::string& uid) {
+  const auto found = std::find_if(measurement.running.begin(), measurement.running.end(),
+                                  [&](const RunningProbe& probe) { return probe.uid == uid; });
+  return found == measurement.running.end() ? nullptr : &*found;
+}
+
+// Removes `probe` from the measurement.
+void End(ProfilerPass& pass, Measurement& measurement, const RunningProbe& probe, Outcome outcome,
+         std::string why) {
   ProfilerAction action;
   action.kind = ProfilerActionKind::kEndProbe;
   action.pod = probe.pod;
@@ -154,18 +161,33 @@ void End(ProfilerPass& pass, Measurement& measurement, Outcome outcome, std::str
       measurement.next_probe += kTryAgain;
       break;
   }
-  DropProbe(pass.memory, measurement);
+  DropProbe(pass.memory, measurement, probe.uid);
+}
+
+// Returns the points with the expected results of the probes that run.
+CurvePoints Foreseen(const Measurement& measurement, double agreement) {
+  CurvePoints points = measurement.points;
+  const auto cost = CpuSecondsOf(points);
+  const double best = BestOf(points);
+  for (const RunningProbe& probe : measurement.running) {
+    CurvePoint point{.cpu = FromCores(probe.scale * InCores(probe.probe.cpu)),
+                     .throughput = probe.planned,
+                     .bound = probe.planned < best * (1 - agreement),
+                     .quota = true};
+    point.used = cost ? std::min(InCores(point.cpu), *cost * point.throughput) : 0;
+    AddPoint(points, point);
+  }
+  return points;
 }
 
 // Returns the result of the window under the probe; nullopt if it does not count, or not yet.
 std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& measurement,
-                               const WatchedPod& pod) {
+                               const RunningProbe& probe, const WatchedPod& pod) {
   const ProfilerSettings& settings = pass.settings;
   const WindowRules rules{settings.probe_window, settings.longest_window, settings.agreement};
   const WindowReading reading = ReadWindow(pod.samples, rules);
   if (reading.state != WindowState::kSettled || !reading.cpu) return std::nullopt;
   const std::vector<WindowReading> windows = ReadWindows(pod.samples, rules);
-  const RunningProbe& probe = *measurement.probe;
   const auto cost = CpuSecondsOf(measurement.points);
   if (reading.throttled > kThrottled && cost && *cost > 0) {
     // Faster than its CPU allows: it has less to do than expected, or uses batches that were
@@ -197,41 +219,103 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
   return point;
 }
 
-}  // namespace
-
-void AbandonProbe(ProfilerPass& pass, Measurement& measurement, std::string why) {
-  End(pass, measurement, Outcome::kInterrupted, std::move(why));
+void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
+  if (!probe.written) return;
+  const WatchedPod& pod = pass.memory.pods.at(probe.uid);
+  probe.pod = pod.pod;
+  if (IsWaitedFor(pass, probe.node)) {
+    End(pass, measurement, probe, Outcome::kInterrupted, "a pod waits for the node");
+    return;
+  }
+  const auto is_being_changed = [](const WatchedPod& each) { return IsBeingChanged(*each.pod); };
+  if (AnyTogether(pass.memory, pod, is_being_changed)) {
+    End(pass, measurement, probe, Outcome::kInterrupted, "the pod is being changed");
+    return;
+  }
+  const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
+  if (!is_on) {
+    if (probe.since || pass.at.now >= probe.give_up)
+      End(pass, measurement, probe, Outcome::kNothing, "the node's agent does not apply it");
+    return;
+  }
+  probe.since = pod.probe->since;
+  if (pod.probe->wiped) {
+    End(pass, measurement, probe, Outcome::kNothing, "another program has changed the quota");
+    return;
+  }
+  if (const auto point = Read(pass, measurement, probe, pod)) {
+    const double rate = point->throughput;
+    NoteCost(measurement, *point);
+    Add(measurement, *point, pass.settings.agreement);
+    // As fast with less CPU. That holds no matter how much further the pod could go down, as for
+    // one that waits busily.
+    if (rate >= (1 - pass.settings.agreement) * BestOf(measurement.points) &&
+        !IsCensored(measurement.points, pass.settings.agreement) &&
+        Explain(measurement.points, pass.settings.agreement)) {
+      measurement.confirmed = true;
+    }
+    End(pass, measurement, probe, Outcome::kInformative,
+        fmt::format("{:.3g} iterations a second", rate));
+    return;
+  }
+  // Until it is ended at the next look, and that has been reported.
+  const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
+                      LostTo(CostUntilItsEnd(pass, probe, pod, kLook), measurement.least_cost);
+  if (lost > Budget(pass, measurement, pod)) {
+    measurement.note = kTooDearNote;
+    End(pass, measurement, probe, Outcome::kNothing, "it costs too much");
+    while (!measurement.running.empty()) {
+      End(pass, measurement, measurement.running.front(), Outcome::kInterrupted,
+          "another one costs too much");
+    }
+    Complete(pass, measurement);
+    return;
+  }
+  if (pass.at.wall >= probe.probe.until - kLastMoment)
+    End(pass, measurement, probe, Outcome::kNothing, "its speed does not settle");
 }
 
-void DropProbe(ProfilerMemory& memory, Measurement& measurement) {
-  const RunningProbe& probe = *measurement.probe;
-  if (const auto pod = memory.pods.find(probe.uid); pod != memory.pods.end()) {
-    if (probe.begun_at) measurement.costs.push_back(CostSoFar(probe, pod->second));
+}  // namespace
+
+void AbandonProbe(ProfilerPass& pass, Measurement& measurement, const std::string& uid,
+                  std::string why) {
+  if (const RunningProbe* const probe = Find(measurement, uid))
+    End(pass, measurement, *probe, Outcome::kInterrupted, std::move(why));
+}
+
+void DropProbe(ProfilerMemory& memory, Measurement& measurement, const std::string& uid) {
+  const RunningProbe* const probe = Find(measurement, uid);
+  if (probe == nullptr) return;
+  if (const auto pod = memory.pods.find(uid); pod != memory.pods.end()) {
+    if (probe->begun_at) measurement.costs.push_back(CostSoFar(*probe, pod->second));
     pod->second.samples.clear();
   }
-  memory.probed.erase(probe.node);
-  measurement.probe.reset();
+  memory.probed.erase(probe->node);
+  measurement.running.erase(measurement.running.begin() + (probe - measurement.running.data()));
 }
 
 void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
-  if (measurement.probe || measurement.complete || measurement.points.empty()) return;
+  if (measurement.complete || measurement.points.empty()) return;
   if (pass.at.now < measurement.next_probe ||
       pass.memory.probed.size() >= pass.settings.probes_at_once) {
     return;
   }
   if (measurement.note == kUnsettledNote) return;
   if (measurement.estimate) return Complete(pass, measurement);
+  // A further probe may turn out to be possible with the results of those that run.
+  const bool first = measurement.running.empty();
   WatchedPod* const pod = Choose(pass, measurement);
   if (pod == nullptr) return;
   if (!TakesLead(pass, key, measurement)) return;
   const auto [range, scale] = RangeOf(pass.memory, *pod);
-  auto plan = NextProbe(measurement.points, range, pass.settings.agreement);
+  auto plan =
+      NextProbe(Foreseen(measurement, pass.settings.agreement), range, pass.settings.agreement);
   if (plan) plan->cpu = std::max(FromCores(InCores(plan->cpu) / scale), kLeastProbe);
   if (!plan || !IsLowEnough(*plan, *pod) || measurement.probes >= pass.settings.most_probes) {
-    Complete(pass, measurement);
+    if (first) Complete(pass, measurement);
     return;
   }
-  CountHours(pass, measurement);
+  if (first) CountHours(pass, measurement);
   const double best = std::max(pod->window->rate, pod->fastest);
   const double used = range.bound ? range.used : 0;
   // In proportion at worst: the pod may have less to spare than the points suggest.
@@ -244,6 +328,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   // Its end is written with it, so it costs no more than this even if this process dies.
   const double affordable = Budget(pass, measurement, *pod);
   if (loss * Seconds(least).count() > affordable) {
+    if (!first) return;
     measurement.note = kTooDearNote;
     Complete(pass, measurement);
     return;
@@ -252,6 +337,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
                             ? ToDuration(Seconds(affordable / loss))
                             : kLongestProbe;
   if (measurement.failures >= kMostFailures) {
+    if (!first) return;
     measurement.note = "probes have had no result";
     Complete(pass, measurement);
     return;
@@ -262,6 +348,8 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
                      .node = pod->node,
                      .probe = {plan->cpu, pass.at.wall + time},
                      .expected = worst,
+                     .planned = plan->expected,
+                     .most_loss = loss * Seconds(time).count(),
                      .best = best,
                      .used = used,
                      .scale = scale,
@@ -276,59 +364,15 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   action.probe = probe.probe;
   action.why = fmt::format("to measure its speed with {} of CPU", ToQuantityText(plan->cpu));
   pass.Do(std::move(action));
-  measurement.probe = std::move(probe);
+  measurement.running.push_back(std::move(probe));
 }
 
-void FollowProbe(ProfilerPass& pass, Measurement& measurement) {
-  if (!measurement.probe || !measurement.probe->written) return;
-  RunningProbe& probe = *measurement.probe;
-  const WatchedPod& pod = pass.memory.pods.at(probe.uid);
-  probe.pod = pod.pod;
-  if (IsWaitedFor(pass, probe.node)) {
-    End(pass, measurement, Outcome::kInterrupted, "a pod waits for the node");
-    return;
+void FollowProbes(ProfilerPass& pass, Measurement& measurement) {
+  std::vector<std::string> uids;
+  for (const RunningProbe& probe : measurement.running) uids.push_back(probe.uid);
+  for (const std::string& uid : uids) {
+    if (RunningProbe* const probe = Find(measurement, uid)) Follow(pass, measurement, *probe);
   }
-  const auto is_being_changed = [](const WatchedPod& each) { return IsBeingChanged(*each.pod); };
-  if (AnyTogether(pass.memory, pod, is_being_changed)) {
-    End(pass, measurement, Outcome::kInterrupted, "the pod is being changed");
-    return;
-  }
-  const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
-  if (!is_on) {
-    if (probe.since || pass.at.now >= probe.give_up)
-      End(pass, measurement, Outcome::kNothing, "the node's agent does not apply it");
-    return;
-  }
-  probe.since = pod.probe->since;
-  if (pod.probe->wiped) {
-    End(pass, measurement, Outcome::kNothing, "another program has changed the quota");
-    return;
-  }
-  if (const auto point = Read(pass, measurement, pod)) {
-    const double rate = point->throughput;
-    NoteCost(measurement, *point);
-    Add(measurement, *point, pass.settings.agreement);
-    // As fast with less CPU. That holds no matter how much further the pod could go down, as for
-    // one that waits busily.
-    if (rate >= (1 - pass.settings.agreement) * BestOf(measurement.points) &&
-        !IsCensored(measurement.points, pass.settings.agreement) &&
-        Explain(measurement.points, pass.settings.agreement)) {
-      measurement.confirmed = true;
-    }
-    End(pass, measurement, Outcome::kInformative, fmt::format("{:.3g} iterations a second", rate));
-    return;
-  }
-  // Until it is ended at the next look, and that has been reported.
-  const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
-                      LostTo(CostUntilItsEnd(pass, probe, pod, kLook), measurement.least_cost);
-  if (lost > Budget(pass, measurement, pod)) {
-    measurement.note = kTooDearNote;
-    End(pass, measurement, Outcome::kNothing, "it costs too much");
-    Complete(pass, measurement);
-    return;
-  }
-  if (pass.at.wall >= probe.probe.until - kLastMoment)
-    End(pass, measurement, Outcome::kNothing, "its speed does not settle");
 }
 
 }  // namespace synergy

@@ -18,12 +18,15 @@
 namespace synergy {
 
 // Begins a probe if one is worth it and the rules allow it, or marks the measurement complete.
+// While probes run, the next one is chosen as if they had their expected results, and of another
+// pod.
 void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
-// Ends the running probe once it has a result or has to end.
-void FollowProbe(ProfilerPass& pass, Measurement& measurement);
-// Ends the running probe without a result and without counting it as a failure.
-void AbandonProbe(ProfilerPass& pass, Measurement& measurement, std::string why);
-// Removes the probe and counts its cost. The pod may be gone.
-void DropProbe(ProfilerMemory& memory, Measurement& measurement);
+// Ends running probes that have a result or have to end.
+void FollowProbes(ProfilerPass& pass, Measurement& measurement);
+// Ends the pod's probe, if there is one, without a result and without counting it as a failure.
+void AbandonProbe(ProfilerPass& pass, Measurement& measurement, const std::string& uid,
+                  std::string why);
+// Removes the pod's probe, if there is one, and counts its cost. The pod may be gone.
+void DropProbe(ProfilerMemory& memory, Measurement& measurement, const std::string& uid);
 
 }  // namespace synergy

@@ -27,8 +27,8 @@
 #include "kube/apis/events.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cgroups/node_pods.h"
-#include "nodeagent/probes/cpu_quota.h"
-#include "nodeagent/probes/guardian.h"
+#include "nodeagent/guarded/cpu_quota.h"
+#include "nodeagent/guarded/guardian.h"
 #include "profile/pod_progress.h"
 
 namespace synergy::nodeagent {
@@ -36,7 +36,7 @@ namespace synergy::nodeagent {
 class Prober {
  public:
   // All references outlive the prober.
-  Prober(const NodePods& pods, CpuQuotas& quotas, QuotaWriter& writer, const Clock& clock,
+  Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, const Clock& clock,
          Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
 
   // Looks once at the pods and at the quota. Returns the delay until the next look.
@@ -70,7 +70,7 @@ class Prober {
 
   const NodePods& pods_;
   CpuQuotas& quotas_;
-  QuotaWriter& writer_;
+  TemporaryWriter& writer_;
   const Clock& clock_;
   Logger& log_;
   kube::EventRecorder& events_;

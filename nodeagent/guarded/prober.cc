@@ -1,4 +1,4 @@
-#include "nodeagent/probes/prober.h"
+#include "nodeagent/guarded/prober.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/wall_time.h"
-#include "nodeagent/probes/quota_table.h"
+#include "nodeagent/guarded/temporary_writes.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -26,7 +26,7 @@ const wire::ResizeStatus::Container* ProbedContainer(const wire::ResizeStatus& p
 
 }  // namespace
 
-Prober::Prober(const NodePods& pods, CpuQuotas& quotas, QuotaWriter& writer, const Clock& clock,
+Prober::Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, const Clock& clock,
                Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
       quotas_(quotas),
@@ -127,7 +127,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   Result<QuotaPlan> plan = quotas_.Plan(*pod, container, probe);
   if (!plan) return Refuse(*pod, probe, plan.error().message);
   const Moment now = clock_.Present();
-  const Duration time = std::min(probe.until - now.wall, kLongestQuota - kMargin);
+  const Duration time = std::min(probe.until - now.wall, kLongestWrite - kMargin);
   for (size_t i = 0; i < plan->size(); ++i) {
     const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
     if (written) continue;

@@ -1,4 +1,4 @@
-#include "nodeagent/probes/guardian.h"
+#include "nodeagent/guarded/guardian.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -23,8 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "nodeagent/probes/quota_files.h"
-#include "nodeagent/probes/quota_table.h"
+#include "nodeagent/guarded/temporary_writes.h"
+#include "nodeagent/guarded/write_files.h"
+#include "nodeagent/guarded/write_kind.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -32,10 +34,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long the agent waits for an answer, and how long the guardian at its end retries quotas that
-// it cannot restore.
+// How long the agent waits for an answer, and how long the guardian at its end retries what it
+// cannot restore.
 constexpr seconds kPatience{5};
 constexpr seconds kRetry{1};
+// How often the thawer looks at the records.
+constexpr seconds kThawerLooks{2};
 
 // The same program writes and reads these, so they are sent as they are in memory.
 struct Request {
@@ -79,7 +83,7 @@ class Socket {
   int fd_;
 };
 
-class GuardianClient final : public QuotaWriter {
+class GuardianClient final : public TemporaryWriter {
  public:
   explicit GuardianClient(Socket socket) : socket_(std::move(socket)) {
     const timeval patience{.tv_sec = kPatience.count(), .tv_usec = 0};
@@ -160,9 +164,12 @@ class Guardian {
     for (const Instant end = Now() + kPatience;;) {
       table_.EndAll(Now());
       table_.Step(Now());
-      if (table_.empty() || Now() >= end) return *status_;
+      if (table_.empty() || Now() >= end) break;
       Sleep(kRetry);
     }
+    if (owns_ && *status_ == EXIT_SUCCESS && table_.empty())
+      static_cast<void>(files_.SetSuspends(false));
+    return *status_;
   }
 
  private:
@@ -172,13 +179,14 @@ class Guardian {
   // Takes over from the previous guardian.
   void TakeOver() {
     const Result<> locked = files_.Lock();
-    Result<std::vector<KeptQuota>> left = locked ? files_.Load() : Fail(locked.error());
+    Result<std::vector<KeptWrite>> left = locked ? files_.Load() : Fail(locked.error());
     if (left) {
       owns_ = true;
+      if (files_.Suspends()) suspends_from_ = Now() + kAfterUncleanEnd;
       table_.Adopt(*std::move(left), Now());
     } else if (left.error().message != not_owned_) {
       not_owned_ = left.error().message;
-      log_.Error("there can be no probes", {{"error", not_owned_}});
+      log_.Error("there can be no probes and no turns", {{"error", not_owned_}});
     }
   }
 
@@ -241,6 +249,12 @@ class Guardian {
     if (!request.begin) return table_.End(request.file.data(), Now());
     if (stopping_) return Fail(ErrorCode::kCancelled, "the agent is ending");
     if (!owns_) return Fail(ErrorCode::kUnavailable, not_owned_);
+    const WriteKind* const kind = WriteKindOf(request.file.data());
+    if (kind != nullptr && kind->suspends) {
+      if (Now() < suspends_from_)
+        return Fail(ErrorCode::kUnavailable, "the node agent was killed a short time ago");
+      if (const Result<> marked = files_.SetSuspends(true); !marked) return marked;
+    }
     return table_.Begin(request.file.data(), request.text.data(), Duration(request.longest), Now());
   }
 
@@ -249,19 +263,47 @@ class Guardian {
   const pid_t agent_;
   Socket socket_;
   const int signals_;
-  CgroupQuotaFiles files_;
-  QuotaTable table_;
+  GroupWriteFiles files_;
+  TemporaryWrites table_;
   bool owns_ = false;      // the records
   std::string not_owned_;  // why not
+  Instant suspends_from_{};
   bool stopping_ = false;
   std::optional<Instant> killed_at_;  // when to kill the agent
   std::optional<int> status_;         // the agent's, once it has ended
 };
 
+// Restores what the records name. Another guardian may hold them: then it does so.
+void RestoreLeft(const GuardianRules& rules, Logger& log) {
+  GroupWriteFiles files(rules.cgroup_folder, rules.state_folder);
+  // A look without the lock first: a guardian that starts needs it.
+  if (const auto left = files.Load(); !left || left->empty()) return;
+  if (!files.Lock()) return;
+  Result<std::vector<KeptWrite>> left = files.Load();
+  if (!left) return;
+  TemporaryWrites table(files, log);
+  const Instant now = SystemClock().Now();
+  table.Adopt(*std::move(left), now);
+  // The records keep what cannot be restored; the next look tries again.
+  table.Step(now);
+}
+
 }  // namespace
 
+int RunThawer(const GuardianRules& rules, Logger& log) {
+  sigset_t signal_set;
+  sigemptyset(&signal_set);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signal_set, signal);
+  ::sigprocmask(SIG_BLOCK, &signal_set, nullptr);
+  const timespec interval{.tv_sec = kThawerLooks.count(), .tv_nsec = 0};
+  do {
+    RestoreLeft(rules, log);
+  } while (::sigtimedwait(&signal_set, nullptr, &interval) < 0);
+  return EXIT_SUCCESS;
+}
+
 int RunGuarded(const GuardianRules& rules, Logger& log,
-               const std::function<int(QuotaWriter&)>& agent) {
+               const std::function<int(TemporaryWriter&)>& agent) {
   std::array<int, 2> ends{};
   // Blocked before there is a child, so that none of its signals is missed.
   sigset_t signal_set;

@@ -1,17 +1,18 @@
 #pragma once
 
-// The temporary CPU quotas on control groups, and how each of them is removed again:
+// Texts that files of control groups contain for a time (write_kind.h), and how each is removed
+// again:
 //
 //            recorded, then written            its time is over, End, EndAll, or a new start
 //   Begin -------------------------> kept ----------------------------------------------> due
 //                                                                                          |
-//     the group is gone or replaced, or the quota was rewritten by others: left alone      |
+//     the group is gone or replaced, or the file was rewritten by others: left alone       |
 //   dropped <------------------------------------------------------------------------------+
-//   dropped <---- the former quota is written again ---------------------------------------+
+//   dropped <---- the former text is written again ----------------------------------------+
 //   due <-------- the kernel refuses that: again after a second ---------------------------+
 //
 // Threading: one owner.
-// Failures: a quota that cannot be recorded is not written.
+// Failures: what cannot be recorded is not written.
 
 #include <cstdint>
 #include <optional>
@@ -23,26 +24,24 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
+#include "nodeagent/guarded/write_kind.h"
 
 namespace synergy::nodeagent {
 
-// The longest time that a quota stays, whatever was requested.
-inline constexpr Duration kLongestQuota = std::chrono::minutes(2);
-
-struct KeptQuota {
+struct KeptWrite {
   std::string file;     // "/sys/fs/cgroup/cpu/kubepods/pod1-2/cpu.cfs_quota_us"
   uint64_t folder = 0;  // inode of the group's folder: tells groups of the same name apart
-  std::string former;   // the file's previous content
+  std::string former;   // restores the file's previous content
   std::string written;
 
-  bool operator==(const KeptQuota&) const = default;
+  bool operator==(const KeptWrite&) const = default;
 };
 
 // The machine as the table sees it.
 // Failures: kNotFound if there is no such group.
-class QuotaFiles {
+class WriteFiles {
  public:
-  virtual ~QuotaFiles() = default;
+  virtual ~WriteFiles() = default;
 
   // Returns the inode of the folder that contains the file.
   virtual Result<uint64_t> FolderOf(const std::string& file) = 0;
@@ -50,22 +49,23 @@ class QuotaFiles {
   virtual Result<std::string> Read(const std::string& file) = 0;
   virtual Result<> Write(const std::string& file, const std::string& text) = 0;
   // Saves exactly these records, so that they outlast this process.
-  virtual Result<> Save(std::span<const KeptQuota> quotas) = 0;
+  virtual Result<> Save(std::span<const KeptWrite> writes) = 0;
 };
 
-class QuotaTable {
+class TemporaryWrites {
  public:
   // Both outlive the table.
-  QuotaTable(QuotaFiles& files, Logger& log) : files_(files), log_(log) {}
+  TemporaryWrites(WriteFiles& files, Logger& log) : files_(files), log_(log) {}
 
   // Takes over the records of an earlier process; all of them are due.
-  void Adopt(std::vector<KeptQuota> left, Instant now);
-  // kConflict: the table already has the file.
+  void Adopt(std::vector<KeptWrite> left, Instant now);
+  // kConflict: the table already has the file, or another process has written the like. kInvalid:
+  // such a file or text is not written.
   Result<> Begin(const std::string& file, const std::string& text, Duration longest, Instant now);
-  // Restores the quota now. kNotFound: the table does not have it, for instance because its time
-  // was over; kUnavailable: it must be retried.
+  // Restores the file now. kNotFound: the table does not have it, for instance because its time was
+  // over; kUnavailable: it must be retried.
   Result<> End(const std::string& file, Instant now);
-  // Makes all quotas due.
+  // Makes all writes due.
   void EndAll(Instant now);
   // Restores what is due.
   void Step(Instant now);
@@ -76,7 +76,7 @@ class QuotaTable {
 
  private:
   struct Entry {
-    KeptQuota quota;
+    KeptWrite write;
     Instant due;
     int failures = 0;
   };
@@ -86,7 +86,7 @@ class QuotaTable {
   bool Failed(Entry& entry, const Error& error, Instant now);
   Result<> Save();
 
-  QuotaFiles& files_;
+  WriteFiles& files_;
   Logger& log_;
   std::vector<Entry> entries_;
 };

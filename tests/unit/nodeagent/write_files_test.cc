@@ -1,4 +1,4 @@
-#include "nodeagent/probes/quota_files.h"
+#include "nodeagent/guarded/write_files.h"
 
 #include <filesystem>
 #include <fstream>
@@ -18,34 +18,34 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const KeptQuota kFirst{"/groups/a b/cpu.max", 12345678901234567890U, "max 100000", "7500 100000"};
-const KeptQuota kSecond{"/groups/pod2/cpu.cfs_quota_us", 8, "-1", "5000"};
+const KeptWrite kFirst{"/groups/a b/cpu.max", 12345678901234567890U, "max 100000", "7500 100000"};
+const KeptWrite kSecond{"/groups/pod2/cpu.cfs_quota_us", 8, "-1", "5000"};
 
-TEST(QuotaRecordsTest, AreReadBackUnchanged) {
-  EXPECT_THAT(ParseQuotaRecords(WriteQuotaRecords(std::vector{kFirst, kSecond})),
+TEST(WriteRecordsTest, AreReadBackUnchanged) {
+  EXPECT_THAT(ParseWriteRecords(FormatWriteRecords(std::vector{kFirst, kSecond})),
               ElementsAre(kFirst, kSecond));
-  EXPECT_THAT(ParseQuotaRecords(""), IsEmpty());
+  EXPECT_THAT(ParseWriteRecords(""), IsEmpty());
 }
 
-TEST(QuotaRecordsTest, LinesThatAreNoneAreLeftOut) {
-  const std::string good = WriteQuotaRecords(std::vector{kSecond});
-  EXPECT_THAT(ParseQuotaRecords("\nx\t-1\t5000\t/f\n7\t-1\t5000\n" + good + "8\t-1\t5000\t/cut"),
+TEST(WriteRecordsTest, LinesThatAreNoneAreLeftOut) {
+  const std::string good = FormatWriteRecords(std::vector{kSecond});
+  EXPECT_THAT(ParseWriteRecords("\nx\t-1\t5000\t/f\n7\t-1\t5000\n" + good + "8\t-1\t5000\t/cut"),
               ElementsAre(kSecond));
 }
 
-class QuotaFilesTest : public ::testing::Test {
+class WriteFilesTest : public ::testing::Test {
  protected:
-  QuotaFilesTest() {
+  WriteFilesTest() {
     std::filesystem::create_directories(folder_.Path("groups/pod1"));
     std::ofstream(file_) << "90000\n";
   }
 
   testing::TemporaryFolder folder_;
   const std::string file_ = folder_.Path("groups/pod1/cpu.cfs_quota_us");
-  CgroupQuotaFiles files_{folder_.Path("groups"), folder_.Path("made/state")};
+  GroupWriteFiles files_{folder_.Path("groups"), folder_.Path("made/state")};
 };
 
-TEST_F(QuotaFilesTest, ReadsAndWritesQuotas) {
+TEST_F(WriteFilesTest, ReadsAndWritesFilesOfAKind) {
   struct stat found{};
   ASSERT_EQ(::stat(folder_.Path("groups/pod1").c_str(), &found), 0);
   EXPECT_EQ(files_.FolderOf(file_), found.st_ino);
@@ -57,7 +57,7 @@ TEST_F(QuotaFilesTest, ReadsAndWritesQuotas) {
   EXPECT_EQ(files_.Read(gone).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(QuotaFilesTest, TouchesNoOtherFiles) {
+TEST_F(WriteFilesTest, TouchesNoOtherFiles) {
   std::ofstream(folder_.Path("cpu.max")) << "mine\n";
   std::ofstream(folder_.Path("groups/memory.max")) << "mine\n";
   for (const std::string& file :
@@ -70,9 +70,9 @@ TEST_F(QuotaFilesTest, TouchesNoOtherFiles) {
   }
 }
 
-TEST_F(QuotaFilesTest, KeepsRecordsForTheNextProcess) {
+TEST_F(WriteFilesTest, KeepsRecordsForTheNextProcess) {
   {
-    CgroupQuotaFiles earlier(folder_.Path("groups"), folder_.Path("made/state"));
+    GroupWriteFiles earlier(folder_.Path("groups"), folder_.Path("made/state"));
     ASSERT_TRUE(earlier.Lock());
     EXPECT_THAT(earlier.Load().value(), IsEmpty());
     ASSERT_TRUE(earlier.Save(std::vector{kFirst, kSecond}));
@@ -84,8 +84,21 @@ TEST_F(QuotaFilesTest, KeepsRecordsForTheNextProcess) {
   EXPECT_THAT(files_.Load().value(), ElementsAre(kSecond));
 }
 
-TEST_F(QuotaFilesTest, ErrorNamesTheFileThatCannotBeWritten) {
-  CgroupQuotaFiles files(folder_.Path("groups"), file_);
+TEST_F(WriteFilesTest, TheMarkOfSuspensionsOutlivesTheProcess) {
+  {
+    GroupWriteFiles earlier(folder_.Path("groups"), folder_.Path("made/state"));
+    ASSERT_TRUE(earlier.Lock());
+    EXPECT_FALSE(earlier.Suspends());
+    EXPECT_TRUE(earlier.SetSuspends(true));
+  }
+  EXPECT_TRUE(files_.Suspends());
+  EXPECT_TRUE(files_.SetSuspends(false));
+  EXPECT_TRUE(files_.SetSuspends(false));
+  EXPECT_FALSE(files_.Suspends());
+}
+
+TEST_F(WriteFilesTest, ErrorNamesTheFileThatCannotBeWritten) {
+  GroupWriteFiles files(folder_.Path("groups"), file_);
   EXPECT_THAT(files.Lock().error().message, HasSubstr("cpu.cfs_quota_us/lock"));
   EXPECT_FALSE(files.Save({}));
 }

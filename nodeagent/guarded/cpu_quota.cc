@@ -1,4 +1,4 @@
-#include "nodeagent/probes/cpu_quota.h"
+#include "nodeagent/guarded/cpu_quota.h"
 
 #include <algorithm>
 #include <charconv>

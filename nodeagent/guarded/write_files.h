@@ -1,11 +1,11 @@
 #pragma once
 
-// The quota files of control groups, and the records of temporary quotas: the file FOLDER/quotas,
-// with a line for each, which is always replaced as a whole.
+// The files of control groups that are written for a time (write_kind.h), and the records of that:
+// the file FOLDER/writes, with a line for each, which is always replaced as a whole.
 //
 // Threading: one owner.
-// Failures: as cgroup_files.h says. Touches only files named cpu.max or cpu.cfs_quota_us below the
-// folder of control groups; kInvalid for any other.
+// Failures: as cgroup_files.h says. Touches only files that have a kind below the folder of control
+// groups; kInvalid for any other.
 
 #include <cstdint>
 #include <memory>
@@ -17,25 +17,29 @@
 
 #include "core/result.h"
 #include "nodeagent/cgroups/cgroup_files.h"
-#include "nodeagent/probes/quota_table.h"
+#include "nodeagent/guarded/temporary_writes.h"
 
 namespace synergy::nodeagent {
 
-class CgroupQuotaFiles final : public QuotaFiles {
+class GroupWriteFiles final : public WriteFiles {
  public:
-  CgroupQuotaFiles(std::string cgroup_folder, std::string state_folder)
+  GroupWriteFiles(std::string cgroup_folder, std::string state_folder)
       : cgroup_folder_(std::move(cgroup_folder)), state_folder_(std::move(state_folder)) {}
 
   // Creates the state folder if necessary, and locks it for this process as long as it lives.
   // kConflict: another process holds the lock.
   Result<> Lock();
-  // Returns the records saved last. REQUIRES: Lock() has succeeded.
-  Result<std::vector<KeptQuota>> Load() const;
+  // Returns the records saved last; without Lock() they may be another process'.
+  Result<std::vector<KeptWrite>> Load() const;
+  // The file FOLDER/suspends exists from the first suspension until all processes have ended as
+  // they should: one that starts and finds it knows that they did not.
+  bool Suspends() const;
+  Result<> SetSuspends(bool suspends);
 
   Result<uint64_t> FolderOf(const std::string& file) override;
   Result<std::string> Read(const std::string& file) override;
   Result<> Write(const std::string& file, const std::string& text) override;
-  Result<> Save(std::span<const KeptQuota> quotas) override;
+  Result<> Save(std::span<const KeptWrite> writes) override;
 
  private:
   Result<> Check(const std::string& file) const;
@@ -46,8 +50,8 @@ class CgroupQuotaFiles final : public QuotaFiles {
 };
 
 // Formats lines of INODE, FORMER, WRITTEN and FILE, separated by tabs.
-std::string WriteQuotaRecords(std::span<const KeptQuota> quotas);
+std::string FormatWriteRecords(std::span<const KeptWrite> writes);
 // Skips malformed lines.
-std::vector<KeptQuota> ParseQuotaRecords(std::string_view text);
+std::vector<KeptWrite> ParseWriteRecords(std::string_view text);
 
 }  // namespace synergy::nodeagent

@@ -1,4 +1,4 @@
-#include "nodeagent/probes/quota_files.h"
+#include "nodeagent/guarded/write_files.h"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<KeptQuota> ParseLine(std::string_view line) {
+std::optional<KeptWrite> ParseLine(std::string_view line) {
   std::array<std::string_view, 4> parts;
   for (size_t i = 0; i < parts.size(); ++i) {
     const size_t end = i + 1 < parts.size() ? line.find('\t') : line.size();
@@ -31,33 +31,33 @@ std::optional<KeptQuota> ParseLine(std::string_view line) {
     line.remove_prefix(std::min(end + 1, line.size()));
   }
   const auto& [number, former, written, file] = parts;
-  KeptQuota quota{std::string(file), 0, std::string(former), std::string(written)};
+  KeptWrite write{std::string(file), 0, std::string(former), std::string(written)};
   const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), quota.folder);
+      std::from_chars(number.data(), number.data() + number.size(), write.folder);
   if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
-  return quota;
+  return write;
 }
 
 }  // namespace
 
-std::string WriteQuotaRecords(std::span<const KeptQuota> quotas) {
+std::string FormatWriteRecords(std::span<const KeptWrite> writes) {
   std::string text;
-  for (const KeptQuota& quota : quotas)
-    text += fmt::format("{}\t{}\t{}\t{}\n", quota.folder, quota.former, quota.written, quota.file);
+  for (const KeptWrite& write : writes)
+    text += fmt::format("{}\t{}\t{}\t{}\n", write.folder, write.former, write.written, write.file);
   return text;
 }
 
-std::vector<KeptQuota> ParseQuotaRecords(std::string_view text) {
-  std::vector<KeptQuota> quotas;
+std::vector<KeptWrite> ParseWriteRecords(std::string_view text) {
+  std::vector<KeptWrite> writes;
   // A last line without its end was not written completely.
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-    if (auto quota = ParseLine(text.substr(0, end))) quotas.push_back(*std::move(quota));
+    if (auto write = ParseLine(text.substr(0, end))) writes.push_back(*std::move(write));
     text.remove_prefix(end + 1);
   }
-  return quotas;
+  return writes;
 }
 
-Result<> CgroupQuotaFiles::Lock() {
+Result<> GroupWriteFiles::Lock() {
   if (lock_) return {};
   std::error_code error;
   fs::create_directories(state_folder_, error);
@@ -70,25 +70,40 @@ Result<> CgroupQuotaFiles::Lock() {
   return {};
 }
 
-Result<std::vector<KeptQuota>> CgroupQuotaFiles::Load() const {
-  const Result<std::string> text = ReadCgroupFile(state_folder_ + "/quotas");
-  if (text) return ParseQuotaRecords(*text);
-  if (text.error().code == ErrorCode::kNotFound) return std::vector<KeptQuota>();
+Result<std::vector<KeptWrite>> GroupWriteFiles::Load() const {
+  const Result<std::string> text = ReadCgroupFile(state_folder_ + "/writes");
+  if (text) return ParseWriteRecords(*text);
+  if (text.error().code == ErrorCode::kNotFound) return std::vector<KeptWrite>();
   return Fail(text.error());
 }
 
-Result<> CgroupQuotaFiles::Check(const std::string& file) const {
-  const fs::path path(file);
-  const std::string name = path.filename().string();
-  if (file.starts_with(cgroup_folder_ + "/") && file == path.lexically_normal().string() &&
-      (name == "cpu.max" || name == "cpu.cfs_quota_us") &&
+bool GroupWriteFiles::Suspends() const {
+  std::error_code error;
+  return fs::exists(state_folder_ + "/suspends", error);
+}
+
+Result<> GroupWriteFiles::SetSuspends(bool suspends) {
+  const std::string file = state_folder_ + "/suspends";
+  if (suspends) {
+    const OpenFile made(file, O_WRONLY | O_CREAT, 0600);
+    if (made.fd() < 0) return Fail(CgroupError(file, errno));
+  } else if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+    return Fail(CgroupError(file, errno));
+  }
+  return {};
+}
+
+Result<> GroupWriteFiles::Check(const std::string& file) const {
+  if (file.starts_with(cgroup_folder_ + "/") &&
+      file == fs::path(file).lexically_normal().string() && WriteKindOf(file) != nullptr &&
       std::none_of(file.begin(), file.end(), [](char c) { return c >= 0 && c < ' '; })) {
     return {};
   }
-  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a control group's quota", file));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("\"{}\" is no file of a control group that is written for a time", file));
 }
 
-Result<uint64_t> CgroupQuotaFiles::FolderOf(const std::string& file) {
+Result<uint64_t> GroupWriteFiles::FolderOf(const std::string& file) {
   if (const Result<> checked = Check(file); !checked) return Fail(checked.error());
   const std::string folder = fs::path(file).parent_path().string();
   struct stat found{};
@@ -96,14 +111,14 @@ Result<uint64_t> CgroupQuotaFiles::FolderOf(const std::string& file) {
   return found.st_ino;
 }
 
-Result<std::string> CgroupQuotaFiles::Read(const std::string& file) {
+Result<std::string> GroupWriteFiles::Read(const std::string& file) {
   if (const Result<> checked = Check(file); !checked) return Fail(checked.error());
   Result<std::string> text = ReadCgroupFile(file);
   if (text && text->ends_with('\n')) text->pop_back();
   return text;
 }
 
-Result<> CgroupQuotaFiles::Write(const std::string& file, const std::string& text) {
+Result<> GroupWriteFiles::Write(const std::string& file, const std::string& text) {
   if (const Result<> checked = Check(file); !checked) return Fail(checked.error());
   const Result<Written> written = WriteCgroupFile(file, text);
   if (!written) return Fail(written.error());
@@ -111,9 +126,9 @@ Result<> CgroupQuotaFiles::Write(const std::string& file, const std::string& tex
   return {};
 }
 
-Result<> CgroupQuotaFiles::Save(std::span<const KeptQuota> quotas) {
-  const std::string text = WriteQuotaRecords(quotas);
-  const std::string file = state_folder_ + "/quotas";
+Result<> GroupWriteFiles::Save(std::span<const KeptWrite> writes) {
+  const std::string text = FormatWriteRecords(writes);
+  const std::string file = state_folder_ + "/writes";
   const std::string fresh = file + ".new";
   const OpenFile open(fresh, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (open.fd() < 0) return Fail(CgroupError(fresh, errno));

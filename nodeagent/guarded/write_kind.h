@@ -1,0 +1,40 @@
+#pragma once
+
+// The kinds of files of control groups that the guardian writes for a time. A kind is known by the
+// file's name in the group's folder.
+//
+//   cpu.max, cpu.cfs_quota_us   a quota: the file contains what was written
+//   cgroup.freeze               v2: "1" suspends the group's processes, "0" resumes them
+//   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last one is
+//   io.max                      "8:16 rbps=1000000": bytes a second that the group may read from a
+//                               device; the file has a line for each device with any limit
+//
+// Threading: constants and pure functions.
+
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/result.h"
+
+namespace synergy::nodeagent {
+
+struct WriteKind {
+  std::string_view file;
+  bool suspends = false;
+  // The longest time that a text stays, whatever was requested.
+  Duration longest{};
+  // Returns the text that restores the file's content once `text` is written. kConflict: another
+  // process has done the like. kInvalid: the guardian does not write such a text.
+  Result<std::string> (*former)(std::string_view content, std::string_view text) = nullptr;
+  // Returns whether `text` is in force by the file's content.
+  bool (*holds)(std::string_view content, std::string_view text) = nullptr;
+};
+
+// The longest time that any text stays.
+inline constexpr Duration kLongestWrite = std::chrono::minutes(2);
+
+// Returns null for a file that is not written. `file`: with or without its folder.
+const WriteKind* WriteKindOf(std::string_view file);
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,111 @@
+#pragma once
+
+// Decides which pods of a node may read only so much from a disk, so that others get their parts of
+// it (docs/internals/storage.md).
+//
+// A pod *suffers* while it waits for a disk and gets clearly less than its part by max-min fairness
+// (storage_left.h). Once a pod has suffered for a minute, each pod that reads clearly more than its
+// own part, and waits for the disk itself, is capped a little above that part. So no pod is capped
+// below its part, and none that CPU or GPU limit, because those do not wait.
+//
+//           a pod has suffered for a minute
+//   free -----------------------------------> capped, adjusted at most every 10 s
+//     ^                                         |
+//     +---- not needed for most of a minute ----+
+//     +---- a pod of the disk is gone ----------+
+//     +---- in vain ----------------------------+
+//
+// A cap is *needed* while it limits its pod and a pod without a cap reads, too: how long that one
+// would wait otherwise cannot be seen. Caps are *in vain* if a minute later the pods that suffered
+// read no more than before, or the disk delivers less. Then the disk has no caps until another pod
+// begins to read from it, or one is gone.
+//
+// A pod's need is what it reads, divided by the part of the time in which it does not wait. A
+// capped pod waits for its cap, too, so its need is unknown, and counts as unlimited.
+//
+// Threading: one owner. Pure.
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/clock.h"
+#include "profile/pod_progress.h"
+
+namespace synergy {
+
+struct StorageCap {
+  std::string disk;
+  double rate = 0;     // bytes per second
+  std::string waiter;  // uid of a pod that suffered when the cap was set
+  Instant needed{};    // the last look in which it was
+
+  bool operator==(const StorageCap&) const = default;
+};
+
+class StorageCaps {
+ public:
+  // A pod waits if it does for at least this part of a look.
+  static constexpr double kWaits = 0.2;
+  static constexpr Duration kSuffersFor = std::chrono::minutes(1);
+  // With looks every ten seconds, caps are gone within a minute.
+  static constexpr Duration kNotNeededFor = std::chrono::seconds(45);
+  static constexpr Duration kTrial = std::chrono::minutes(1);
+  // Looks are ten seconds apart, and some milliseconds more or less.
+  static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
+  // A cap is so much more than the part: enough for a disk that delivers more than is known, and
+  // what that takes from the pods that suffered is little.
+  static constexpr double kHeadroom = 1.05;
+  // A cap in force stays if the new one differs by less.
+  static constexpr double kHysteresis = 0.03;
+
+  // Takes the reads of the node's pods in the look that ends now, by uid, and all its living pods.
+  void Observe(const std::map<std::string, StorageUse>& uses, const std::set<std::string>& pods,
+               Instant now);
+
+  // Returns the caps to have in force now, by uid.
+  const std::map<std::string, StorageCap>& caps() const { return caps_; }
+
+ private:
+  struct Suffering {
+    Instant since{};
+    double read = 0;  // the sum over the looks since then
+    int looks = 0;
+  };
+  // Compares what suffering pods read without caps and with them.
+  struct Trial {
+    Instant since{};
+    std::map<std::string, double> before;  // mean rates, by uid
+    // Sums over the looks since then: what they read, and what the disk delivers.
+    double with = 0;
+    double all = 0;
+    int looks = 0;
+  };
+  struct Disk {
+    std::set<std::string> readers;  // pods that have read from it, and are still there
+    std::map<std::string, Suffering> suffering;
+    bool in_vain = false;  // until `readers` changes
+    std::optional<Trial> trial;
+    Instant changed{};  // when caps last were
+  };
+  // The readers of a disk.
+  struct Look;
+
+  void ObserveDisk(const std::string& name, Disk& disk, const Look& look, Instant now);
+  void NoteSuffering(Disk& disk, const Look& look, Instant now) const;
+  // Drops caps that are not needed.
+  void Review(const Look& look, Instant now);
+  // Returns whether the trial has shown that caps are in vain.
+  static bool AreInVain(Disk& disk, const Look& look, Instant now);
+  void SetCaps(const std::string& name, Disk& disk, const Look& look, Instant now);
+  bool HasCaps(const std::string& disk) const;
+  void Lift(const std::string& name, Disk& disk);
+
+  std::map<std::string, StorageCap> caps_;
+  std::map<std::string, Disk> disks_;
+  std::optional<Instant> last_;  // the end of the last look
+};
+
+}  // namespace synergy
