@@ -32,6 +32,7 @@ struct PodGauge {
   ResourceVector demand;
   ResourceVector fair_share;
   Slices slices = {};                   // of GPUs; it has them with each of these amounts
+  bool in_turns = false;                // `slices` are turns
   std::optional<double> speed_up = {};  // by a profile: multiple of the throughput at fair share
 };
 
