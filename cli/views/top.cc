@@ -26,7 +26,8 @@ std::string Text(const std::map<std::string, DiskView>& disks) {
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Returns "3/8"; "5/16 slices" of a node that offers its GPUs in slices, "3/4 turns" of one in turns.
+// Returns "3/8"; "5/16 slices" of a node that offers its GPUs in slices, "3/4 turns" of one in
+// turns.
 std::string GpusText(const NodeView& node) {
   const std::string whole =
       fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count());
