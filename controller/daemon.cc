@@ -21,6 +21,7 @@
 #include "controller/progress/progress_unit.h"
 #include "controller/queues/queues_unit.h"
 #include "controller/tuner/tuner_unit.h"
+#include "controller/tuner/turns/turns_unit.h"
 #include "core/version.h"
 #include "daemon/probes.h"
 #include "http/server/server.h"
@@ -32,6 +33,7 @@
 #include "metrics/profiling_metrics.h"
 #include "metrics/round_metrics.h"
 #include "metrics/tuner_metrics.h"
+#include "metrics/turn_metrics.h"
 #include "record/recorder.h"
 #include "wire/objects/objects.h"
 
@@ -48,6 +50,7 @@ struct AllMetrics {
   metrics::TunerMetrics tuner;
   metrics::ProfilingMetrics profiling;
   metrics::RoundMetrics rounds;
+  metrics::TurnMetrics turns;
 };
 
 // The parts that fail on a wrong setting (a file, an address). Made before any thread starts.
@@ -125,6 +128,8 @@ class RunningDaemon final : public Daemon {
         profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.mismatch(),
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
+        turns_(config_, cluster_, progress_, *pod_api_, *events_, leadership_, clock, log,
+               opened_.metrics->turns),
         queues_(config_, opened_.clients, reader_, cluster_, progress_.store(), *events_,
                 leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
@@ -162,6 +167,7 @@ class RunningDaemon final : public Daemon {
     tuner_.Start();
     progress_.Start();
     profiling_.Start();
+    turns_.Start();
     queues_.Start();
     preemption_.Start();
     reservations_.Start();
@@ -192,6 +198,7 @@ class RunningDaemon final : public Daemon {
     // Then the threads that write, while the watches that they depend on still run. They check the
     // election before each write; it ends after them, with `leadership_`, declared above.
     profiling_.Stop();
+    turns_.Stop();
     tuner_.Stop();
     profiles_.Stop();
     admission_.Stop();
@@ -223,7 +230,7 @@ class RunningDaemon final : public Daemon {
     const ProfileStore::Counts profiles = cluster_.profiles().counts();
     all.profiling.SetMeasurements(profiles.confirmed, profiles.estimated, profiles.drifted);
     return all.controller.Render() + all.tuner.Render() + all.profiling.Render() +
-           all.rounds.Render();
+           all.rounds.Render() + all.turns.Render();
   }
 
   metrics::ControllerGauges ReadGauges() {
@@ -254,6 +261,7 @@ class RunningDaemon final : public Daemon {
   ProgressUnit progress_;
   TunerUnit tuner_;
   ProfilingUnit profiling_;
+  TurnsUnit turns_;
   QueuesUnit queues_;
   PreemptionUnit preemption_;
   ReservationsUnit reservations_;

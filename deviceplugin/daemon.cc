@@ -214,10 +214,12 @@ class RunningDaemon final : public Daemon {
     size_t held = 0;
     const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
     for (const auto& [resource, devices] : picture->advertisement.resources) {
-      auto offer = std::make_shared<const Offer>(Offer{
-          inventory,
-          WithoutHeld(resource, picture->advertisement.replicas.contains(resource), devices, held),
-          access_});
+      const Advertisement& all = picture->advertisement;
+      ContainerAccessRules access = access_;
+      access.one_slice_only |= IsInTurns(all, resource);
+      auto offer = std::make_shared<const Offer>(
+          Offer{inventory, WithoutHeld(resource, all.replicas.contains(resource), devices, held),
+                std::move(access)});
       std::unique_ptr<KubeletEndpoint>& endpoint = endpoints_[resource];
       if (endpoint) {
         endpoint->Publish(std::move(offer));

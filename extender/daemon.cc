@@ -159,7 +159,8 @@ class RunningDaemon final : public Daemon {
     health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
     metrics_.SetClusterGauges([this] {
       metrics::ClusterGauges gauges =
-          ReadGauges(state_, ages_, ReserveOf(config_), watches_.resources(), *health_, clock_);
+          ReadGauges(state_, config_.gpu_resource, ages_, ReserveOf(config_), watches_.resources(),
+                     *health_, clock_);
       gauges.waiting_connections = server_->waiting_connections();
       const GangCounts gangs = extender_.gangs().Count();
       gauges.gangs_held = gangs.held;

@@ -29,13 +29,14 @@ void AgesOfPlaces::Look(const ClusterState& state, Instant now) {
   kept.Look(uids, now);
 }
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces& ages,
-                                  const ReserveRule& reserve,
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const std::string& gpu_resource,
+                                  const AgesOfPlaces& ages, const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock) {
   metrics::ClusterGauges gauges;
   const auto snapshot = state.Snapshot();
   const ResourceVector per_gpu = ReservePerGpu(*snapshot, reserve);
+  const std::string turns = TurnsResource(gpu_resource);
   uint64_t nodes = 0;
   for (NodeIndex index = 0; index < snapshot->size(); ++index) {
     const NodeState& node = snapshot->node(index);
@@ -45,7 +46,8 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces&
     if (node.allocatable.gpus <= Gpus(0) && slices <= Slices(0)) continue;
     gauges.nodes.push_back({node.detail->name, node.allocatable, node.requested,
                             StrandedGpus(node, per_gpu), slices,
-                            slices > Slices(0) ? SlicesTaken(node) : Slices(0)});
+                            slices > Slices(0) ? SlicesTaken(node) : Slices(0),
+                            node.detail->allocatable.Get(turns) > 0});
   }
   const DeviceCatalog::Counts devices = state.known_devices();
   const std::map<std::string, uint64_t> objects = {

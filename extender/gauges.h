@@ -44,8 +44,8 @@ struct AgesOfPlaces {
   void Look(const ClusterState& state, Instant now);
 };
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const AgesOfPlaces& ages,
-                                  const ReserveRule& reserve,
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const std::string& gpu_resource,
+                                  const AgesOfPlaces& ages, const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock);
 

@@ -129,6 +129,41 @@ void RemarkOnHint(const ManagedContainer& fungible, const MeasuredProfile& measu
   }
 }
 
+// Returns the names of the node's pods with these uids.
+std::vector<std::string> NamesOf(const std::vector<std::string>& uids, const std::string& node,
+                                 const ClusterSnapshot* cluster) {
+  std::vector<std::string> names;
+  const auto index = cluster != nullptr ? cluster->Find(node) : std::nullopt;
+  if (!index) return names;
+  for (const auto& pod : cluster->node(*index).detail->pods) {
+    if (std::find(uids.begin(), uids.end(), pod->uid) != uids.end()) names.push_back(pod->Key());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void RemarkOnTurns(const Pod& pod, const TurnReading& reading, const PodFacts& facts, WallTime now,
+                   std::vector<std::string>& remarks) {
+  const std::optional<GpuTurn>& turn = pod.fungible->turn;
+  if (!reading.refusal.empty()) {
+    remarks.push_back(
+        fmt::format("it takes no turns on its GPU, and is never suspended: {}", reading.refusal));
+  } else if (!turn) {
+    remarks.emplace_back("no other pod that trains has its GPU, so it takes no turns");
+  } else {
+    const std::vector<std::string> names = NamesOf(turn->with, pod.node, facts.cluster.get());
+    const std::string with = names.empty() ? fmt::format("{} other pods", turn->with.size())
+                                           : fmt::format("{}", fmt::join(names, ", "));
+    const auto next = turn->NextSwitch(now);
+    remarks.push_back(fmt::format("{}; it takes turns of {} with {}",
+                                  !reading.suspended ? std::string("it is its turn on the GPU")
+                                  : next ? "suspended; its next turn in " + ToShortText(*next - now)
+                                         : std::string("suspended"),
+                                  ToShortText(turn->runs.front().end - turn->runs.front().begin),
+                                  with));
+  }
+}
+
 void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
   const Profiles& profiles = facts.profiles;
   const ManagedContainer& fungible = *pod.fungible;
@@ -363,7 +398,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   const Pod& pod = facts.pod;
   Explanation explanation;
   explanation.pod = View(pod, facts.cluster.get(), facts.profiles, now);
-  explanation.pod.progress = facts.progress.Of(pod.uid);
+  SetProgress(explanation.pod, facts.progress.Of(pod.uid));
   explanation.remarks = facts.notes;
   if (pod.devices) {
     explanation.gpus_by_claims = pod.devices->gpus;
@@ -405,6 +440,8 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
                       "containers request that",
                       DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
     }
+    if (explanation.pod.progress && explanation.pod.progress->pod.turn)
+      RemarkOnTurns(pod, *explanation.pod.progress->pod.turn, facts, now, explanation.remarks);
     RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
     RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);
@@ -488,10 +525,9 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
 
 std::string ToText(const Explanation& explanation, WallTime now, bool each_node) {
   const PodView& pod = explanation.pod;
-  std::string text =
-      fmt::format("Pod {}/{}: {}{}, {}{}\n", pod.pod_namespace, pod.name, pod.state,
-                  pod.node.empty() ? "" : " on node " + pod.node, ToText({pod.gpus, pod.slices}),
-                  pod.slices > Slices(0) ? " of GPUs" : " GPUs");
+  std::string text = fmt::format("Pod {}/{}: {}{}, {}{}\n", pod.pod_namespace, pod.name, pod.state,
+                                 pod.node.empty() ? "" : " on node " + pod.node, GpusText(pod),
+                                 pod.slices > Slices(0) ? " of GPUs" : " GPUs");
   if (explanation.gpus_by_claims > Gpus(0)) {
     text += fmt::format("GPUs by ResourceClaims {}: {}\n", fmt::join(explanation.claims, ", "),
                         explanation.gpus_by_claims.count());

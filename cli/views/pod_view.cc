@@ -1,5 +1,6 @@
 #include "cli/views/pod_view.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& pro
   view.state = State(pod);
   view.gpus = pod.requests.main.gpus;
   view.slices = pod.slices;
+  view.in_turns = HasTurns(pod.requests.other);
   view.allocated = pod.requests.main;
   if (!pod.fungible) return view;
   const ManagedContainer& fungible = *pod.fungible;
@@ -72,6 +74,24 @@ PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& pro
   view.surplus = place ? SurplusOn(cluster->node(*place), pod, now) : Surplus(pod, now);
   view.speed = SpeedOf(pod, profiles);
   return view;
+}
+
+void SetProgress(PodView& view, std::optional<KnownProgress> progress) {
+  view.progress = std::move(progress);
+  const bool suspended =
+      view.progress && view.progress->pod.turn && view.progress->pod.turn->suspended;
+  if (suspended && view.state == "placed") view.state = "suspended";
+}
+
+bool HasTurns(const ScalarResources& amounts) {
+  return std::any_of(amounts.entries().begin(), amounts.entries().end(), [](const auto& entry) {
+    return entry.second > 0 && entry.first.ends_with(kTurnsSuffix);
+  });
+}
+
+std::string GpusText(const PodView& view) {
+  if (!view.in_turns) return ToText({view.gpus, view.slices});
+  return fmt::format("{} turn{}", view.slices.count(), view.slices == Slices(1) ? "" : "s");
 }
 
 Tree ToTree(const ResourceVector& amounts) {
@@ -103,7 +123,8 @@ Tree ToTree(const PodView& view) {
                      {"surplus", ToTree(view.surplus)},
                      {"throughput", std::move(speed)},
                      {"progress", view.progress ? ToTree(*view.progress) : Tree()}};
-  if (view.slices > Slices(0)) tree.emplace_back("slices", view.slices.count());
+  if (view.slices > Slices(0))
+    tree.emplace_back(view.in_turns ? "turns" : "slices", view.slices.count());
   return tree;
 }
 

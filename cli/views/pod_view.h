@@ -33,8 +33,9 @@ struct PodView {
   std::string node;   // empty: none yet
   std::string state;  // one word, or a few: "placed", "unschedulable", "resize deferred"
   Gpus gpus;
-  Slices slices;        // of shared GPUs
-  std::string profile;  // empty: none
+  Slices slices;          // of shared GPUs
+  bool in_turns = false;  // `slices` are turns
+  std::string profile;    // empty: none
   ResourceVector allocated;
   // Set for a pod that Synergy may change.
   std::optional<ResourceVector> floor;
@@ -49,6 +50,13 @@ struct PodView {
 PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
              WallTime now);
 
+// Sets the progress, by which a placed pod may turn out to be suspended.
+void SetProgress(PodView& view, std::optional<KnownProgress> progress);
+// Whether GPUs in turns are among the amounts of a pod, or of a node.
+bool HasTurns(const ScalarResources& amounts);
+
+// Returns "2"; "1 slice", or "1 turn", of a pod that shares GPUs.
+std::string GpusText(const PodView& view);
 Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
 Tree ToTree(const PodView& view);
 

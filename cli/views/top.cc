@@ -26,13 +26,14 @@ std::string Text(const std::map<std::string, DiskView>& disks) {
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Returns "3/8"; "5/16 slices" of a node that offers its GPUs in slices.
+// Returns "3/8"; "5/16 slices" of a node that offers its GPUs in slices, "3/4 turns" of one in
+// turns.
 std::string GpusText(const NodeView& node) {
   const std::string whole =
       fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count());
   if (node.slices <= Slices(0)) return whole;
-  const std::string slices =
-      fmt::format("{}/{} slices", node.slices_taken.count(), node.slices.count());
+  const std::string slices = fmt::format("{}/{} {}", node.slices_taken.count(), node.slices.count(),
+                                         node.in_turns ? "turns" : "slices");
   return node.allocatable.gpus > Gpus(0) ? fmt::format("{} + {}", whole, slices) : slices;
 }
 
@@ -60,6 +61,7 @@ NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
   view.devices = DeviceSafetyOf(*node.detail);
   view.slices = node.detail->gpu_kinds.slices;
   view.slices_taken = SlicesTaken(node);
+  view.in_turns = HasTurns(node.detail->allocatable);
   double part = 0;
   int64_t gpus = 0;
   for (const auto& pod : node.detail->pods) {
@@ -94,7 +96,7 @@ std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
   std::vector<PodView> pods;
   for (const Pod& pod : facts.pods) {
     pods.push_back(View(pod, facts.cluster.get(), facts.profiles, now));
-    pods.back().progress = facts.progress.Of(pod.uid);
+    SetProgress(pods.back(), facts.progress.Of(pod.uid));
   }
   return pods;
 }
@@ -162,8 +164,9 @@ Tree ToTree(const NodeView& view) {
                      {"partOfBestThroughput", view.part_of_best},
                      {"storage", std::move(disks)}};
   if (view.slices > Slices(0)) {
-    tree.emplace_back("slices", Tree::Members{{"allocatable", view.slices.count()},
-                                              {"allocated", view.slices_taken.count()}});
+    tree.emplace_back(view.in_turns ? "turns" : "slices",
+                      Tree::Members{{"allocatable", view.slices.count()},
+                                    {"allocated", view.slices_taken.count()}});
   }
   return tree;
 }
@@ -204,7 +207,7 @@ Shown ShowPods(const std::vector<PodView>& pods, bool with_namespace) {
     };
     shown.objects.push_back(
         {.names = {"pod/" + pod.name},
-         .cells = {pod.name, pod.node.empty() ? "-" : pod.node, ToText({pod.gpus, pod.slices}),
+         .cells = {pod.name, pod.node.empty() ? "-" : pod.node, GpusText(pod),
                    Text(pod.allocated.cpu), amount(pod.fair_share, &ResourceVector::cpu),
                    amount(pod.demand, &ResourceVector::cpu), Text(pod.allocated.memory),
                    amount(pod.fair_share, &ResourceVector::memory),

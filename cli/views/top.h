@@ -32,6 +32,7 @@ struct NodeView {
   size_t gpu_pods = 0;  // with GPUs, whole or in slices
   Slices slices;        // of shared GPUs
   Slices slices_taken;
+  bool in_turns = false;  // these are turns
   ResourceVector allocatable;
   ResourceVector allocated;
   ResourceVector demand;   // as `allocated`, with the demand of each pod that has one

@@ -7,7 +7,9 @@
 namespace synergy::controller {
 
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
+                                             const std::string& gpu_resource,
                                              const ProfileCatalog& profiles, double max_speed_up) {
+  const std::string turns = TurnsResource(gpu_resource);
   std::vector<metrics::PodGauge> gauges;
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
@@ -23,6 +25,7 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
       gauge.demand = fungible.demand;
       gauge.fair_share = fungible.fair_share;
       gauge.slices = pod->slices;
+      gauge.in_turns = pod->requests.other.Get(turns) > 0;
       const TunedProfile known =
           profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
       if (!known.profile || fungible.requested.gpus <= Gpus(0)) continue;

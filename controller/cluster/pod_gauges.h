@@ -23,6 +23,7 @@ namespace synergy::controller {
 // Returns the managed pods that have a node. `max_speed_up`: profiles that promise more than this
 // multiple of the throughput at the fair share are capped to it.
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
+                                             const std::string& gpu_resource,
                                              const ProfileCatalog& profiles, double max_speed_up);
 
 // Returns the devices as in metrics::ControllerGauges::devices.

@@ -117,7 +117,8 @@ void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents)
     gauges.caches.push_back(
         ToGauge(resource.name, resource.status(), objects.at(resource.name), now));
   }
-  gauges.pods = ReadPodGauges(*snapshot, stored_profiles_, config_.max_speed_up);
+  gauges.pods =
+      ReadPodGauges(*snapshot, config_.gpu_resource, stored_profiles_, config_.max_speed_up);
   gauges.devices = ReadDeviceGauges(*snapshot);
   for (const auto& waiting : {state_.WaitingPods(), state_.WaitingSharers()}) {
     for (const auto& pod : waiting)

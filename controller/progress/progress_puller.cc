@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "controller/progress/turn_renewal.h"
 #include "wire/agents/progress.h"
 
 namespace synergy::controller {
@@ -116,7 +117,9 @@ Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {
     if (!made) return Fail(made.error());
     agent.client = *std::move(made);
   }
-  const Result<http::ClientResponse> answer = agent.client->Send({.path = "/progress"}, stop);
+  http::ClientRequest request{.path = "/progress"};
+  if (settings_.renews_turns()) request.headers.emplace_back(kTurnsHeader, kRenewTurns);
+  const Result<http::ClientResponse> answer = agent.client->Send(request, stop);
   if (!answer) return Fail(answer.error());
   if (answer->status != 200)
     return Fail(ErrorCode::kDenied, fmt::format("status {}", answer->status));

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -47,6 +48,8 @@ struct PullSettings {
   http::ClientTls tls;  // the authority for agents, and our certificate
   size_t threads = 8;
   std::chrono::milliseconds timeout{2000};  // to connect, and without data; twice that in all
+  // Whether the queries of the moment renew turns on GPUs (turn_renewal.h).
+  std::function<bool()> renews_turns = [] { return false; };
   // With more agents than this, each query opens a new connection: connections take descriptors.
   size_t kept_connections = 10000;
 };

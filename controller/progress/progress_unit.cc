@@ -47,8 +47,9 @@ ProgressUnit::ProgressUnit(const config::ControllerConfig& config, const Cluster
 
 Result<> ProgressUnit::Open() {
   if (!config_.progress.enabled) return {};
-  const Result<PullSettings> settings = ToPullSettings(config_);
+  Result<PullSettings> settings = ToPullSettings(config_);
   if (!settings) return Fail(settings.error());
+  settings->renews_turns = [this] { return turn_renewal_.Holds(clock_.Now()); };
   auto puller =
       ProgressPuller::Create(agents_, store_, failures_, state_, metrics_, clock_, log_, *settings);
   if (!puller) return Fail(puller.error());

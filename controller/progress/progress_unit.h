@@ -16,6 +16,7 @@
 #include "controller/progress/progress_puller.h"
 #include "controller/progress/progress_server.h"
 #include "controller/progress/progress_store.h"
+#include "controller/progress/turn_renewal.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -34,6 +35,7 @@ class ProgressUnit {
   AgentDirectory& agents() { return agents_; }
   ProgressStore& store() { return store_; }
   FailureReports& failures() { return failures_; }
+  TurnRenewal& turn_renewal() { return turn_renewal_; }
 
   // Reads the certificates for node agents if progress.enabled. kInvalid: they cannot be used.
   Result<> Open();
@@ -54,6 +56,7 @@ class ProgressUnit {
   AgentDirectory agents_;
   ProgressStore store_;
   FailureReports failures_;
+  TurnRenewal turn_renewal_;
   ProgressAnswers answers_;
   std::unique_ptr<ProgressPuller> puller_;  // null without progress.enabled
   std::unique_ptr<ProgressServer> server_;  // null without progress.listen

@@ -89,13 +89,14 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   NodeLabels written;
   if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
     // Labels and annotation are written together, so that inventory determines the labels' values.
-    NodeLabels of_then = DesiredNodeLabels(before->inventory, before->replicas);
+    NodeLabels of_then = DesiredNodeLabels(before->inventory, before->replicas, before->in_turns);
     for (const std::string& name : before->owned_labels)
       if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);
   }
   gpus.replicas = ReplicasOf(picture.advertisement);
+  gpus.in_turns = gpus.replicas > 0 && AreAllInTurns(picture.advertisement);
   const NodeLabels desired =
-      labels ? DesiredNodeLabels(picture.inventory, gpus.replicas) : NodeLabels();
+      labels ? DesiredNodeLabels(picture.inventory, gpus.replicas, gpus.in_turns) : NodeLabels();
   const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, written);
   gpus.owned_labels = plan.owned;
   gpus.inventory = picture.inventory;

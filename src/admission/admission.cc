@@ -137,9 +137,9 @@ class Admission {
                                      use.profile.get(), trust, least);
     if (sizes.placeholder && !final_) {
       const std::string missing = fmt::format(
-          "no node that the pod may run on has {} {}{}{} that unmanaged pods do not use",
+          "no node that the pod may run on has {} {}{}{}{} that unmanaged pods do not use",
           pod_.SharesGpus() ? container.gpus.slices.count() : gpus_.count(),
-          pod_.SharesGpus() ? SharedResource(settings_.gpu_resource) : settings_.gpu_resource,
+          pod_.SharesGpus() ? "slices or turns of " : "", settings_.gpu_resource,
           use.gpu_product.empty() ? "" : " of product ", use.gpu_product);
       Warn(fmt::format("CPU and memory are set later, because {}", missing));
       figures.placeholder = missing;

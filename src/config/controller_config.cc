@@ -103,6 +103,12 @@ YamlField Reservations(ControllerConfig::Reservations& reservations) {
                   {"leastGpus", WholeNumber(reservations.least_gpus, 0, 100000)}});
 }
 
+YamlField Turns(ControllerConfig::Turns& turns) {
+  return Section({{"enabled", NotInChart(Truth(turns.enabled))},
+                  {"quantum", Duration(turns.quantum, {.least = std::chrono::seconds(30),
+                                                       .most = std::chrono::seconds(110)})}});
+}
+
 Result<bool> ParseGrowth(std::string_view text) {
   if (text != "allow" && text != "never")
     return Fail(ErrorCode::kInvalid, "must be allow or never");
@@ -136,6 +142,7 @@ Fields FieldsOf(ControllerConfig& config) {
       {"tuner", Tuner(config.tuner)},
       {"progress", Progress(config.progress)},
       {"profiling", Profiling(config.profiling)},
+      {"turns", Turns(config.turns)},
       {"failures", Section({{"enabled", Truth(config.failures_enabled)},
                             {"retries", Truth(config.failures_retries)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
@@ -168,6 +175,9 @@ ControllerConfig ReadController(const YAML::Node& root) {
   }
   if (config.tuner.storage && !config.progress.enabled) {
     Reject(root, "tuner.storage: needs progress.enabled, because node agents measure storage");
+  }
+  if (config.turns.enabled && !config.progress.enabled) {
+    Reject(root, "turns.enabled: needs progress.enabled, because node agents report shared GPUs");
   }
   if (config.failures_retries && !config.failures_enabled) {
     Reject(root, "failures.retries: needs failures.enabled, because it acts on these failures");

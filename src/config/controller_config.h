@@ -145,6 +145,12 @@ struct ControllerConfig {
 
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
+  // Whether pods that share GPUs in turns are suspended one after the other, and for how long one
+  // runs (docs/internals/sharing.md). Requires progress.
+  struct Turns {
+    bool enabled = false;
+    std::chrono::milliseconds quantum{60000};
+  } turns;
   // Whether failures of managed pods are reported: events, records, a metric (docs/failures.md).
   // Changes no pod.
   bool failures_enabled = true;

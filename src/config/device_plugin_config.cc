@@ -50,25 +50,27 @@ YamlField Rules(std::vector<GpuResourceRule>& rules) {
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
-// Reads sharing.timeSlicing.resources. A name that is there twice keeps its last number.
-YamlField Replicas(std::map<std::string, int, std::less<>>& replicas) {
+// Reads the resources of a kind of sharing, with a number for each (`member`). A name that is there
+// twice keeps its last number.
+YamlField Shared(const std::string& member, int most,
+                 std::map<std::string, int, std::less<>>& numbers) {
   struct Entry {
     std::string name;
-    int64_t replicas = 0;
+    int64_t number = 0;
   };
-  const auto fields = [](Entry& entry) {
+  const auto fields = [member, most](Entry& entry) {
     return Fields{{"name", Text(entry.name)},
-                  {"replicas", WholeNumber(entry.replicas, kLeastReplicas, kMostReplicas)}};
+                  {member, WholeNumber(entry.number, kLeastReplicas, most)}};
   };
-  const auto read = [fields, &replicas](const YAML::Node& node, const std::string& field) {
+  const auto read = [member, fields, &numbers](const YAML::Node& node, const std::string& field) {
     if (!node.IsSequence()) Reject(node, field + ": expected a list");
     if (node.size() > kMostRules) Reject(node, fmt::format("{}: more than {}", field, kMostRules));
     for (const YAML::Node& element : node) {
       Entry entry;
       ReadFields(element, field + ".", fields(entry));
-      if (entry.name.empty() || entry.replicas == 0)
-        Reject(element, field + ": an entry needs name and replicas");
-      replicas[entry.name] = static_cast<int>(entry.replicas);
+      if (entry.name.empty() || entry.number == 0)
+        Reject(element, fmt::format("{}: an entry needs name and {}", field, member));
+      numbers[entry.name] = static_cast<int>(entry.number);
     }
   };
   Entry unused;
@@ -112,7 +114,10 @@ Fields FieldsOf(DevicePluginConfig& config, std::chrono::milliseconds& quiet) {
        Section({{"timeSlicing",
                  Section({{"renameByDefault", Renamed()},
                           {"failRequestsGreaterThanOne", Truth(config.access.one_slice_only)},
-                          {"resources", Replicas(config.advertisement.replicas)}})}})},
+                          {"resources",
+                           Shared("replicas", kMostReplicas, config.advertisement.replicas)}})},
+                {"turns", Section({{"resources",
+                                    Shared("height", kMostTurns, config.advertisement.turns)}})}})},
       {"deviceListStrategy",
        Parsed(ParseDeviceListStrategy, config.access.kind, {"envvar", "device-nodes", "cdi"})},
       {"deviceListVariable", Text(config.access.variable)},
@@ -180,23 +185,38 @@ Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text) {
               fmt::format("\"{}\" is not one of envvar, device-nodes, cdi", text));
 }
 
-Result<> CheckSlices(const AdvertisementRules& offered) {
+Result<> CheckSharing(const AdvertisementRules& offered) {
   const auto is_offered = [&](const std::string& name) {
     return name == offered.resource ||
            std::any_of(offered.rules.begin(), offered.rules.end(),
                        [&](const GpuResourceRule& rule) { return rule.resource == name; });
   };
-  const auto refuse = [](const std::string& resource, std::string_view why) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("sharing.timeSlicing.resources: \"{}\" {}", resource, why));
+  const auto check = [&](std::string_view kind, std::string_view suffix,
+                         const std::string& resource) -> Result<> {
+    const auto refuse = [&](const std::string& why) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("sharing.{}.resources: \"{}\" {}", kind, resource, why));
+    };
+    if (!is_offered(resource))
+      return refuse("is none of this plugin's resources (resource, resources)");
+    const std::string shared = resource + std::string(suffix);
+    if (is_offered(shared)) return refuse("is shared under the name of another resource");
+    if (shared.size() > kLongestDeviceId)
+      return refuse(fmt::format("is too long: with {} it may have 63 characters", suffix));
+    return {};
   };
   for (const auto& [resource, replicas] : offered.replicas) {
-    if (!is_offered(resource))
-      return refuse(resource, "is none of this plugin's resources (resource, resources)");
-    const std::string shared = SharedResource(resource);
-    if (is_offered(shared)) return refuse(resource, "has slices with the name of another resource");
-    if (shared.size() > kLongestDeviceId)
-      return refuse(resource, "is too long: with .shared it may have 63 characters");
+    if (const Result<> checked = check("timeSlicing", kSharedSuffix, resource); !checked)
+      return checked;
+  }
+  for (const auto& [resource, height] : offered.turns) {
+    if (const Result<> checked = check("turns", kTurnsSuffix, resource); !checked) return checked;
+    if (offered.replicas.contains(resource)) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("sharing: \"{}\" is in both timeSlicing.resources and "
+                              "turns.resources; keep one of the two",
+                              resource));
+    }
   }
   return {};
 }
@@ -208,7 +228,7 @@ Result<> Check(const DevicePluginConfig& config) {
     return checked;
   for (const GpuResourceRule& rule : config.advertisement.rules)
     if (const Result<> checked = CheckResource(rule.resource); !checked) return checked;
-  if (const Result<> checked = CheckSlices(config.advertisement); !checked) return checked;
+  if (const Result<> checked = CheckSharing(config.advertisement); !checked) return checked;
   if (const Result<> checked = CheckResource(config.access.cdi_kind); !checked)
     return Fail(ErrorCode::kInvalid, "cdi.kind: " + checked.error().message);
   return {};

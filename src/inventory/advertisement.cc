@@ -51,13 +51,12 @@ std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
                                : "MIG devices of several profiles, and the MIG strategy is single";
 }
 
-// Replaces the devices of a resource by their slices. The kubelet would align slices with NUMA
-// nodes one by one, so they name none.
-void Slice(const std::string& resource, int replicas, const GpuInventory& inventory,
-           Advertisement& advertisement) {
+// Replaces the devices of a resource by their slices, or turns, under the name `shared`. The
+// kubelet would align them with NUMA nodes one by one, so they name none.
+void Slice(const std::string& resource, const std::string& shared, int replicas,
+           const GpuInventory& inventory, Advertisement& advertisement) {
   const auto whole = advertisement.resources.extract(resource);
   if (whole.empty()) return;
-  const std::string shared = SharedResource(resource);
   std::vector<GpuDevice>& slices = advertisement.resources[shared];
   for (const GpuDevice& device : whole.mapped()) {
     const std::string last = fmt::format("{}{}{}", device.id, kSliceMark, replicas - 1);
@@ -104,6 +103,17 @@ int ReplicasOf(const Advertisement& advertisement) {
   return all.size() == 1 ? *all.begin() : 0;
 }
 
+bool IsInTurns(const Advertisement& advertisement, std::string_view resource) {
+  return resource.ends_with(kTurnsSuffix) && advertisement.replicas.contains(resource);
+}
+
+bool AreAllInTurns(const Advertisement& advertisement) {
+  return std::all_of(advertisement.resources.begin(), advertisement.resources.end(),
+                     [&](const auto& offered) {
+                       return offered.second.empty() || IsInTurns(advertisement, offered.first);
+                     });
+}
+
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
                         const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known) {
@@ -131,7 +141,9 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
     }
   }
   for (const auto& [resource, replicas] : rules.replicas)
-    Slice(resource, replicas, inventory, advertisement);
+    Slice(resource, SharedResource(resource), replicas, inventory, advertisement);
+  for (const auto& [resource, height] : rules.turns)
+    Slice(resource, TurnsResource(resource), height, inventory, advertisement);
   for (const std::string& resource : known) advertisement.resources[resource];
   return advertisement;
 }

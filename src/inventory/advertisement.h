@@ -1,9 +1,10 @@
 #pragma once
 
 // Decides how a node's GPUs are advertised to the kubelet: under which resource names, and which
-// devices each resource has. A resource's devices may be offered in slices, so that several
+// devices each resource has. A resource's devices may be offered several times, so that several
 // containers share a GPU (docs/internals/sharing.md): "GPU-...::0" and so on, under a name with
-// the suffix ".shared". The ids depend only on the GPU and the number of slices.
+// the suffix ".shared" for slices, which are used at the same time, and ".turns" for turns. The ids
+// depend only on the GPU and their number.
 //
 // Threading: pure.
 
@@ -35,6 +36,8 @@ struct GpuResourceRule {
 };
 
 inline constexpr int kMostReplicas = 64;
+// More pods would be suspended for too long (engine/sharing/gpu_turns.h).
+inline constexpr int kMostTurns = 4;
 
 struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // if no rule matches
@@ -42,6 +45,8 @@ struct AdvertisementRules {
   MigStrategy mig_strategy = MigStrategy::kNone;
   // How many slices each device of a resource is offered in, by resource; whole if it is missing.
   std::map<std::string, int, std::less<>> replicas;
+  // How many containers take turns on each device of a resource. A resource is in one of the two.
+  std::map<std::string, int, std::less<>> turns;
 };
 
 struct GpuDevice {
@@ -57,7 +62,7 @@ struct Advertisement {
   // By resource. A resource in `known` that has lost its last device stays, with an empty list,
   // because the kubelet must be informed.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // How many slices a device of a resource has, by resource, if it has any.
+  // How many slices, or turns, a device of a resource has, by resource, if it has any.
   std::map<std::string, int, std::less<>> replicas;
   // Why a GPU is left out, by UUID.
   std::map<std::string, std::string> left_out;
@@ -65,8 +70,12 @@ struct Advertisement {
   bool operator==(const Advertisement&) const = default;
 };
 
-// Returns how many slices every device on offer has; 0 if they differ, or some are whole.
+// Returns how many slices or turns every device on offer has; 0 if they differ, or some are whole.
 int ReplicasOf(const Advertisement& advertisement);
+// Whether the resource's devices are used in turns.
+bool IsInTurns(const Advertisement& advertisement, std::string_view resource);
+// Whether that holds for all devices on offer.
+bool AreAllInTurns(const Advertisement& advertisement);
 
 // `health` is called for GPUs and MIG devices; a part is no healthier than its GPU. `known`: the
 // resources that were advertised before.

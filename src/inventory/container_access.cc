@@ -37,8 +37,8 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
   if (ids.empty()) return Fail(ErrorCode::kInvalid, "the request names no device");
   if (rules.one_slice_only && ids.size() > 1 && WithoutSlice(ids.front()) != ids.front()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("{} slices are requested, which may be of one GPU and bring no more of "
-                            "its time; request 1 slice, or whole GPUs (failRequestsGreaterThanOne)",
+                fmt::format("{} shares of GPUs are requested, which may be of one GPU and bring no "
+                            "more of its time; request 1, or whole GPUs",
                             ids.size()));
   }
   ContainerAccess access;

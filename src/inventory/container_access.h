@@ -27,7 +27,7 @@ struct ContainerAccessRules {
   ContainerAccessKind kind = ContainerAccessKind::kDeviceNodes;
   std::string variable = "NVIDIA_VISIBLE_DEVICES";
   std::string cdi_kind = "synergy.io/gpu";
-  bool one_slice_only = false;  // containers with several slices are refused
+  bool one_slice_only = false;  // containers with several slices, or turns, are refused
 };
 
 struct ContainerAccess {

@@ -23,7 +23,7 @@ std::string ToLabelValue(std::string_view text) {
   return value;
 }
 
-NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas) {
+NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas, bool in_turns) {
   NodeLabels labels;
   if (inventory.gpus().empty()) return labels;
   const Gpu& first = inventory.gpus().front();
@@ -46,7 +46,7 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas) {
   if (any_mig) labels["nvidia.com/mig.capable"] = "true";
   if (replicas > 0) {
     labels[std::string(kReplicasLabel)] = std::to_string(replicas);
-    labels["nvidia.com/gpu.sharing-strategy"] = "time-slicing";
+    labels["nvidia.com/gpu.sharing-strategy"] = in_turns ? "turns" : "time-slicing";
   }
   return labels;
 }

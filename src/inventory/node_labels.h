@@ -24,8 +24,10 @@ using NodeLabels = std::map<std::string, std::string, std::less<>>;
 std::string ToLabelValue(std::string_view text);
 
 // Returns the labels to set. A node with several products gets the labels of its first GPU's
-// product, as in GPU feature discovery. `replicas`: slices of each GPU; 0: they are not shared.
-NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas = 0);
+// product, as in GPU feature discovery. `replicas`: slices of each GPU, or turns
+// if `in_turns`; 0: they are not shared.
+NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas = 0,
+                             bool in_turns = false);
 
 struct NodeLabelChange {
   // Labels to set, or to remove if there is no value.

@@ -24,9 +24,9 @@ void AddPods(Families& out, const ControllerGauges& gauges, const std::string& g
   for (const PodGauge& pod : gauges.pods) {
     const LabelPairs names = {
         {"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"node", pod.node}};
-    AddAmounts(allocated, names, gpu_resource, pod.allocated, pod.slices);
-    AddAmounts(demand, names, gpu_resource, pod.demand, pod.slices);
-    AddAmounts(fair_share, names, gpu_resource, pod.fair_share, pod.slices);
+    AddAmounts(allocated, names, gpu_resource, pod.allocated, pod.slices, pod.in_turns);
+    AddAmounts(demand, names, gpu_resource, pod.demand, pod.slices, pod.in_turns);
+    AddAmounts(fair_share, names, gpu_resource, pod.fair_share, pod.slices, pod.in_turns);
     speed_up.Add(names, pod.speed_up);
   }
 

@@ -33,6 +33,7 @@ struct PodGauge {
   ResourceVector fair_share;
   Slices slices = {};                   // of GPUs; it has them with each of these amounts
   std::optional<double> speed_up = {};  // by a profile: multiple of the throughput at fair share
+  bool in_turns = false;                // `slices` are turns
 };
 
 // Why GPU pods wait.

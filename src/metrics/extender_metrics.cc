@@ -26,10 +26,10 @@ void AddNodes(Families& out, const ClusterGauges& gauges, const std::string& gpu
       "Free GPUs that no pod can use because the node's CPU or memory is exhausted.");
   for (const auto& node : gauges.nodes) {
     const LabelPairs name{{"node", node.node}};
-    AddAmounts(allocatable, name, gpu_resource, node.allocatable, node.slices);
-    AddAmounts(requested, name, gpu_resource, node.requested, node.slices_taken);
+    AddAmounts(allocatable, name, gpu_resource, node.allocatable, node.slices, node.in_turns);
+    AddAmounts(requested, name, gpu_resource, node.requested, node.slices_taken, node.in_turns);
     AddAmounts(free, name, gpu_resource, node.allocatable - node.requested,
-               node.slices - node.slices_taken);
+               node.slices - node.slices_taken, node.in_turns);
     stranded.Add(name, node.stranded.count());
   }
 }

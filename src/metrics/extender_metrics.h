@@ -32,6 +32,7 @@ struct ClusterGauges {
     Gpus stranded;
     Slices slices = {};  // on offer; not counted in `allocatable`
     Slices slices_taken = {};
+    bool in_turns = false;  // these are turns
   };
 
   std::vector<NodeGauge> nodes;  // nodes with GPUs, whole or in slices

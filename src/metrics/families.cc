@@ -63,7 +63,7 @@ void ScrapedFamily::AddNumber(const LabelPairs& labels, double value) {
 }
 
 void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::string& gpu_resource,
-                const ResourceVector& amounts, Slices slices) {
+                const ResourceVector& amounts, Slices slices, bool in_turns) {
   const auto add = [&](const std::string& resource, double value) {
     LabelPairs with_resource = labels;
     with_resource.emplace_back("resource", resource);
@@ -72,7 +72,10 @@ void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::stri
   add(gpu_resource, static_cast<double>(amounts.gpus.count()));
   add("cpu", static_cast<double>(amounts.cpu.count()) / 1000);
   add("memory", static_cast<double>(amounts.memory.count()));
-  if (slices > Slices(0)) add(SharedResource(gpu_resource), static_cast<double>(slices.count()));
+  if (slices > Slices(0)) {
+    add(in_turns ? TurnsResource(gpu_resource) : SharedResource(gpu_resource),
+        static_cast<double>(slices.count()));
+  }
 }
 
 void AddCacheFamilies(Families& out, const std::vector<CacheGauge>& caches) {

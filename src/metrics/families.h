@@ -87,7 +87,7 @@ void AddCounter(Families& out, const char* name, const char* help, Value value,
 }
 // Adds GPUs under the name `gpu_resource`, cores and bytes.
 void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::string& gpu_resource,
-                const ResourceVector& amounts, Slices slices = {});
+                const ResourceVector& amounts, Slices slices = {}, bool in_turns = false);
 // synergy_cache_*
 void AddCacheFamilies(Families& out, const std::vector<CacheGauge>& caches);
 

@@ -480,6 +480,16 @@ class RenderTest(unittest.TestCase):
         on = {"controller": {"config": {"reservations": {"enabled": True, "after": "1h", "max": 2, "leastGpus": 8}}}}
         self.assertEqual(enabled(on), [True, True])
 
+    def test_turns_are_off_until_the_node_agents_value_switches_them_on(self):
+        def turns(values):
+            config = find(helm.template(values), "ConfigMap", "synergy-controller")["data"]["controller.yaml"]
+            return yaml.safe_load(config)["turns"]
+
+        self.assertEqual(turns({}), {"enabled": False, "quantum": "60s"})
+        on = {"nodeAgent": {"turns": {"enabled": True}}, "controller": {"config": {"turns": {"quantum": "30s"}}}}
+        self.assertEqual(turns(on), {"enabled": True, "quantum": "30s"})
+        self.assertIs(turns({"nodeAgent": {"enabled": False, "turns": {"enabled": True}}})["enabled"], False)
+
     def test_shadow_mode_reads_alone(self):
         objects = self.rendered["shadow"]
         self.assertEqual([item["metadata"]["name"] for item in workloads(objects)], ["synergy-scheduler"])
@@ -571,7 +581,7 @@ class RenderTest(unittest.TestCase):
         agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
         self.assertEqual([controller["schedulerName"], agent["schedulerName"]], ["mine"] * 2)
         managed = [each["name"] for each in scheduler["extenders"][0]["managedResources"]]
-        self.assertEqual(managed, ["amd.com/gpu", "amd.com/gpu.shared"])
+        self.assertEqual(managed, ["amd.com/gpu", "amd.com/gpu.shared", "amd.com/gpu.turns"])
         resources = [managed[0], controller["gpuResource"],
                      plugin["resource"], agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 5)
@@ -1011,7 +1021,7 @@ class RenderTest(unittest.TestCase):
         all_pods = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
         self.assertEqual(list(all_pods), ["pods.synergy.io"])
         self.assertEqual(conditions(all_pods["pods.synergy.io"]), ["has-gpus"])
-        self.assertIn("['amd.com/gpu', 'amd.com/gpu.shared']",
+        self.assertIn("['amd.com/gpu', 'amd.com/gpu.shared', 'amd.com/gpu.turns']",
                       all_pods["pods.synergy.io"]["matchConditions"][0]["expression"])
 
     def test_scheduler_and_controller_keep_the_same_headroom(self):

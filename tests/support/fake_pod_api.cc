@@ -50,7 +50,7 @@ Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
   out.Key("managedFields");
   out.Raw(
       R"([{"manager":"synergy","operation":"Update","time":"2100-01-01T00:00:00Z","fieldsV1":)"
-      R"({"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{}}}}}])");
+      R"({"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{},"f:synergy.io/turn":{}}}}}])");
   out.EndObject();
   out.Key("spec");
   out.Raw(R"({"schedulerName":"synergy-scheduler","containers":[{"name":"train","resources":)"
@@ -308,6 +308,7 @@ void FakePodApi::Annotate(Kept& kept, const kube::AnnotationChanges& changes) {
     }
     if (key == annotations::kPlaceholder) fungible.placeholder = value.has_value();
     if (key == annotations::kProbe) fungible.probe = ReadProbe(value);
+    if (key == annotations::kTurn) fungible.turn = read.fungible->turn;
     if (key == annotations::kProfile) fungible.profile = value.value_or("");
     if (key == annotations::kProfileGeneration)
       fungible.profile_generation = read.fungible->profile_generation;

@@ -58,15 +58,22 @@ extenders:
   {{- if .Values.dra.enabled }}
   # All pods are sent to it: kube-scheduler would send none that have their GPUs by ResourceClaims.
   {{- else }}
-  # Only pods that ask for GPUs, or for slices of some, are sent to it; kube-scheduler goes on checking GPU counts too.
+  # Only pods that ask for GPUs, whole or shared, are sent to it; kube-scheduler goes on checking GPU counts too.
   managedResources:
-  - name: {{ .Values.gpuResource }}
+  {{- range include "synergy.gpuResources" . | fromYamlArray }}
+  - name: {{ . }}
     ignoredByScheduler: false
-  - name: {{ .Values.gpuResource }}.shared
-    ignoredByScheduler: false
+  {{- end }}
   {{- end }}
   # Without the extender these pods wait: placed past it, they could take what it has promised to others.
   ignorable: false
+{{- end -}}
+
+{{/* The resources of GPUs that Synergy manages: whole GPUs, slices, turns. */}}
+{{- define "synergy.gpuResources" -}}
+{{- range $suffix := list "" ".shared" ".turns" }}
+- {{ $.Values.gpuResource }}{{ $suffix }}
+{{- end }}
 {{- end -}}
 
 {{- define "synergy.extenderConfig" -}}
@@ -121,6 +128,7 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "progress" $progress
+    "turns" (dict "enabled" (and $progress.enabled .Values.nodeAgent.turns.enabled))
     "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress
       "growthBeyondQuota" .Values.kueue.growthBeyondQuota)
     "leaseName" (include "synergy.component" (list . "controller"))

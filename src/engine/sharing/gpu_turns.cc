@@ -354,6 +354,10 @@ void GpuTurns::Plan(Instant now, std::span<const GpuSharer> sharers,
     groups.push_back(std::move(group));
   }
   std::sort(without_turns_.begin(), without_turns_.end());
+  SetGroups(std::move(groups));
+}
+
+void GpuTurns::SetGroups(std::vector<TurnGroup> groups) {
   groups_ = std::move(groups);
   group_of_.clear();
   for (size_t number = 0; number < groups_.size(); ++number) {

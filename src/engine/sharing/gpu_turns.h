@@ -92,6 +92,11 @@ class GpuTurns {
   // one pack at most. REQUIRES: `now` does not decrease.
   void Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs = {});
 
+  // Goes on with groups of two slots or more that another object has planned. Slots may be without
+  // holders, where they have left. Call it before the first Plan(). REQUIRES: no sharer holds slots
+  // of two groups; epochs are not later than the time of that call.
+  void Adopt(std::vector<TurnGroup> groups) { SetGroups(std::move(groups)); }
+
   // Returns whether the sharer runs. True for one that shares with no active one.
   bool Runs(const std::string& name, Instant now) const;
   // Returns when the next slot begins; nullopt if no group takes turns.
@@ -117,6 +122,7 @@ class GpuTurns {
   // Returns the group of the component: one slot if it is one vertex.
   TurnGroup GroupOf(Instant now, const std::vector<Vertex>& vertices,
                     const std::vector<size_t>& component) const;
+  void SetGroups(std::vector<TurnGroup> groups);
   void SetLengths(const std::vector<Vertex>& vertices, const Slots& slots, TurnGroup& group) const;
 
   Duration quantum_;

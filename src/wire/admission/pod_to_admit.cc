@@ -26,7 +26,8 @@ GpuAmount ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_re
     };
     return std::max({int64_t{0}, in("requests"), in("limits")});
   };
-  return {Gpus(amount(gpu_resource)), Slices(amount(SharedResource(gpu_resource)))};
+  return {Gpus(amount(gpu_resource)),
+          Slices(amount(SharedResource(gpu_resource)) + amount(TurnsResource(gpu_resource)))};
 }
 
 // Sums the limits of the containers that run beside the named one.

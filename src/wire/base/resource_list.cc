@@ -26,7 +26,8 @@ Bytes ToBytes(ExactQuantity amount, int64_t largest) {
 
 Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource) {
   if (amounts.empty() || gpu_resource.empty()) return {};
-  return Slices(amounts.Get(SharedResource(gpu_resource)));
+  return Slices(amounts.Get(SharedResource(gpu_resource)) +
+                amounts.Get(TurnsResource(gpu_resource)));
 }
 
 ResourceList ResourceList::Read(FieldReader& fields, Value object) {

@@ -44,7 +44,7 @@ class ResourceList {
   std::map<std::string_view, ExactQuantity> amounts_;
 };
 
-// Returns the slices of the managed GPU resource.
+// Returns the slices of the managed GPU resource, and its turns, which count alike.
 Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource);
 
 MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest);

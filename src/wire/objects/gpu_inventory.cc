@@ -174,6 +174,7 @@ std::string WriteGpuInventory(const NodeGpus& gpus) {
   object.Raw("links", LinksToJson(gpus.inventory));
   object.Raw("labels", List(gpus.owned_labels, Quote));
   if (gpus.replicas > 0) object.Number("replicas", gpus.replicas);
+  if (gpus.in_turns) object.Raw("turns", "true");
   object.End();
   return out;
 }
@@ -211,6 +212,7 @@ Result<NodeGpus> ReadGpuInventory(std::string_view text) {
     gpus.owned_labels.push_back(ReadText(fields, element));
   });
   gpus.replicas = static_cast<int>(fields.Integer(root["replicas"], 0, kMostReplicas));
+  gpus.in_turns = fields.Truth(root["turns"]);
   if (!fields.ok()) return Fail(Invalid(kGpuInventoryAnnotation, fields));
   return gpus;
 }

@@ -26,7 +26,8 @@ struct NodeGpus {
   GpuInventory inventory;
   std::vector<GpuHealth> health;          // of each GPU
   std::vector<std::string> owned_labels;  // labels of the node that the device plugin wrote
-  int replicas = 0;                       // slices of each GPU; 0: they are not shared
+  int replicas = 0;                       // slices or turns of each GPU; 0: they are not shared
+  bool in_turns = false;                  // `replicas` are turns
 
   bool operator==(const NodeGpus&) const = default;
 };

@@ -19,6 +19,7 @@ class StandInAgent:
         self.cluster, self.node, self.address = cluster, node, address
         self.name = NAME if port is None else f"{NAME}-{node}"
         self.reports = {}  # by the pod's uid
+        self.renewals = 0  # queries that renewed turns on GPUs
         self.port = port or free_port()
 
     def report(self, name, **progress):
@@ -38,6 +39,7 @@ class StandInAgent:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                agent.renewals += self.headers.get("Synergy-Turns") == "renew"
                 report = {"node": agent.node, "since": 1, "at": 1, "pods": list(agent.reports.values())}
                 body = json.dumps(report).encode()
                 self.send_response(200)

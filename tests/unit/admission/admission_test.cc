@@ -217,7 +217,7 @@ TEST_F(AdmissionTest, SlicesThatNoNodeHasAreSizedLaterAndCountAsAGpuUntilThen) {
   surroundings.shares_per_gpu.clear();
   const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.floor, Amounts(0, Cores(3), GiB(10)));
-  EXPECT_THAT(figures.placeholder, HasSubstr("has 3 nvidia.com/gpu.shared that"));
+  EXPECT_THAT(figures.placeholder, HasSubstr("has 3 slices or turns of nvidia.com/gpu that"));
 }
 
 TEST_F(AdmissionTest, ContainersWithSlicesAndWithGpusAreSeveral) {

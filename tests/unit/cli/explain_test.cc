@@ -376,6 +376,33 @@ TEST(ExplainTest, ExplainsWhyAPodIsNotManaged) {
   EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("from changes")));
 }
 
+TEST(ExplainTest, TurnsAreExplained) {
+  PodFacts facts;
+  facts.pod = SizedByUs(OnNode(MakeSlicePod("a", 1), "n1"));
+  facts.pod.requests.other = {};
+  facts.pod.requests.other.Set("nvidia.com/gpu.turns", 1);
+  Pod other = facts.pod;
+  other.uid = other.name = "b";
+  facts.cluster = Cluster({MakeSharedNode("n1", 2, 2, Amounts(0, 24, 64))}, {facts.pod, other});
+  TurnReading& reading =
+      facts.progress.by_uid[facts.pod.uid].pod.turn.emplace(TurnReading{.gpus = {"GPU-0"}});
+  const auto remarks = [&facts] { return Explain(facts, kNow).remarks; };
+  EXPECT_THAT(remarks(), Contains(HasSubstr("so it takes no turns")));
+  ManagedContainer fungible = *facts.pod.fungible;
+  using std::chrono::seconds;
+  fungible.turn = GpuTurn{kNow - seconds(25), seconds(120), {{seconds(60), seconds(120)}}, {"b"}};
+  facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
+  reading.suspended = true;
+  EXPECT_THAT(remarks(), Contains("suspended; its next turn in 35s; it takes turns of 60s with " +
+                                  other.Key()));
+  EXPECT_THAT(ToText(Explain(facts, kNow), kNow),
+              HasSubstr("suspended on node n1, 1 turn of GPUs"));
+  reading.suspended = false;
+  EXPECT_THAT(remarks(), Contains(HasSubstr("it is its turn on the GPU")));
+  reading.refusal = "its liveness probe would fail";
+  EXPECT_THAT(remarks(), Contains(HasSubstr("never suspended: its liveness probe would fail")));
+}
+
 TEST(ExplainTest, SlicesOfGpusAreShown) {
   PodFacts facts;
   facts.pod = SizedByUs(OnNode(MakeSlicePod("sharer", 2), "n1"));

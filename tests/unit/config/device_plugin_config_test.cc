@@ -125,6 +125,10 @@ TEST(DevicePluginConfigTest, ErrorsNameFileLineAndField) {
               HasSubstr("sharing.timeSlicing.resources.replicas"));
   EXPECT_THAT(DevicePluginError("sharing: {timeSlicing: {renameByDefault: false}}"),
               HasSubstr("renameByDefault: must be true"));
+  EXPECT_THAT(DevicePluginError("sharing: {turns: {resources: [{name: x}]}}"),
+              HasSubstr("needs name and height"));
+  EXPECT_THAT(DevicePluginError("sharing: {turns: {resources: [{name: x, height: 5}]}}"),
+              HasSubstr("sharing.turns.resources.height"));
   EXPECT_THAT(DevicePluginError("sharing: {mps: {}}"), HasSubstr("sharing.mps"));
   EXPECT_THAT(DevicePluginError("node: {labels: maybe}"), HasSubstr("not true or false"));
 }
@@ -148,9 +152,14 @@ TEST(DevicePluginConfigTest, RefusesContradictoryOptions) {
   };
   EXPECT_THAT(refused(slices_of("nvidia.com/gpu") +
                       "resources: [{product: x, resource: nvidia.com/gpu.shared}]"),
-              HasSubstr("has slices with the name of another resource"));
+              HasSubstr("is shared under the name of another resource"));
   const std::string longest = "nvidia.com/" + std::string(46, 'x');
   EXPECT_THAT(refused(slices_of(longest) + "resource: " + longest), HasSubstr("is too long"));
+  EXPECT_THAT(refused("sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2}]},"
+                      " turns: {resources: [{name: nvidia.com/gpu, height: 2}]}}"),
+              HasSubstr("\"nvidia.com/gpu\" is in both"));
+  EXPECT_THAT(refused("sharing: {turns: {resources: [{name: nvidia.com/x, height: 2}]}}"),
+              HasSubstr("sharing.turns.resources: \"nvidia.com/x\" is none"));
   EXPECT_THAT(refused("cdi: {kind: x}"), HasSubstr("cdi.kind"));
 }
 

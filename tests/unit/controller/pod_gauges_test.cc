@@ -73,7 +73,7 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   testing::FakeProfileCatalog profiles;
   profiles.profiles["linear"] = linear;
 
-  auto gauges = ReadPodGauges(*state.Snapshot(), profiles, kDefaultMaxSpeedUp);
+  auto gauges = ReadPodGauges(*state.Snapshot(), "nvidia.com/gpu", profiles, kDefaultMaxSpeedUp);
 
   ASSERT_EQ(gauges.size(), 2u);
   if (gauges[0].pod != "linear") std::swap(gauges[0], gauges[1]);
@@ -86,7 +86,7 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   EXPECT_FALSE(gauges[1].speed_up.has_value());
 
   // No more than decisions use.
-  for (const auto& gauge : ReadPodGauges(*state.Snapshot(), profiles, 1.2)) {
+  for (const auto& gauge : ReadPodGauges(*state.Snapshot(), "nvidia.com/gpu", profiles, 1.2)) {
     EXPECT_EQ(gauge.speed_up, gauge.pod == "linear" ? std::optional(1.2) : std::nullopt);
   }
 }

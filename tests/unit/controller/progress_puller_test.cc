@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +24,7 @@ namespace synergy::controller {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ManagedPod;
 using testing::NodeOfFour;
@@ -59,7 +63,9 @@ class ProgressPullerTest : public ::testing::Test {
     agents_.Upsert({uid, node, address, true});
   }
 
-  std::unique_ptr<ProgressPuller> MakePuller() {
+  std::unique_ptr<ProgressPuller> MakePuller(std::function<bool()> renews_turns = [] {
+    return false;
+  }) {
     PullSettings settings;
     settings.port = port_;
     settings.tls = {.ca_pem = authority_.certificate_pem(),
@@ -67,6 +73,7 @@ class ProgressPullerTest : public ::testing::Test {
                     .key_pem = own_.key_pem,
                     .server_name = "agent.svc"};
     settings.timeout = std::chrono::milliseconds(500);
+    settings.renews_turns = std::move(renews_turns);
     auto puller = ProgressPuller::Create(agents_, store_, failures_, state_, metrics_, clock_,
                                          log_.log, settings);
     EXPECT_TRUE(puller) << puller.error().message;
@@ -122,6 +129,21 @@ TEST_F(ProgressPullerTest, AcceptsReportsOfEachAgentForItsOwnNodeOnly) {
   EXPECT_EQ(Outcomes("ok"), "2");
   EXPECT_THAT(metrics_.Render(),
               HasSubstr("synergy_controller_progress_dropped_total{reason=\"not_here\"} 1"));
+}
+
+TEST_F(ProgressPullerTest, QueriesRenewTurnsWhileThatIsRequested) {
+  std::vector<std::string> headers;
+  StartAgent("127.0.0.1", [&headers](const http::Request& request) {
+    headers.push_back(request.header("Synergy-Turns"));
+    return http::Response{.body = "{}"};
+  });
+  Know("a1", "n1", "127.0.0.1");
+  bool renews = false;
+  const auto puller = MakePuller([&renews] { return renews; });
+  PullAll(*puller);
+  renews = true;
+  PullAll(*puller);
+  EXPECT_THAT(headers, ElementsAre("", "renew"));
 }
 
 TEST_F(ProgressPullerTest, ConnectionsAreKeptFromOnePullToTheNext) {

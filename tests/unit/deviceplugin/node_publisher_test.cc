@@ -135,6 +135,18 @@ TEST_F(NodePublisherTest, LabelsOfSharedGpusComeAndGo) {
   EXPECT_EQ(next->gpus.replicas, 0);
 }
 
+TEST_F(NodePublisherTest, TheAnnotationDistinguishesTurnsFromSlices) {
+  const auto publisher = MakePublisher();
+  Picture shared = *MakePicture(true);
+  shared.advertisement.resources = {{"nvidia.com/gpu.turns", {{.id = "GPU-0::0"}}}};
+  shared.advertisement.replicas["nvidia.com/gpu.turns"] = 2;
+  publisher->Publish(std::make_shared<Picture>(shared));
+  const auto write = api_.AwaitWrite(0);
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->gpus.replicas, 2);
+  EXPECT_TRUE(write->gpus.in_turns);
+}
+
 TEST_F(NodePublisherTest, TheSameAgainIsNotWrittenAndAChangeIs) {
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));

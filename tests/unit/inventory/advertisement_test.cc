@@ -176,6 +176,20 @@ TEST(AdvertisementTest, SharedGpusAreOfferedInSlicesWithoutNumaNodesUnderTheirOw
   EXPECT_EQ(advertisement.replicas.at("nvidia.com/gpu.shared"), 2);
 }
 
+TEST(AdvertisementTest, GpusInTurnsAreOfferedUnderAnotherName) {
+  AdvertisementRules rules;
+  rules.turns["nvidia.com/gpu"] = 2;
+  const auto advertisement = Advertise(GpuInventory(MakeGpus(2, 2)), rules, Healthy);
+  ASSERT_EQ(advertisement.resources.size(), 1U);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu.turns"),
+              ElementsAre("GPU-0::0", "GPU-0::1", "GPU-1::0", "GPU-1::1"));
+  for (const GpuDevice& place : advertisement.resources.at("nvidia.com/gpu.turns"))
+    EXPECT_EQ(place.numa_node, kNoNuma) << place.id;
+  EXPECT_EQ(ReplicasOf(advertisement), 2);
+  EXPECT_TRUE(AreAllInTurns(advertisement));
+  EXPECT_FALSE(AreAllInTurns(Advertise(GpuInventory(MakeGpus(2, 2)), InSlices(2), Healthy)));
+}
+
 TEST(AdvertisementTest, AGpuThatFailsTakesAllItsSlicesWithIt) {
   const auto advertisement =
       Advertise(GpuInventory(MakeGpus(2, 1)), InSlices(3),

@@ -158,7 +158,7 @@ TEST_F(SliceAccessTest, SeveralSlicesAreRefusedIfRequestsGreaterThanOneFail) {
   const auto refused = grant({"GPU-1::0", "GPU-1::1"}, devices_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
-  EXPECT_THAT(refused.error().message, HasSubstr("request 1 slice, or whole GPUs"));
+  EXPECT_THAT(refused.error().message, HasSubstr("request 1, or whole GPUs"));
   EXPECT_TRUE(grant({"GPU-1::0"}, devices_));
   EXPECT_TRUE(grant({"GPU-1", "GPU-2"}, DevicesOf(inventory_))) << "whole GPUs";
 }

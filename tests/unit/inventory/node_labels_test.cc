@@ -87,6 +87,7 @@ TEST(NodeLabelsTest, MigCapabilityHasALabelBeforeMigIsOn) {
 TEST(NodeLabelsTest, SharedGpusHaveTheLabelsOfGpuFeatureDiscovery) {
   const GpuInventory inventory(MakeGpus(2, 1));
   EXPECT_FALSE(DesiredNodeLabels(inventory).contains("nvidia.com/gpu.replicas"));
+  EXPECT_EQ(DesiredNodeLabels(inventory, 4, true).at("nvidia.com/gpu.sharing-strategy"), "turns");
   const NodeLabels labels = DesiredNodeLabels(inventory, 4);
   EXPECT_EQ(labels.at("nvidia.com/gpu.replicas"), "4");
   EXPECT_EQ(labels.at("nvidia.com/gpu.sharing-strategy"), "time-slicing");

@@ -123,6 +123,16 @@ TEST_F(ControllerMetricsTest, PodsShowWhatTheyHaveWantAndAreDue) {
   EXPECT_THAT(metrics_.Render(), Not(HasSubstr(R"(speed_up_ratio{namespace="team",pod="plain")")));
 }
 
+TEST_F(ControllerMetricsTest, TurnsHaveTheirOwnResource) {
+  metrics_.SetGauges([] {
+    metrics::ControllerGauges gauges;
+    gauges.pods.push_back({"team", "turns", "n1", {}, {}, {}, Slices(1), std::nullopt, true});
+    return gauges;
+  });
+  ExpectLine(R"(synergy_pod_allocated{namespace="team",pod="turns",node="n1",)"
+             R"(resource="nvidia.com/gpu.turns"} 1)");
+}
+
 TEST_F(ControllerMetricsTest, WaitingPodsAreCountedByReasonAndNoneIsZero) {
   RecordSamples(metrics_);
   ExpectLine(R"(synergy_waiting_gpu_pods{reason="cpu"} 4)");

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "metrics/profiling_metrics.h"
+#include "metrics/turn_metrics.h"
 #include "unit/metrics/device_metrics_sample.h"
 #include "unit/metrics/metrics_sample.h"
 
@@ -45,6 +46,15 @@ TEST(PromtoolTest, AcceptsADevicePlugin) {
 
 TEST(PromtoolTest, RejectsABadMetric) {
   EXPECT_NE(PromtoolComplaints("# TYPE synergy_calls counter\nsynergy_calls 1\n"), "");
+}
+
+TEST(PromtoolTest, AcceptsTurns) {
+  metrics::TurnMetrics metrics;
+  metrics.SetPods(2, 1);
+  metrics.CountWrite("written");
+  metrics.CountPass("complete");
+  EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
+  EXPECT_NE(metrics.Render().find("synergy_turns_pods{state=\"suspended\"} 1"), std::string::npos);
 }
 
 TEST(PromtoolTest, AcceptsProfiling) {

@@ -1,0 +1,75 @@
+#pragma once
+
+// Drives the turns of pods on GPUs (engine/sharing/turn_planner.h): passes the planner the pods and
+// what node agents report of them, writes the turns that have changed as annotations, reports them
+// as events, and renews them while they are up to date (controller/progress/turn_renewal.h).
+//
+// Threading: one owner.
+// Failures: a failed write is repeated in the next step. Until all have succeeded, turns are not
+// renewed, so that agents let all pods run after a minute; a pod that refuses the write alone does
+// not count. The next leader goes on with the annotations.
+
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cluster/state/cluster_state.h"
+#include "controller/progress/progress_store.h"
+#include "controller/progress/turn_renewal.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/sharing/turn_planner.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "metrics/turn_metrics.h"
+
+namespace synergy::controller {
+
+class TurnsDriver {
+ public:
+  // Writes per step; the others follow in the next one.
+  static constexpr size_t kMostWrites = 50;
+
+  struct Settings {
+    std::string gpu_resource;
+    Duration quantum = std::chrono::seconds(60);  // as in GpuTurns
+  };
+
+  // All references outlive this. `may_act` is checked before each write.
+  TurnsDriver(Settings settings, ClusterState& state, const ProgressStore& progress,
+              kube::PodApi& pods, kube::EventRecorder& events, TurnRenewal& renewal,
+              std::function<bool()> may_act, const Clock& clock, Logger& log,
+              metrics::TurnMetrics& metrics);
+
+  // Forgets all state, because another replica has been at work meanwhile.
+  void StartOver();
+  // Renews nothing until a step has succeeded.
+  void Rest();
+  // Does what is due now. Call it every few seconds.
+  void Step(const std::stop_token& stop);
+
+ private:
+  std::map<std::string, std::vector<TurnPod>> PodsByNode(Instant now) const;
+  // Reports why pods are not suspended, once for each reason.
+  void ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods);
+  // Returns false if the API server could not be asked.
+  bool Write(const TurnChange& change, const std::stop_token& stop);
+  void Report(const TurnChange& change);
+
+  const Settings settings_;
+  ClusterState& state_;
+  const ProgressStore& progress_;
+  kube::PodApi& pods_;
+  kube::EventRecorder& events_;
+  TurnRenewal& renewal_;
+  const std::function<bool()> may_act_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::TurnMetrics& metrics_;
+  TurnPlanner planner_;
+  std::map<std::string, std::string> refusals_;  // reported ones, by uid
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,188 @@
+#include "engine/sharing/turn_planner.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace synergy {
+namespace {
+
+// Weight of a pod below the highest priority: it has the shortest turns.
+constexpr double kLowerWeight = 0.01;
+
+// Turns are planned in the time of the wall clock.
+Instant ToInstant(WallTime time) { return Instant(time.time_since_epoch()); }
+WallTime ToWallTime(Instant time) { return WallTime(time.time_since_epoch()); }
+
+// The parts of a cycle in which the pod runs, counted from a multiple of the cycle.
+std::vector<std::pair<Duration, Duration>> PartsOf(const GpuTurn& turn) {
+  std::vector<std::pair<Duration, Duration>> parts;
+  for (const GpuTurn::Part& part : turn.runs) {
+    const Duration begin = (turn.epoch.time_since_epoch() + part.begin) % turn.cycle;
+    parts.emplace_back(begin, part.end - part.begin);
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+const TurnReading* ReadingOf(const TurnPod& pod) {
+  return pod.report && pod.report->pod.turn ? &*pod.report->pod.turn : nullptr;
+}
+
+// Whether it may be suspended, as far as its turns on one GPU go.
+bool MayShare(const TurnPod& pod) {
+  const TurnReading* const reading = ReadingOf(pod);
+  return reading != nullptr && pod.report->age <= TurnPlanner::kOldReport && pod.pod->fungible &&
+         !pod.pod->gang && !pod.pod->deleting && !pod.pod->terminal && reading->gpus.size() == 1 &&
+         reading->refusal.empty();
+}
+
+// Returns the rotation of the GPU that the annotations of its pods describe together; nullopt if
+// they do not fit together.
+std::optional<TurnGroup> RotationOf(const std::vector<const Pod*>& pods, Instant now) {
+  const GpuTurn& first = *pods.front()->fungible->turn;
+  const Instant base = ToInstant(first.epoch + first.runs.front().begin);
+  std::vector<std::tuple<Duration, Duration, std::string>> slots;  // from, to, uid
+  for (const Pod* pod : pods) {
+    const GpuTurn& turn = *pod->fungible->turn;
+    if (turn.cycle != first.cycle || turn.runs.size() != 1) return std::nullopt;
+    const auto& [begin, end] = turn.runs.front();
+    const Duration after = (ToInstant(turn.epoch) + begin - base) % turn.cycle;
+    const Duration from = after < Duration::zero() ? after + turn.cycle : after;
+    slots.emplace_back(from, from + (end - begin), pod->uid);
+  }
+  std::sort(slots.begin(), slots.end());
+  TurnGroup group;
+  Duration at{};
+  for (const auto& [from, to, uid] : slots) {
+    if (from < at || to > first.cycle) return std::nullopt;
+    if (from > at) group.slots.push_back({from - at, {}, {}});
+    group.slots.push_back({to - from, {uid}, {uid}});
+    at = to;
+  }
+  if (at < first.cycle) group.slots.push_back({first.cycle - at, {}, {}});
+  if (group.slots.size() < 2) return std::nullopt;
+  const Duration ahead = base - now;
+  group.epoch = ahead <= Duration::zero() ? base : base - (ahead / first.cycle + 1) * first.cycle;
+  return group;
+}
+
+std::vector<TurnGroup> RotationsOf(std::span<const TurnPod> pods, Instant now) {
+  std::map<std::string, std::vector<const Pod*>> by_gpu;
+  for (const TurnPod& pod : pods) {
+    if (MayShare(pod) && pod.pod->fungible->turn)
+      by_gpu[ReadingOf(pod)->gpus.front()].push_back(pod.pod.get());
+  }
+  std::vector<TurnGroup> groups;
+  for (const auto& [gpu, sharers] : by_gpu) {
+    if (std::optional<TurnGroup> group = RotationOf(sharers, now))
+      groups.push_back(*std::move(group));
+  }
+  return groups;
+}
+
+// Returns the turns of the holders of slots of the group, by uid.
+std::map<std::string, GpuTurn> TurnsOf(const TurnGroup& group) {
+  std::map<std::string, GpuTurn> turns;
+  Duration at{};
+  for (const TurnSlot& slot : group.slots) {
+    for (const std::string& uid : slot.holders) {
+      GpuTurn& turn = turns[uid];
+      turn = {ToWallTime(group.epoch), group.Cycle(), {{at, at + slot.length}}, {}};
+      for (const TurnSlot& other : group.slots) {
+        if (&other != &slot)
+          turn.with.insert(turn.with.end(), other.holders.begin(), other.holders.end());
+      }
+      std::sort(turn.with.begin(), turn.with.end());
+    }
+    at += slot.length;
+  }
+  return turns;
+}
+
+}  // namespace
+
+bool IsSameTurn(const GpuTurn& a, const GpuTurn& b) {
+  return a.cycle == b.cycle && a.with == b.with && PartsOf(a) == PartsOf(b);
+}
+
+bool TurnPlanner::IsActive(NodeTurns& node, const TurnPod& pod, Instant now) {
+  const PodProgress& progress = pod.report->pod;
+  const Instant since = node.seen.emplace(pod.pod->uid, now).first->second;
+  const bool trains = progress.format.empty() || progress.iterations > 0 || progress.last ||
+                      pod.pod->fungible->turn || now - since >= kLongestStart;
+  if (trains) node.begun.insert(pod.pod->uid);
+  const bool idle = progress.idle && progress.idle->idle >= kIdleToShow;
+  return node.begun.contains(pod.pod->uid) && !idle;
+}
+
+std::vector<GpuSharer> TurnPlanner::SharersOf(NodeTurns& node, std::span<const TurnPod> pods,
+                                              Instant now) {
+  std::vector<GpuSharer> sharers;
+  std::map<GpuBlock, int32_t> highest;  // priority on the GPU
+  std::vector<int32_t> priorities;
+  for (const TurnPod& pod : pods) {
+    if (!MayShare(pod)) continue;
+    GpuSharer sharer{.name = pod.pod->uid, .blocks = {{ReadingOf(pod)->gpus.front(), 0}}};
+    sharer.active = IsActive(node, pod, now);
+    sharer.newcomer = pod.report->pod.iterations < kNewcomerIterations;
+    if (sharer.active) {
+      int32_t& most = highest.emplace(sharer.blocks.front(), pod.pod->priority).first->second;
+      most = std::max(most, pod.pod->priority);
+    }
+    priorities.push_back(pod.pod->priority);
+    sharers.push_back(std::move(sharer));
+  }
+  for (size_t at = 0; at < sharers.size(); ++at) {
+    const auto most = highest.find(sharers[at].blocks.front());
+    if (most != highest.end() && priorities[at] < most->second) sharers[at].weight = kLowerWeight;
+  }
+  return sharers;
+}
+
+void TurnPlanner::PlanNode(NodeTurns& node, std::span<const TurnPod> pods, Moment at, bool adopt,
+                           TurnPlan& plan) {
+  const Instant now = ToInstant(at.wall);
+  if (adopt) node.turns.Adopt(RotationsOf(pods, now));
+  node.turns.Plan(now, SharersOf(node, pods, at.now));
+  std::map<std::string, GpuTurn> turns;
+  for (const TurnGroup& group : node.turns.groups()) turns.merge(TurnsOf(group));
+  plan.in_turns += turns.size();
+  std::map<std::string, std::string> names;
+  for (const TurnPod& pod : pods) names[pod.pod->uid] = pod.pod->Key();
+  for (const TurnPod& pod : pods) {
+    if (!pod.pod->fungible || pod.pod->deleting || pod.pod->terminal) continue;
+    const std::optional<GpuTurn>& written = pod.pod->fungible->turn;
+    const auto turn = turns.find(pod.pod->uid);
+    if (turn == turns.end()) {
+      if (written) plan.changes.push_back({pod.pod, std::nullopt, {}});
+    } else if (!written || !IsSameTurn(*written, turn->second)) {
+      TurnChange& change = plan.changes.emplace_back(TurnChange{pod.pod, turn->second, {}});
+      for (const std::string& uid : turn->second.with) change.with.push_back(names.at(uid));
+    }
+  }
+}
+
+TurnPlan TurnPlanner::Plan(const std::map<std::string, std::vector<TurnPod>>& pods, Moment at) {
+  // Rotations never go back.
+  latest_ = std::max(latest_, WallTime(std::chrono::floor<std::chrono::milliseconds>(at.wall)));
+  TurnPlan plan;
+  std::erase_if(nodes_, [&](const auto& node) { return !pods.contains(node.first); });
+  for (const auto& [name, here] : pods) {
+    const bool reports = std::any_of(here.begin(), here.end(), [](const TurnPod& pod) {
+      return pod.report && pod.report->age <= kOldReport;
+    });
+    if (!reports) continue;
+    const auto [node, is_new] = nodes_.try_emplace(name, NodeTurns{GpuTurns(quantum_), {}, {}});
+    PlanNode(node->second, here, {at.now, latest_}, is_new, plan);
+    const auto is_gone = [&here = here](const std::string& uid) {
+      return std::none_of(here.begin(), here.end(),
+                          [&](const TurnPod& pod) { return pod.pod->uid == uid; });
+    };
+    std::erase_if(node->second.seen, [&](const auto& entry) { return is_gone(entry.first); });
+    std::erase_if(node->second.begun, is_gone);
+  }
+  return plan;
+}
+
+}  // namespace synergy

@@ -1,0 +1,35 @@
+#include "metrics/turn_metrics.h"
+
+#include "metrics/families.h"
+
+namespace synergy::metrics {
+
+class TurnMetrics::Impl {
+ public:
+  prometheus::Registry registry;
+  Gauges& pods = MakeGauges(registry, "synergy_turns_pods", "Pods with turns on GPUs, by state.");
+  Counters& writes =
+      MakeCounters(registry, "synergy_turns_writes_total", "Writes of pods' turns, by outcome.");
+  Counters& plans =
+      MakeCounters(registry, "synergy_turns_plans_total", "Plans of turns, by outcome.");
+};
+
+TurnMetrics::TurnMetrics() : impl_(std::make_unique<Impl>()) {
+  StartAtZero(impl_->writes, "outcome", {"written", "failed"});
+  StartAtZero(impl_->plans, "outcome", {"complete", "incomplete"});
+  SetPods(0, 0);
+}
+TurnMetrics::~TurnMetrics() = default;
+
+void TurnMetrics::SetPods(size_t in_turns, size_t suspended) {
+  impl_->pods.Add({{"state", "in_turns"}}).Set(static_cast<double>(in_turns));
+  impl_->pods.Add({{"state", "suspended"}}).Set(static_cast<double>(suspended));
+}
+
+void TurnMetrics::CountWrite(std::string_view outcome) { Count(impl_->writes, "outcome", outcome); }
+
+void TurnMetrics::CountPass(std::string_view outcome) { Count(impl_->plans, "outcome", outcome); }
+
+std::string TurnMetrics::Render() const { return RenderText(impl_->registry); }
+
+}  // namespace synergy::metrics

@@ -1,0 +1,175 @@
+#include "controller/tuner/turns/turns_driver.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
+#include "support/managed_pods.h"
+#include "support/recorded_events.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class TurnsDriverTest : public ::testing::Test {
+ protected:
+  TurnsDriverTest() {
+    Node node = testing::NodeOfFour("n1");
+    node.allocatable.other.Set("nvidia.com/gpu.turns", 8);
+    state_.UpsertNode(node);
+  }
+
+  // Adds a pod whose agent reports that it has `gpu`, and trains.
+  void Have(const std::string& name, const std::string& gpu = "GPU-0") {
+    Pod pod = testing::ManagedPod(name, "n1", 3, "");
+    pod.requests.other.Set("nvidia.com/gpu.turns", 1);
+    pods_.Put(std::move(pod));
+    state_.UpsertPod(pods_.pod(name));
+    reports_[name] = {.uid = pods_.pod(name).uid, .pod_namespace = "team", .name = name};
+    reports_[name].turn = TurnReading{.gpus = {gpu}};
+  }
+  void Remove(const std::string& name) {
+    state_.RemovePod(pods_.pod(name).uid);
+    reports_.erase(name);
+  }
+  void Step() {
+    clock_.Advance(seconds(2));
+    std::vector<PodProgress> reported;
+    for (const auto& [name, report] : reports_) reported.push_back(report);
+    store_.Observe("n1", {}, std::move(reported), clock_.Present());
+    driver_.Step({});
+  }
+  bool Renews() const { return renewal_.Holds(clock_.Now()); }
+  bool HasTurn(const std::string& name) { return pods_.pod(name).fungible->turn.has_value(); }
+
+  testing::FakeClock clock_;
+  testing::SilentLog log_;
+  ClusterState state_;
+  testing::FakePodApi pods_;
+  testing::RecordedEvents events_;
+  std::map<std::string, PodProgress> reports_;
+  ProgressStore store_;
+  TurnRenewal renewal_;
+  bool may_act_ = true;
+  metrics::TurnMetrics metrics_;
+  TurnsDriver driver_{
+      {.gpu_resource = "nvidia.com/gpu"}, state_, store_,   pods_,   events_, renewal_,
+      [this] { return may_act_; },        clock_, log_.log, metrics_};
+};
+
+TEST_F(TurnsDriverTest, SharersGetTurnsAndOneEvent) {
+  Have("a");
+  Have("b");
+  Have("alone", "GPU-1");
+  for (int step = 0; step < 30; ++step) Step();
+  EXPECT_THAT(pods_.calls(),
+              ElementsAre("annotate a synergy.io/turn", "annotate b synergy.io/turn"));
+  EXPECT_THAT(events_.reasons(), UnorderedElementsAre("SynergyTurns a", "SynergyTurns b"));
+  EXPECT_THAT(events_.lines().front(),
+              HasSubstr("with team/b: it runs for 60 s, and is suspended for 60 s"));
+  EXPECT_TRUE(Renews());
+  EXPECT_THAT(metrics_.Render(), HasSubstr(R"(synergy_turns_pods{state="in_turns"} 2)"));
+}
+
+TEST_F(TurnsDriverTest, TheLastSharerLosesItsAnnotation) {
+  Have("a");
+  Have("b");
+  Step();
+  Remove("b");
+  Step();
+  EXPECT_FALSE(HasTurn("a"));
+  EXPECT_THAT(events_.lines().back(), HasSubstr("no longer takes turns"));
+}
+
+TEST_F(TurnsDriverTest, TurnsAreNotRenewedUntilAllAreWritten) {
+  Have("a");
+  Have("b");
+  pods_.Refuse("annotate b", {ErrorCode::kUnavailable, "down"});
+  Step();
+  EXPECT_FALSE(Renews());
+  EXPECT_THAT(metrics_.Render(), HasSubstr(R"(synergy_turns_plans_total{outcome="incomplete"} 1)"));
+  pods_.RefuseNothing();
+  Step();
+  EXPECT_TRUE(Renews());
+  EXPECT_TRUE(HasTurn("b"));
+}
+
+TEST_F(TurnsDriverTest, APodThatCannotBeWrittenDoesNotEndTheTurnsOfOthers) {
+  Have("a");
+  Have("b");
+  pods_.Refuse("annotate b", {ErrorCode::kDenied, "a webhook refuses"});
+  Step();
+  EXPECT_TRUE(Renews());
+}
+
+TEST_F(TurnsDriverTest, RenewalEndsAfterAMinuteWithoutASuccess) {
+  Have("a");
+  Have("b");
+  Step();
+  pods_.Refuse("annotate", {ErrorCode::kUnavailable, "down"});
+  Have("c");
+  for (int step = 0; step < 29; ++step) Step();
+  EXPECT_TRUE(Renews());
+  Step();
+  EXPECT_FALSE(Renews());
+}
+
+TEST_F(TurnsDriverTest, AReplicaThatDoesNotLeadWritesAndRenewsNothing) {
+  Have("a");
+  Have("b");
+  may_act_ = false;
+  Step();
+  EXPECT_THAT(pods_.calls(), IsEmpty());
+  EXPECT_FALSE(Renews());
+  may_act_ = true;
+  Step();
+  EXPECT_TRUE(Renews());
+  driver_.Rest();
+  EXPECT_FALSE(Renews());
+}
+
+TEST_F(TurnsDriverTest, TheNextLeaderWritesNothingNew) {
+  Have("a");
+  Have("b");
+  Step();
+  const size_t calls = pods_.calls().size();
+  driver_.Rest();
+  driver_.StartOver();
+  Step();
+  EXPECT_EQ(pods_.calls().size(), calls);
+  EXPECT_TRUE(Renews());
+}
+
+TEST_F(TurnsDriverTest, RefusalsHaveOneEventForEachReason) {
+  Have("a");
+  reports_["a"].turn->refusal = "its liveness probe would fail";
+  for (int step = 0; step < 5; ++step) Step();
+  reports_["a"].turn->refusal = "it is being deleted";
+  Step();
+  EXPECT_THAT(events_.reasons(), ElementsAre("SynergyTurnsRefused a", "SynergyTurnsRefused a"));
+  EXPECT_THAT(events_.lines().front(), HasSubstr("its liveness probe would fail"));
+}
+
+TEST_F(TurnsDriverTest, PodsWithoutTheResourceTakeNoTurns) {
+  for (const char* name : {"a", "b"}) {
+    Have(name);
+    pods_.Change(name, [](Pod& pod) { pod.requests.other.Set("nvidia.com/gpu.turns", 0); });
+    state_.UpsertPod(pods_.pod(name));
+  }
+  Step();
+  EXPECT_THAT(pods_.calls(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace synergy::controller
