@@ -48,9 +48,9 @@ struct PodFacts {
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
   std::optional<PublishedReservation> reservation;  // of its job; it may have expired
   std::vector<std::string> avoids;  // nodes, after failures there; empty: not allowed to see
-  Profiles profiles;                                // of the pod's namespace
-  std::vector<wire::EventAboutPod> events;          // the oldest first
-  std::shared_ptr<const ClusterSnapshot> cluster;   // null: not allowed to see
+  Profiles profiles;                // of the pod's namespace
+  std::vector<wire::EventAboutPod> events;         // the oldest first
+  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
   ProgressFacts progress;
   std::vector<std::string> notes;
 };

@@ -189,7 +189,8 @@ class SizesTest(unittest.TestCase):
             return {"cpu": of * (24 - 0.5) / 4, "memory": of * (500e9 - 2 ** 30) / 4}
 
         early = self.created(pod("early", {"limits": {SLICES: "1"}}))
-        self.assertIn(f"no node that the pod may run on has 1 slices or turns of {GPU}", self.annotation(early, "placeholder"))
+        self.assertIn(f"no node that the pod may run on has 1 slices or turns of {GPU}",
+                      self.annotation(early, "placeholder"))
         self.created(node)
         self.addCleanup(self.cluster.delete, "nodes", "shared", wait=True)
         self.addCleanup(self.cluster.clear)
