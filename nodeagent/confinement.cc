@@ -60,7 +60,7 @@ std::vector<std::string> FoldersOfPods(const std::string& cgroup_folder,
                                        const std::string& kubelet_cgroup_root) {
   std::error_code error;
   std::vector<std::string> hierarchies = {cgroup_folder};
-  for (const char* v1 : {"cpu", "cpuacct", "memory"})
+  for (const char* v1 : {"cpu", "cpuacct", "memory", "freezer"})
     hierarchies.push_back(cgroup_folder + "/" + v1);
   std::vector<std::string> folders;
   for (const std::string& hierarchy : hierarchies) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/gpu_amount.h"
 #include "core/version.h"
 #include "daemon/probes.h"
 #include "http/server/server.h"
@@ -32,7 +34,9 @@
 #include "nodeagent/gpus/gpu_facts.h"
 #include "nodeagent/gpus/xid_keeper.h"
 #include "nodeagent/guarded/cpu_quota.h"
+#include "nodeagent/guarded/freezer.h"
 #include "nodeagent/guarded/prober.h"
+#include "nodeagent/guarded/turn_follower.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
@@ -98,7 +102,8 @@ class RunningDaemon final : public Daemon {
   RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
                 std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
                 std::unique_ptr<CpuGroups> cpu_groups, std::unique_ptr<CpuQuotas> cpu_quotas,
-                TemporaryWriter& quotas, const Clock& clock, Logger& log)
+                std::unique_ptr<Freezers> freezers, TemporaryWriter& writer, const Clock& clock,
+                Logger& log)
       : config_(config),
         clock_(clock),
         client_(std::move(client)),
@@ -106,6 +111,7 @@ class RunningDaemon final : public Daemon {
         groups_(std::move(groups)),
         cpu_groups_(std::move(cpu_groups)),
         cpu_quotas_(std::move(cpu_quotas)),
+        freezers_(std::move(freezers)),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-node-agent",
                                            config.node_name)),
         shrinker_(*groups_, *events_, clock, log, metrics_,
@@ -116,7 +122,8 @@ class RunningDaemon final : public Daemon {
         data_(*groups_, MemoryHierarchy(config.cgroup_folder), config.kubelet_cgroup_root, "/proc"),
         progress_(node_pods_,
                   {*cpu_groups_, data_, config.pod_log_folder, config.pods_folder, ReadPage,
-                   [this] { return ReadBusy(); }},
+                   [this] { return ReadBusy(); }, ProgressSources::UsedByThisThread,
+                   [this](const std::string& uid) { return turns_.TimeSuspended(uid); }},
                   clock, log, *events_, metrics_),
         divider_(node_pods_, CgroupFolders(config.cgroup_folder, config.kubelet_cgroup_root),
                  BlockDevices(KernelFolders().sys),
@@ -136,7 +143,11 @@ class RunningDaemon final : public Daemon {
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
-        prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
+        prober_(node_pods_, *cpu_quotas_, writer, clock, log, *events_, metrics_),
+        turns_(node_pods_,
+               {freezers_.get(), [this] { return ProbedPods(); },
+                [this] { return pod_resources_.List(); }},
+               writer, TurnsResource(config.gpu_resource), config.turns, clock, log, metrics_),
         failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
         stores_({&shrinker_, &node_pods_, &failures_, &xids_}),
         log_(log) {}
@@ -182,9 +193,14 @@ class RunningDaemon final : public Daemon {
         do {
           if (!ReadOwnPluginsBusy()) gpus_.Step(stop);
           ObserveXids();
+          turns_.LookAtGpus();
         } while (clock_.SleepFor(GpuFacts::kInterval, stop));
       });
     }
+    following_turns_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(turns_.Step(), stop)) {
+      }
+    });
     if (config_.measure_progress) {
       following_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kLogInterval, stop)) {
@@ -211,7 +227,8 @@ class RunningDaemon final : public Daemon {
       });
     }
     if (!config_.progress_listen.empty()) {
-      auto started = ProgressServer::Start(config_, [this] { return ReadAll(); }, log_);
+      auto started = ProgressServer::Start(
+          config_, [this] { return ReadAll(); }, [this] { turns_.Renew(); }, log_);
       if (!started) return Fail(started.error());
       progress_server_ = *std::move(started);
     }
@@ -223,8 +240,8 @@ class RunningDaemon final : public Daemon {
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
     for (std::jthread* const thread :
-         {&shrinking_, &keeping_, &looking_at_devices_, &looking_at_gpus_, &following_, &counting_,
-          &measuring_storage_, &reading_failures_, &probing_}) {
+         {&shrinking_, &keeping_, &looking_at_devices_, &looking_at_gpus_, &following_turns_,
+          &following_, &counting_, &measuring_storage_, &reading_failures_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -295,7 +312,32 @@ class RunningDaemon final : public Daemon {
     for (PodProgress& pod : progress.pods) {
       if (const auto use = storage.find(pod.uid); use != storage.end()) pod.storage = use->second;
     }
+    AddTurns(progress);
     return progress;
+  }
+
+  // Pods with GPUs in turns are reported even if nothing is known of their progress.
+  void AddTurns(NodeProgress& progress) const {
+    std::map<std::string, TurnReading> turns = turns_.Readings();
+    for (PodProgress& pod : progress.pods) {
+      if (auto turn = turns.extract(pod.uid)) pod.turn = std::move(turn.mapped());
+    }
+    for (const PodPointer& pod : node_pods_.All()) {
+      if (auto turn = turns.extract(pod->uid)) {
+        PodProgress& added = progress.pods.emplace_back();
+        added.uid = pod->uid;
+        added.pod_namespace = pod->pod_namespace;
+        added.name = pod->name;
+        added.container = pod->fungible ? pod->fungible->container : "";
+        added.turn = std::move(turn.mapped());
+      }
+    }
+  }
+
+  std::set<std::string> ProbedPods() const {
+    std::set<std::string> uids;
+    for (const auto& [uid, reading] : prober_.Readings()) uids.insert(uid);
+    return uids;
   }
 
   // Returns what the controller needs to know.
@@ -317,6 +359,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;
   std::unique_ptr<CpuQuotas> cpu_quotas_;
+  std::unique_ptr<Freezers> freezers_;  // null: the machine has none
   metrics::NodeAgentMetrics metrics_;
   std::unique_ptr<kube::EventRecorder> events_;
   Shrinker shrinker_;
@@ -333,6 +376,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<DeviceGroups> device_groups_;
   DeviceKeeper devices_;
   Prober prober_;
+  TurnFollower turns_;
   FailureReader failures_;
   AllStores stores_;
   Logger& log_;
@@ -342,6 +386,7 @@ class RunningDaemon final : public Daemon {
   std::jthread keeping_;
   std::jthread looking_at_devices_;
   std::jthread looking_at_gpus_;
+  std::jthread following_turns_;
   std::jthread following_;
   std::jthread counting_;
   std::jthread measuring_storage_;
@@ -354,7 +399,7 @@ class RunningDaemon final : public Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& config,
                                               const config::ClusterAccess& access,
-                                              TemporaryWriter& quotas, const Clock& clock,
+                                              TemporaryWriter& writer, const Clock& clock,
                                               Logger& log) {
   auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!groups) return Fail(groups.error());
@@ -362,6 +407,8 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   if (!cpu_groups) return Fail(cpu_groups.error());
   auto cpu_quotas = FindCpuQuotas(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!cpu_quotas) return Fail(cpu_quotas.error());
+  auto freezers = FindFreezers(config.cgroup_folder, config.kubelet_cgroup_root);
+  if (!freezers && config.turns) return Fail(freezers.error());
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
   if (!client) return Fail(client.error());
   auto options = daemon::ListenOn(config.listen, log);
@@ -371,9 +418,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   options->self_signed = config.metrics_authorization;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
-                                                *std::move(groups), *std::move(cpu_groups),
-                                                *std::move(cpu_quotas), quotas, clock, log);
+  auto daemon = std::make_unique<RunningDaemon>(
+      config, *std::move(client), *std::move(server), *std::move(groups), *std::move(cpu_groups),
+      *std::move(cpu_quotas), freezers ? *std::move(freezers) : nullptr, writer, clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"listen", config.listen},
                        {"port", daemon->port()},

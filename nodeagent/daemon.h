@@ -19,10 +19,10 @@ namespace synergy::nodeagent {
 
 class Daemon {
  public:
-  // Binds the port and starts the watch. `quotas`, `clock` and `log` outlive the daemon.
+  // Binds the port and starts the watch. `writer`, `clock` and `log` outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::NodeAgentConfig& config,
                                                const config::ClusterAccess& access,
-                                               TemporaryWriter& quotas, const Clock& clock,
+                                               TemporaryWriter& writer, const Clock& clock,
                                                Logger& log);
   virtual ~Daemon() = default;
 

@@ -42,6 +42,7 @@ void Confine(const synergy::config::NodeAgentConfig& config, synergy::Logger& lo
 
 int main(int argc, char** argv) {
   synergy::config::NodeAgentConfig config;
+  bool thaw = false;
   synergy::daemon::CommandLine line(
       {.program = "synergy-node-agent",
        .description = "Gives back page cache of this node's pods whose memory limit is to shrink, "
@@ -54,6 +55,8 @@ int main(int argc, char** argv) {
            "host:port to serve on; port 0 takes a free one (default 0.0.0.0:9411)");
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
+  line.AddSwitch("--thaw", thaw,
+                 "Do nothing but resume what an agent that was killed has suspended");
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
                        "The node whose pods this agent serves");
 
@@ -61,22 +64,26 @@ int main(int argc, char** argv) {
     return synergy::daemon::HealthAddress{config.listen, config.metrics_authorization};
   };
   if (const auto status = line.Parse(argc, argv, health)) return *status;
+  synergy::Logger guardians(synergy::StderrSink(), synergy::SystemClock(), config.log_level,
+                            config.log_format);
+  const synergy::nodeagent::GuardianRules rules{.cgroup_folder = config.cgroup_folder,
+                                                .state_folder = config.state_folder,
+                                                .stop_grace = config.shutdown_grace + kLastWords};
+  if (thaw) {
+    Confine(config, guardians);
+    return synergy::nodeagent::RunThawer(rules, guardians);
+  }
   if (config.node_name.empty()) {
     return line.Refuse(
         {synergy::ErrorCode::kInvalid, "which node? Give --node-name, NODE_NAME or nodeName"});
   }
   const auto access = line.FindCluster();
   if (!access) return line.Refuse(access.error());
-  synergy::Logger guardians(synergy::StderrSink(), synergy::SystemClock(), config.log_level,
-                            config.log_format);
   Confine(config, guardians);
   return synergy::nodeagent::RunGuarded(
-      {.cgroup_folder = config.cgroup_folder,
-       .state_folder = config.state_folder,
-       .stop_grace = config.shutdown_grace + kLastWords},
-      guardians, [&](synergy::nodeagent::TemporaryWriter& quotas) {
+      rules, guardians, [&](synergy::nodeagent::TemporaryWriter& writer) {
         return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
-          return synergy::nodeagent::Daemon::Start(config, *access, quotas, synergy::SystemClock(),
+          return synergy::nodeagent::Daemon::Start(config, *access, writer, synergy::SystemClock(),
                                                    log);
         });
       });

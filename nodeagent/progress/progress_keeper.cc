@@ -220,6 +220,7 @@ void ProgressKeeper::FollowLogs() {
 void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
                             const wire::ResizeStatus::Container& container,
                             const std::optional<NodeBusy>& busy, Followed& followed) {
+  followed.log.Pause(sources_.time_suspended(pod.uid));
   const Result<size_t> read = ReadLog(pod, followed);
   if (!read) ReportLog(pod, followed.reported, read.error());
   PodProgress& progress = followed.reported.progress;
@@ -381,6 +382,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
   // A counter that falls was restarted at zero.
   const double before = counted.last.value_or(*value);
   counted.reported.progress.format = "counter";
+  counted.meter.Pause(sources_.time_suspended(pod.uid));
   counted.Add(clock_.WallNow(), *value, *value >= before ? *value - before : *value);
 }
 
@@ -414,6 +416,7 @@ void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
   if (news) {
     // A count that falls is a training that resumes at its last checkpoint.
     const auto value = static_cast<double>(read->iteration);
+    counted.meter.Pause(sources_.time_suspended(pod.uid));
     counted.Add(clock_.WallNow(), value, std::max(value - counted.last.value_or(value), 0.0));
     PodProgress& progress = counted.reported.progress;
     progress.format = "file";

@@ -50,6 +50,10 @@ struct ProgressSources {
   std::function<Result<NodeBusy>()> read_busy;
   // Returns the CPU time that the calling thread has used.
   std::function<Duration()> cpu_time = UsedByThisThread;
+  // Returns for how long the pod was suspended since the agent first looked.
+  std::function<Duration(const std::string& uid)> time_suspended = [](const std::string&) {
+    return Duration::zero();
+  };
 
   static Duration UsedByThisThread();
 };

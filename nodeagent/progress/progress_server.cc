@@ -9,6 +9,7 @@ namespace synergy::nodeagent {
 
 Result<std::unique_ptr<ProgressServer>> ProgressServer::Start(const config::NodeAgentConfig& config,
                                                               std::function<NodeProgress()> read,
+                                                              std::function<void()> renew_turns,
                                                               Logger& log) {
   auto options = daemon::ListenOn(config.progress_listen, log);
   if (!options) return Fail(options.error());
@@ -21,9 +22,12 @@ Result<std::unique_ptr<ProgressServer>> ProgressServer::Start(const config::Node
   options->max_connections = 16;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  (*server)->Handle("GET", "/progress", [read = std::move(read)](const http::Request&) {
-    return http::Response{.body = wire::WriteNodeProgress(read())};
-  });
+  (*server)->Handle(
+      "GET", "/progress",
+      [read = std::move(read), renew_turns = std::move(renew_turns)](const http::Request& request) {
+        if (request.header("Synergy-Turns") == "renew") renew_turns();
+        return http::Response{.body = wire::WriteNodeProgress(read())};
+      });
   if (const Result<> started = (*server)->Start(); !started) return Fail(started.error());
   return std::unique_ptr<ProgressServer>(new ProgressServer(*std::move(server)));
 }

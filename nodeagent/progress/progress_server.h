@@ -1,9 +1,11 @@
 #pragma once
 
 // Serves the progress of the node's pods only to synergy-controller: GET /progress, over TLS with
-// certificates on both sides (docs/internals/progress.md).
+// certificates on both sides (docs/internals/progress.md). With the header `Synergy-Turns: renew` a
+// request also renews the turns on GPUs (docs/internals/sharing.md).
 //
-// Threading: one owner. `read` is called from the server's threads, several at a time.
+// Threading: one owner. `read` and `renew_turns` are called from the server's threads, several at a
+// time.
 
 #include <cstdint>
 #include <functional>
@@ -19,9 +21,10 @@ namespace synergy::nodeagent {
 
 class ProgressServer {
  public:
-  // Listens on config.progress_listen. `log`, and what `read` uses, outlive the server.
+  // Listens on config.progress_listen. `log`, and what the functions use, outlive the server.
   static Result<std::unique_ptr<ProgressServer>> Start(const config::NodeAgentConfig& config,
                                                        std::function<NodeProgress()> read,
+                                                       std::function<void()> renew_turns,
                                                        Logger& log);
 
   uint16_t port() const { return server_->port(); }
@@ -29,7 +32,7 @@ class ProgressServer {
  private:
   explicit ProgressServer(std::unique_ptr<http::Server> server) : server_(std::move(server)) {}
 
-  std::unique_ptr<http::Server> server_;  // its destructor waits for `read`
+  std::unique_ptr<http::Server> server_;  // its destructor waits for the functions
 };
 
 }  // namespace synergy::nodeagent

@@ -48,6 +48,10 @@ inline constexpr std::string_view kProgressFileName = "progress";
 // "90m" (docs/start-time.md).
 inline constexpr std::string_view kExpectedDuration = "synergy.io/expected-duration";
 
+// An annotation that users set on pods, "true": the pod may be suspended for its turns on GPUs even
+// if it has several of them or is in a gang (docs/internals/sharing.md).
+inline constexpr std::string_view kSuspend = "synergy.io/suspend";
+
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
 // container that has the GPUs.
 inline constexpr std::string_view kContainer = "synergy.io/container";

@@ -50,6 +50,7 @@ Fields FieldsOf(NodeAgentConfig& config) {
                                        {"daemonSet", NotEmpty(config.dcgm.daemon_set)},
                                        {"port", WholeNumber(config.dcgm.port, 1, 65535)},
                                        {"path", NotEmpty(config.dcgm.path)}}))},
+          {"turns", NotInChart(Section({{"enabled", Truth(config.turns)}}))},
           {"stateFolder", NotInChart(Folder(config.state_folder))},
           {"transientUnitFolder", Folder(config.transient_unit_folder)},
           {"evictionThreshold", Size(config.eviction_threshold)},
@@ -71,6 +72,8 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
   }
   if (config.divide_storage && !config.measure_progress)
     Reject(root, "divideStorage: needs measureProgress: true, which measures reads and waits");
+  if (config.turns && config.progress_listen.empty())
+    Reject(root, "turns.enabled: needs progressListen, where the controller renews turns");
   return config;
 }
 

@@ -69,7 +69,9 @@ struct NodeAgentConfig {
     std::string path = "/metrics";
   };
   Dcgm dcgm;
-  // Folder for the record of temporary CPU quotas: it outlives the agent's container.
+  // Whether pods are suspended for their turns on GPUs that they share (docs/internals/sharing.md).
+  bool turns = false;
+  // Folder for the record of temporary writes to control groups: it outlives the agent's container.
   std::string state_folder = "/run/synergy-node-agent";
   // Folder in which systemd keeps the files of transient units, including containers'.
   std::string transient_unit_folder = "/run/systemd/transient";

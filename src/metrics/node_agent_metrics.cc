@@ -134,6 +134,10 @@ class NodeAgentMetrics::Impl {
     StartAtZero(brakes, "reason", {"pressure", "refaults", "in_vain"});
     StartAtZero(readings, "outcome", {"written", "failed"});
     StartAtZero(probes, "outcome", {"done", "ended_early", "wiped", "refused"});
+    StartAtZero(switches, "outcome", {"in_time", "late"});
+    StartAtZero(turn_refusals, "reason",
+                {"deleting", "disrupted", "several_gpus", "probes", "cpu_probe", "off",
+                 "no_freezer", "failed"});
     RegisterBuildInfo("synergy-node-agent", registry);
   }
 
@@ -161,6 +165,16 @@ class NodeAgentMetrics::Impl {
   Counters& probes =
       MakeCounters(registry, "synergy_node_agent_probes_total",
                    "Probes of pods with less CPU, and bursts with more, by outcome.");
+  prometheus::Counter& suspended =
+      MakeCounters(registry, "synergy_node_agent_suspended_seconds_total",
+                   "Time for which pods were suspended for their turns on GPUs.")
+          .Add({});
+  Counters& switches =
+      MakeCounters(registry, "synergy_node_agent_turn_switches_total",
+                   "Pods that were suspended, by whether that took less than a second.");
+  Counters& turn_refusals =
+      MakeCounters(registry, "synergy_node_agent_turn_refusals_total",
+                   "Pods with GPUs in turns that the agent does not suspend, by reason.");
   Counters& errors = MakeCounters(registry, "synergy_node_agent_errors_total",
                                   "Errors of control groups, by reason.");
   std::function<NodeAgentGauges()> read_gauges;
@@ -193,6 +207,18 @@ void NodeAgentMetrics::CountReading(std::string_view outcome) {
 
 void NodeAgentMetrics::CountProbe(std::string_view outcome) {
   Count(impl_->probes, "outcome", outcome);
+}
+
+void NodeAgentMetrics::CountSuspended(Duration duration) {
+  impl_->suspended.Increment(ToSeconds(duration));
+}
+
+void NodeAgentMetrics::CountSwitch(bool in_time) {
+  Count(impl_->switches, "outcome", in_time ? "in_time" : "late");
+}
+
+void NodeAgentMetrics::CountTurnRefusal(std::string_view reason) {
+  Count(impl_->turn_refusals, "reason", reason);
 }
 
 void NodeAgentMetrics::CountError(std::string_view reason) {

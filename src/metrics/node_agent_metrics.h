@@ -103,6 +103,13 @@ class NodeAgentMetrics {
   void CountReading(std::string_view outcome);
   // Counts the outcome of a probe: "done", "ended_early", "wiped", "refused".
   void CountProbe(std::string_view outcome);
+  // Counts a suspension of a pod, at its end.
+  void CountSuspended(Duration duration);
+  // Counts a pod that was suspended for its partners. `in_time`: within a second.
+  void CountSwitch(bool in_time);
+  // Counts pods that are not suspended: "deleting", "disrupted", "several_gpus", "probes",
+  // "cpu_probe", "off", "no_freezer", "failed".
+  void CountTurnRefusal(std::string_view reason);
   // `reason` is one of few fixed words.
   void CountError(std::string_view reason);
 

@@ -22,6 +22,8 @@ class LogProgress {
                        std::optional<OwnPattern> own = std::nullopt);
 
   void Feed(std::string_view bytes);
+  // See RateMeter::Pause.
+  void Pause(Duration total) { meter_.Pause(total); }
   void End();  // the last line may have no newline
   TrainingProgress Current() const;
 

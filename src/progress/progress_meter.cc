@@ -26,6 +26,11 @@ bool ProgressMeter::Track::IsNear(int64_t other) const {
   return std::abs(other - iteration) <= kNear * std::max<int64_t>(step, 1);
 }
 
+void ProgressMeter::Pause(Duration total) {
+  paused_ = total;
+  meter_.Pause(total);
+}
+
 void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> time) {
   const ProgressLine line = Continued(printed);
   const bool known = !bars_.empty();
@@ -352,6 +357,7 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     if (!first_time_) {
       first_time_ = time;
       meter_ = {};  // the bars' own clock is unrelated to it
+      meter_.Pause(paused_);
     }
     if (time == first_time_) first_counted_ = progress_.counted;
     progress_.last_training = time;

@@ -50,6 +50,8 @@ struct TrainingProgress {
 class ProgressMeter {
  public:
   void Add(const ProgressLine& line, std::optional<WallTime> time);
+  // See RateMeter::Pause.
+  void Pause(Duration total);
   TrainingProgress Current() const;
 
  private:
@@ -98,6 +100,7 @@ class ProgressMeter {
   std::optional<double> PrintedRate() const;
 
   TrainingProgress progress_;
+  Duration paused_{};
   std::array<Track, kTracks> tracks_;
   size_t main_ = kTracks;  // the training's track, if there is one
   int64_t lines_ = 0;      // training lines with an iteration

@@ -45,7 +45,16 @@ std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterati
 
 }  // namespace
 
+// A pause that is ahead must not turn the time back.
+WallTime RateMeter::Unpaused(WallTime time) const {
+  const WallTime unpaused = time - paused_;
+  return present_ && latest_ && time >= *latest_ ? std::max(unpaused, present_->time) : unpaused;
+}
+
 void RateMeter::Add(WallTime time, int64_t done) {
+  const WallTime with_pauses = time;
+  time = Unpaused(time);
+  latest_ = with_pauses;
   if (present_ && time == present_->time) {
     present_->done = done;
     broken_after_ = false;  // Break has marked the stretch before
@@ -69,7 +78,7 @@ void RateMeter::Add(WallTime time, int64_t done) {
 void RateMeter::Break(std::optional<WallTime> time) {
   broken_after_ = true;
   // The order of the two is known, but not their times, so the whole stretch is in doubt.
-  if (present_ && time == present_->time) broken_ = true;
+  if (present_ && time && Unpaused(*time) == present_->time) broken_ = true;
 }
 
 std::optional<double> RateMeter::Rate() const {

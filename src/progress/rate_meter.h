@@ -32,6 +32,11 @@ class RateMeter {
   // line that shows it, if it has one.
   void Break(std::optional<WallTime> time);
 
+  // The training could not run for `total` since the meter began, as while it was suspended: that
+  // time counts in no stretch. Call it before the first Add after the pause; it may be up to a
+  // second ahead.
+  void Pause(Duration total) { paused_ = total; }
+
   // Returns none before the first whole stretch.
   std::optional<double> Rate() const;
 
@@ -52,6 +57,10 @@ class RateMeter {
   void Keep();
   std::vector<Stretch> Stretches() const;
 
+  WallTime Unpaused(WallTime time) const;
+
+  Duration paused_{};
+  std::optional<WallTime> latest_;   // of Add, with the pauses
   std::optional<Point> last_;        // the beginning of the open stretch
   std::optional<Point> present_;     // its end; more lines with the same time may follow
   bool broken_ = false;              // between the two

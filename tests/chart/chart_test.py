@@ -833,6 +833,20 @@ class RenderTest(unittest.TestCase):
             capabilities = {"drop": ["ALL"]} | ({"add": ["SYS_PTRACE", "DAC_READ_SEARCH"]} if agents else {})
             self.assertEqual(spec["containers"][0]["securityContext"]["capabilities"], capabilities)
 
+    def test_a_second_container_resumes_suspended_pods_where_turns_are_switched_on(self):
+        def containers(values):
+            spec = find(helm.template(values), "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+            return {container["name"]: container for container in spec["containers"]}
+        self.assertEqual(set(containers({})), {"agent"})
+        both = containers({"nodeAgent": {"turns": {"enabled": True}}})
+        self.assertEqual(set(both), {"agent", "thaw"})
+        thaw, agent = both["thaw"], both["agent"]
+        self.assertIn("--thaw", thaw["args"])
+        self.assertEqual(thaw["securityContext"], agent["securityContext"])
+        self.assertEqual({mount["name"] for mount in thaw["volumeMounts"]}, {"cgroup", "state", "config"})
+        for mount in thaw["volumeMounts"]:
+            self.assertIn(mount, agent["volumeMounts"])
+
     def test_pods_go_to_linux_nodes(self):
         for item in self.each_workload():
             self.assertEqual(item["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/os"], "linux")

@@ -153,11 +153,19 @@ extenders:
     "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
 {{- end -}}
 
+{{/* Whether the node agent suspends pods for their turns; empty: no, or no controller can renew turns. */}}
+{{- define "synergy.suspends" -}}
+{{- if and .Values.nodeAgent.turns.enabled (include "synergy.agentSecret" .) }}true{{ end -}}
+{{- end -}}
+
 {{- define "synergy.nodeAgentConfig" -}}
 {{- $progress := dict -}}
 {{- if include "synergy.agentSecret" . -}}
 {{- $progress = dict "progressListen" "0.0.0.0:9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
     "clientCaFile" "/clients/ca.crt" "clientName" (include "synergy.serverName" (list . "controller")) -}}
+{{- end -}}
+{{- if include "synergy.suspends" . -}}
+{{- $_ := set $progress "turns" (dict "enabled" true) -}}
 {{- end -}}
 {{- if .Values.nodeAgent.progressFiles -}}
 {{- $_ := set $progress "podsFolder" "/host/pods" -}}

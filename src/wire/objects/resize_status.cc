@@ -1,6 +1,8 @@
 #include "wire/objects/resize_status.h"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "core/gpu_amount.h"
 #include "wire/base/json_words.h"
 #include "wire/base/metadata.h"
 #include "wire/base/resource_list.h"
@@ -35,6 +38,23 @@ std::optional<Bytes> ReadMemoryLimit(FieldReader& fields, Value resources) {
   return ToBytes(fields.Amount(limit), kLargestRequest);
 }
 
+// See Container::probe_patience.
+std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
+  constexpr int64_t kMost = 1'000'000;
+  std::optional<Duration> least;
+  for (const char* const name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+    const Value probe = fields.Object(spec[name]);
+    if (probe.missing() || !probe["tcpSocket"].absent()) continue;
+    const auto read = [&](const char* field, int64_t otherwise) {
+      return probe[field].absent() ? otherwise : fields.Integer(probe[field], 1, kMost);
+    };
+    const Duration patience = std::chrono::seconds(
+        read("periodSeconds", 10) * read("failureThreshold", 3) + read("timeoutSeconds", 1));
+    least = std::min(least.value_or(patience), patience);
+  }
+  return least;
+}
+
 void ReadSpecs(FieldReader& fields, Value list, bool only_sidecars,
                std::vector<Container>& containers) {
   fields.Array(list).ForEachElement([&](Value spec) {
@@ -43,6 +63,7 @@ void ReadSpecs(FieldReader& fields, Value list, bool only_sidecars,
     Container& container = containers.emplace_back();
     container.name = ReadText(fields, spec["name"]);
     container.memory_limit = ReadMemoryLimit(fields, spec["resources"]);
+    container.probe_patience = ReadProbePatience(fields, spec);
   });
 }
 
@@ -64,6 +85,7 @@ void ReadStatuses(FieldReader& fields, Value list, std::vector<Container>& conta
     const auto container = by_name.find(fields.Text(status["name"]));
     if (container == by_name.end()) return;
     container->second->id = ReadText(fields, status["containerID"]);
+    container->second->running = !fields.Object(status["state"])["running"].absent();
     container->second->memory_limit_in_force = ReadMemoryLimit(fields, status["resources"]);
     ReadEnd(fields, status, *container->second);
   });
@@ -74,6 +96,7 @@ void ReadConditions(FieldReader& fields, Value list, ResizeStatus& pod) {
     condition = fields.Object(condition);
     if (fields.Text(condition["status"]) != "True") return;
     const std::string_view type = fields.Text(condition["type"]);
+    if (type == "DisruptionTarget") pod.disrupted = true;
     const bool in_progress = type == "PodResizeInProgress";
     if (!in_progress && type != "PodResizePending") return;
     (in_progress ? pod.resize_in_progress : pod.resize_pending) = ResizeStatus::Condition{
@@ -161,6 +184,9 @@ struct Kind<ResizeStatus> {
     const Resources requests =
         ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
     pod.has_share = pod.fungible && requests.main.gpus > Gpus(0) && IsManaged(spec, rules.claims);
+    pod.gpus_in_turns = requests.other.Get(TurnsResource(rules.gpu_resource));
+    pod.in_gang = ReadGang(pod.pod_namespace, metadata["labels"], annotations) != nullptr;
+    pod.allows_suspension = lenient.Text(annotations[annotations::kSuspend]) == "true";
     pod.progress = ReadProgressSource(lenient, annotations);
     // On the host network, another pod may own the port.
     pod.pod_ip = ReadText(lenient, status["podIP"]);

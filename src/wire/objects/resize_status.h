@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/managed_container.h"
+#include "core/clock.h"
 #include "core/units.h"
 
 namespace synergy::wire {
@@ -29,6 +30,10 @@ struct ResizeStatus {
     // container runs again. nullopt: none has ended.
     std::optional<int32_t> ended_run;
     int32_t exit_code = 0;
+    bool running = false;
+    // The least time after which a probe that needs its processes fails if they stop: exec, HTTP
+    // and gRPC probes, no TCP probes. nullopt: it has none.
+    std::optional<Duration> probe_patience;
   };
   // Where to read the pod's progress, according to its author.
   struct ProgressSource {
@@ -60,6 +65,12 @@ struct ResizeStatus {
   bool has_share = false;
   bool terminal = false;
   bool deleting = false;
+  bool disrupted = false;  // about to be evicted: condition DisruptionTarget
+  // GPUs that it has in turns with other pods (cluster/gpu_turn.h).
+  int64_t gpus_in_turns = 0;
+  bool in_gang = false;
+  // The author allows suspensions that may hurt it: annotation synergy.io/suspend.
+  bool allows_suspension = false;
   // The containers, and the init containers that keep running beside them.
   std::vector<Container> containers;
   std::optional<Condition> resize_in_progress;       // the kubelet has accepted the change

@@ -27,12 +27,14 @@ class ProgressServerTest : public ::testing::Test {
     config.tls_key_file = folder_.Write("tls.key", own.key_pem);
     config.client_ca_file = folder_.Write("ca.crt", authority_.certificate_pem());
     config.client_name = "controller.svc";
-    auto started = ProgressServer::Start(config, [this] { return progress_; }, log_.log);
+    auto started = ProgressServer::Start(
+        config, [this] { return progress_; }, [this] { ++renewed_; }, log_.log);
     ASSERT_TRUE(started) << started.error().message;
     server_ = *std::move(started);
   }
 
-  Result<http::ClientResponse> Get(const TestCertificate& shown) {
+  Result<http::ClientResponse> Get(const TestCertificate& shown,
+                                   const std::string& turns = "none") {
     auto client =
         http::Client::Create({.base_url = "https://127.0.0.1:" + std::to_string(server_->port()),
                               .tls = {.ca_pem = authority_.certificate_pem(),
@@ -40,7 +42,7 @@ class ProgressServerTest : public ::testing::Test {
                                       .key_pem = shown.key_pem,
                                       .server_name = "agent.svc"}});
     EXPECT_TRUE(client) << client.error().message;
-    return (*client)->Send({.path = "/progress"});
+    return (*client)->Send({.path = "/progress", .headers = {{"Synergy-Turns", turns}}});
   }
 
   testing::TemporaryFolder folder_;
@@ -50,6 +52,7 @@ class ProgressServerTest : public ::testing::Test {
                          WallTime(std::chrono::seconds(5)),
                          WallTime(std::chrono::seconds(9)),
                          {{.uid = "u1", .pod_namespace = "team", .name = "train", .rate = 2.5}}};
+  int renewed_ = 0;
   std::unique_ptr<ProgressServer> server_;
 };
 
@@ -62,9 +65,19 @@ TEST_F(ProgressServerTest, AnswersTheController) {
   EXPECT_EQ(*reported, progress_);
 }
 
+TEST_F(ProgressServerTest, ARequestRenewsTurnsByItsHeader) {
+  const TestCertificate controller = authority_.Issue("any", {"DNS:controller.svc"});
+  ASSERT_TRUE(Get(controller));
+  ASSERT_TRUE(Get(controller, "renewed"));
+  EXPECT_EQ(renewed_, 0);
+  ASSERT_TRUE(Get(controller, "renew"));
+  EXPECT_EQ(renewed_, 1);
+}
+
 TEST_F(ProgressServerTest, RejectsOtherClients) {
-  EXPECT_FALSE(Get({}));
-  EXPECT_FALSE(Get(authority_.Issue("any", {"DNS:agent.svc"})));
+  EXPECT_FALSE(Get({}, "renew"));
+  EXPECT_FALSE(Get(authority_.Issue("any", {"DNS:agent.svc"}), "renew"));
+  EXPECT_EQ(renewed_, 0);
 }
 
 }  // namespace

@@ -54,6 +54,29 @@ TEST_F(RateMeterTest, BurstsOfADataLoaderAreUsual) {
   EXPECT_NEAR(*meter_.Rate(), 1, 0.15);
 }
 
+// Turns of a minute, and a line every 70 s of training: most stretches contain a pause.
+TEST_F(RateMeterTest, APauseCountsInNoStretch) {
+  for (int i = 0; i < 10; ++i) {
+    Wait(60);
+    meter_.Pause(std::chrono::seconds(60) * (i + 1));
+    Train(1, 70, 140);
+  }
+  EXPECT_NEAR(*meter_.Rate(), 2, 0.01);
+}
+
+TEST_F(RateMeterTest, APauseThatIsAheadTurnsNoTimeBack) {
+  Train(10, 0.5, 5);
+  for (int i = 0; i < 5; ++i) {
+    // The last line before the pause is read when the pause has begun.
+    meter_.Pause(std::chrono::seconds(60) * i + std::chrono::milliseconds(900));
+    Train(1, 0.5, 5);
+    Wait(60);
+    meter_.Pause(std::chrono::seconds(60) * (i + 1));
+    Train(119, 0.5, 5);
+  }
+  EXPECT_NEAR(*meter_.Rate(), 10, 0.2);
+}
+
 TEST_F(RateMeterTest, ASlowerPhaseIsNoStall) {
   Train(60, 1, 12);
   Train(30, 3, 6);

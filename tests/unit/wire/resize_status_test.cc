@@ -1,5 +1,6 @@
 #include "wire/objects/resize_status.h"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -218,6 +219,30 @@ TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
         R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[30000,0]]})"}) {
     EXPECT_FALSE(read("synergy", odd)) << odd;
   }
+}
+
+TEST(ResizeStatusTest, HasWhatASuspensionDependsOn) {
+  const ResizeStatus plain = ReadModified(kShrinking).object;
+  EXPECT_EQ(plain.gpus_in_turns, 0);
+  EXPECT_FALSE(plain.disrupted || plain.in_gang || plain.allows_suspension);
+  EXPECT_FALSE(plain.containers[0].running);
+  EXPECT_EQ(plain.containers[0].probe_patience, std::nullopt);
+
+  const ResizeStatus pod = ReadModified(R"({
+    "metadata": {"name": "a", "namespace": "team", "labels": {"synergy.io/gang": "g", "synergy.io/gang-size": "2"},
+      "annotations": {"synergy.io/suspend": "true"}},
+    "spec": {"containers": [{"name": "train",
+      "resources": {"requests": {"nvidia.com/gpu.turns": "2"}, "limits": {"nvidia.com/gpu.turns": "2"}},
+      "startupProbe": {"tcpSocket": {"port": 1}, "periodSeconds": 1, "failureThreshold": 1},
+      "readinessProbe": {"exec": {}},
+      "livenessProbe": {"httpGet": {}, "periodSeconds": 5, "failureThreshold": 4, "timeoutSeconds": 2}}]},
+    "status": {"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True"}],
+      "containerStatuses": [{"name": "train", "containerID": "containerd://1", "state": {"running": {}}}]}})")
+                               .object;
+  EXPECT_EQ(pod.gpus_in_turns, 2);
+  EXPECT_TRUE(pod.disrupted && pod.in_gang && pod.allows_suspension);
+  EXPECT_TRUE(pod.containers[0].running);
+  EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(22));
 }
 
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
