@@ -182,8 +182,8 @@ class Reading {
   LogLine OfObject(std::string_view text) {
     static const re2::RE2 level(R"re((?i)"(?:level|levelname|severity|lvl|log_?level)": ?"(\w+))re",
                                 RuleOptions());
-    static const re2::RE2 message(
-        R"re("(?:message|msg|event)": ?"((?:[^"\\]|\\.)*))re", RuleOptions());
+    static const re2::RE2 message(R"re("(?:message|msg|event)": ?"((?:[^"\\]|\\.)*))re",
+                                  RuleOptions());
     static const re2::RE2 error(
         R"re("(?:error|err|exc_info|exception|reason|cause)": ?"((?:[^"\\]|\\.)*))re",
         RuleOptions());
@@ -195,14 +195,14 @@ class Reading {
       line.level = first == 'W'                                   ? LogLevel::kWarning
                    : first == 'I' || first == 'D' || first == 'T' ? LogLevel::kInfo
                                                                   : LogLevel::kError;
-      re2::StringPiece told;
+      re2::StringPiece summary;
       re2::StringPiece reason;
-      re2::RE2::PartialMatch(piece, message, &told);
+      re2::RE2::PartialMatch(piece, message, &summary);
       re2::RE2::PartialMatch(piece, error, &reason);
-      if (!told.empty() && !reason.empty()) {
-        line.body = unescaped_.emplace_back(told.as_string() + ": " + reason.as_string());
-      } else if (!told.empty() || !reason.empty()) {
-        const re2::StringPiece only = told.empty() ? reason : told;
+      if (!summary.empty() && !reason.empty()) {
+        line.body = unescaped_.emplace_back(reason.as_string() + " (" + summary.as_string() + ")");
+      } else if (!summary.empty() || !reason.empty()) {
+        const re2::StringPiece only = summary.empty() ? reason : summary;
         line.body = {only.data(), only.size()};
       }
     }

@@ -125,10 +125,9 @@ constexpr std::array kPatterns = {
         R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
     Pattern{"xgboost", kTraining, "]\t",
             R"(^(?:\[[\d:]+\] |.*[>\]:] )?\[(?P<iteration>\d+)\]\t[\w-]+-[\w@.]+:[-\d.e]+)"},
-    Pattern{"lightgbm", kTraining, "]\t",
-            R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
-    Pattern{"catboost", kTraining, ":\tlearn: ",
-            R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
+    Pattern{"catboost", kTraining,
+            ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
     // CLU, which Flax' examples use.
     Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
     Pattern{"timm", kTraining, "Train: ",

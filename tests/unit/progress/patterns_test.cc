@@ -392,9 +392,9 @@ TEST(Patterns, MaxTextVerlAndPaddle) {
   EXPECT_EQ(Describe("[12]\ttrain-rmse:0.5123\teval-rmse:0.61"),
             "xgboost training 12/- epoch - rate - loss -");
   EXPECT_EQ(Describe("[08:10:11] [12]\ttrain-logloss:0.5123"),
-            "xgboost training 12/- epoch - rate - loss -");
+            "xgboost training 12/- epoch - rate - loss 0.5123");
   EXPECT_EQ(Describe("[10]\ttraining's binary_logloss: 0.51\tvalid_1's binary_logloss: 0.6"),
-            "lightgbm training 10/- epoch - rate - loss -");
+            "lightgbm training 10/- epoch - rate - loss 0.51");
   EXPECT_EQ(
       Describe("12:\tlearn: 0.6931\ttest: 0.69\tbest: 0.69 (12)\ttotal: 1.2s\tremaining: 41s"),
       "catboost training 12/- epoch - rate - loss -");
