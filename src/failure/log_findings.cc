@@ -61,8 +61,11 @@ bool IsClosing(std::string_view text) {
 bool IsQuoted(std::string_view text, size_t place) {
   const std::string_view before = text.substr(0, place);
   static const re2::RE2 source(
-      R"((?i)["']?\b(?:text|content|prompt|prediction|predicted|target|label|sample|example|question|answer|input|output|response|completion|reference|document|instruction|generated|message|title|query|tokens?|decoded|caption)s?\b["']?(?: ?\d+)? ?[:=>] ?["'\[{(]?)",
+      R"((?i)(?:^|[^\w/.-])(?:text|content|prompt|pred|prediction|predicted|target|label|sample|example|question|answer|input|output|response|completion|reference|hypothesis|hyp|ref|gold|human|assistant|document|instruction|generated|message|title|query|tokens?|decoded|caption)s?\b["']?(?: ?\d+)? ?[:=>] ?["'\[{(]?)",
       RuleOptions());
+  static const re2::RE2 value(
+      R"re(\b(?:err|error|exc|exception|msg|cause|reason)="(?:[^"\\]|\\.)*$)re", RuleOptions());
+  if (Finds(value, before)) return false;
   if (Finds(source, before) && before.find("rror: ") == std::string_view::npos &&
       before.find("what():") == std::string_view::npos) {
     return true;
@@ -100,6 +103,8 @@ struct Candidate {
   size_t lines = 0;  // lines of work before its end
   bool raised = false;
   bool aside = false;
+  bool caused = false;  // by the exception before it in the chain
+  bool open = false;    // its message is on the lines that follow
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -107,6 +112,7 @@ struct Candidate {
   Strength strength() const {
     return match.rule == nullptr ? Strength::kNone : StrengthOf(match.rule->category);
   }
+  bool IsOfType() const { return match.rule != nullptr && match.rule->where == Where::kType; }
 };
 
 class Reading {
@@ -133,22 +139,26 @@ class Reading {
                          log_.lines()[entries_[best->entry].at].time};
     }
     reading.finished = candidates_.empty() && ended_;
+    reading.iterations = trained_ ? 1 : 0;
     return reading;
   }
 
  private:
   // JSON loggers write a traceback into one line.
   void Split(size_t at) {
-    std::string_view text = log_.lines()[at].text;
-    if (!text.starts_with('{') || text.find("\\n") == std::string_view::npos) {
-      if (text.starts_with("{\"")) {
-        entries_.push_back({OfObject(text), at});
-      } else {
-        entries_.push_back({SplitLine(text), at});
-      }
+    LogLine whole = SplitLine(log_.lines()[at].text);
+    const std::string_view text = whole.body;
+    if (!text.starts_with("{\"") && !text.starts_with("{ \"")) {
+      entries_.push_back({std::move(whole), at});
       return;
     }
-    const LogLevel level = OfObject(text).level;
+    LogLine object = OfObject(text);
+    object.origin = whole.origin;
+    if (text.find("\\n") == std::string_view::npos) {
+      entries_.push_back({std::move(object), at});
+      return;
+    }
+    const LogLevel level = object.level;
     std::string& plain = unescaped_.emplace_back();
     for (size_t i = 0; i < text.size(); ++i) {
       if (text[i] != '\\' || i + 1 == text.size()) {
@@ -169,11 +179,13 @@ class Reading {
   }
 
   // Returns an object's level and its message.
-  static LogLine OfObject(std::string_view text) {
+  LogLine OfObject(std::string_view text) {
     static const re2::RE2 level(R"re((?i)"(?:level|levelname|severity|lvl|log_?level)": ?"(\w+))re",
                                 RuleOptions());
-    static const re2::RE2 message(
-        R"re("(?:message|msg|event|error|exc_info|exception)": ?"((?:[^"\\]|\\.)*))re",
+    static const re2::RE2 message(R"re("(?:message|msg|event)": ?"((?:[^"\\]|\\.)*))re",
+                                  RuleOptions());
+    static const re2::RE2 error(
+        R"re("(?:error|err|exc_info|exception|reason|cause)": ?"((?:[^"\\]|\\.)*))re",
         RuleOptions());
     const re2::StringPiece piece(text.data(), text.size());
     LogLine line{.body = text};
@@ -183,9 +195,15 @@ class Reading {
       line.level = first == 'W'                                   ? LogLevel::kWarning
                    : first == 'I' || first == 'D' || first == 'T' ? LogLevel::kInfo
                                                                   : LogLevel::kError;
+      re2::StringPiece summary;
       re2::StringPiece reason;
-      if (re2::RE2::PartialMatch(piece, message, &reason) && !reason.empty()) {
-        line.body = {reason.data(), reason.size()};
+      re2::RE2::PartialMatch(piece, message, &summary);
+      re2::RE2::PartialMatch(piece, error, &reason);
+      if (!summary.empty() && !reason.empty()) {
+        line.body = unescaped_.emplace_back(reason.as_string() + " (" + summary.as_string() + ")");
+      } else if (!summary.empty() || !reason.empty()) {
+        const re2::StringPiece only = summary.empty() ? reason : summary;
+        line.body = {only.data(), only.size()};
       }
     }
     return line;
@@ -215,7 +233,7 @@ class Reading {
     const LogLine& line = entries_[at].line;
     std::string_view text = line.body;
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    ended_ = false;
+    if (!seen.aside) ended_ = false;
     if (IsWrapper(text)) {
       several_ |= text.find("ChildFailed") != std::string_view::npos;
       open_.erase(line.origin);
@@ -228,6 +246,8 @@ class Reading {
                      .lines = lines_,
                      .raised = true,
                      .aside = seen.aside,
+                     .caused = seen.caused,
+                     .open = text.ends_with(':'),
                      .chain = seen.chain,
                      .origin = line.origin,
                      .text = text};
@@ -241,10 +261,11 @@ class Reading {
     const auto open = open_.find(line.origin);
     if (open == open_.end()) return false;
     Candidate& raised = candidates_[open->second];
+    if (raised.aside && ReportsEnd(line.body)) return false;
     raised.end = at;
     several_ |= SpeaksOfSeveral(line.body);
     if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
-    const RuleMatch match = MatchRule(line.body, BeginsLikeException(line.body));
+    const RuleMatch match = MatchRule(line.body, raised.open || BeginsLikeException(line.body));
     if (match.rule != nullptr && StrengthOf(match.rule->category) > Strength::kSignal &&
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
       raised.match = match;
@@ -270,15 +291,18 @@ class Reading {
     }
     if (!closing || ReportsEnd(text)) ended_ = ReportsEnd(text) || (ended_ && lines_ - end_at_ < 6);
     if (ReportsEnd(text)) end_at_ = lines_;
-    if (line.level == LogLevel::kWarning || line.level == LogLevel::kInfo) return;
+    if (line.level == LogLevel::kWarning || line.level == LogLevel::kInfo ||
+        text.find(" NCCL INFO ") != std::string_view::npos) {
+      return;
+    }
     const std::string_view trimmed =
         text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
     if (IsWrapper(trimmed)) {
       several_ = true;
       return;
     }
-    const RuleMatch match = MatchRule(trimmed, BeginsLikeException(trimmed));
-    if (match.rule == nullptr || IsQuoted(trimmed, match.place) || ReportsHandling(trimmed)) return;
+    const RuleMatch match = MatchLine(trimmed);
+    if (match.rule == nullptr || ReportsHandling(trimmed)) return;
     candidates_.push_back({.match = match,
                            .entry = at,
                            .end = at,
@@ -288,12 +312,28 @@ class Reading {
                            .text = trimmed});
   }
 
+  // Returns the rule of a line that is no part of a traceback.
+  RuleMatch MatchLine(std::string_view text) {
+    // Rust's message is on the line after the place.
+    std::string_view message = LastErrorOf(text);
+    if (message.empty() && panicked_) message = text;
+    panicked_ = text.find("' panicked at ") != std::string_view::npos && text.ends_with(':');
+    RuleMatch match = MatchRule(message, true);
+    if (match.rule != nullptr) {
+      match.place += static_cast<size_t>(message.data() - text.data());
+      return match;
+    }
+    match = MatchRule(text, BeginsLikeException(text));
+    return match.rule != nullptr && IsQuoted(text, match.place) ? RuleMatch() : match;
+  }
+
   // Returns whether the line shows that the training has come further.
   bool CountStep(std::string_view text) {
     const std::optional<ProgressLine> progress = ReadProgressLine(text);
     if (!progress || progress->kind != LineKind::kTraining) return false;
     const std::pair<double, int64_t> now = {progress->epoch.value_or(0),
                                             progress->iteration.value_or(-1)};
+    trained_ |= progress->loss && now > std::pair<double, int64_t>{0, 0};
     if (now <= furthest_) return false;
     furthest_ = now;
     ++steps_;
@@ -318,7 +358,8 @@ class Reading {
       if (is_new) {
         chains.push_back(&one);
       } else if (const Candidate*& best = chains[place->second];
-                 one.strength() >= std::min(best->strength(), Strength::kSpecific)) {
+                 one.strength() >= best->strength() &&
+                 !(one.caused && one.IsOfType() && best->strength() == Strength::kSpecific)) {
         best = &one;
       }
     }
@@ -374,6 +415,8 @@ class Reading {
   std::map<std::string, size_t, std::less<>> open_;  // origin -> its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
+  bool panicked_ = false;  // the next line is the message of a panic
+  bool trained_ = false;   // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};
@@ -386,7 +429,7 @@ class Reading {
 LogReading ReadLog(const LogTail& log) {
   LogReading reading = Reading(log).Conclude();
   const TrainingProgress progress = log.Progress();
-  reading.iterations = progress.counted;
+  reading.iterations = std::max(reading.iterations, progress.counted);
   if (!progress.last_training) return reading;
   for (auto line = log.lines().rbegin(); line != log.lines().rend(); ++line) {
     if (!line->time) continue;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr auto kLine = Where::kLine;
 constexpr auto kException = Where::kException;
+constexpr auto kType = Where::kType;
 
 constexpr Outcome kOnOtherMachines = {Cause::kEngine, Behaviour::kDeterministic,
                                       Advice::kRetryElsewhere};
@@ -45,7 +46,7 @@ constexpr std::array kRules = {
             R"(bad_alloc: (?:out_of_memory: )?(?:CUDA|RMM))"},
     LogRule{
         "cuda-out-of-memory", Category::kGpuOom, kLine, "ut of memory",
-        R"((?i)\b(?:CUDA|HIP|XPU|MPS|NPU|GPU|cuda\w*|hip\w*)(?: error|_ERROR| failure)?(?: \d+)?(?: \(\w+\))?:? *(?:backend |[\w.]+ |')?out of memory)"},
+        R"((?i)\b(?:CUDA|HIP|XPU|MPS|NPU|GPU|cuda\w*|hip\w*)(?: driver)?(?: error|_ERROR| failure)?(?: \d+)?(?: \(\w+\))?:? *(?:backend |[\w.]+ |')?out of memory)"},
     LogRule{
         "gpu-tried-to-allocate", Category::kGpuOom, kLine, "ried to allocate",
         R"(Tried to allocate [\d.]+ [KMGT]i?B.*(?:GPU|NPU|CUDA|capacity|reserved)|out of memory\. Tried to allocate)"},
@@ -53,8 +54,8 @@ constexpr std::array kRules = {
             R"((?:CUDA|HIP)_ERROR_OUT_OF_MEMORY)"},
     LogRule{"cuda-oom-name", Category::kGpuOom, kLine, "ErrorMemoryAllocation"},
     LogRule{"cuda-malloc", Category::kGpuOom, kLine, "CUDA malloc", R"((?i)failed to CUDA malloc)"},
-    LogRule{"cuda-malloc-failed", Category::kGpuOom, kLine, "alloc",
-            R"(cudaMalloc\w* (?:of size \d+ )?failed|alloc_buffer: failed to allocate CUDA)"},
+    LogRule{"cuda-malloc-failed", Category::kGpuOom, kLine, "",
+            R"(Out of GPU memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
     LogRule{"torch-oom", Category::kGpuOom, kException, "OutOfMemoryError",
             R"(^(?:torch\.(?:cuda\.)?|cupy\.[\w.]+|torch_npu\.[\w.]+)OutOfMemoryError)"},
     LogRule{
@@ -104,7 +105,7 @@ constexpr std::array kRules = {
         R"(No CUDA GPUs are available|No supported gpu backend found|no CUDA-capable device is detected|Found no NVIDIA driver on your system|No HIP GPUs are available|(?:couldn't|could not) communicate with the NVIDIA driver)"},
     LogRule{
         "no-gpu-name",
-        Category::kCudaInit, kLine, "", R"((?:cuda|hip)Error(?:NoDevice|DevicesUnavailable|DeviceUnavailable|InitializationError|SystemNotReady|NotReady802)|CUDA_ERROR_(?:SYSTEM_NOT_READY|NOT_INITIALIZED|DEVICE_UNAVAILABLE))"},
+        Category::kCudaInit, kLine, "", R"((?:cuda|hip)Error(?:NoDevice|DevicesUnavailable|DeviceUnavailable|InitializationError|SystemNotReady|NotReady802)|CUDA_ERROR_(?:SYSTEM_NOT_READY|NOT_INITIALIZED|DEVICE_UNAVAILABLE|NO_DEVICE))"},
     LogRule{
         "cuda-init-failed", Category::kCudaInit, kLine, "",
         R"(CUDA error: initialization error|CUDA unknown error - this may be due to|CUDA driver initialization failed|[Uu]nexpected error from cud\w+|CUDA-capable device\(s\) is/are busy|system not yet initialized|Unable to initialize backend '(?:cuda|gpu|rocm)'|cuInit\(?.*(?:failed|returned|error)|failed call to cuInit|CUDA error: unknown error|FAILED_PRECONDITION: No visible GPU devices|no supported devices found for platform CUDA)"},
@@ -119,7 +120,7 @@ constexpr std::array kRules = {
         R"((?i)/dev/shm.*(?:no space|not enough|insufficient|too small|bus error|cannot allocate|failed|exceeds)|(?:no space left|not enough space|insufficient|bus error|cannot allocate|failed).*/dev/shm|insufficient shared memory|increase.*(?:shm|shared memory))"},
     LogRule{
         "shm-insufficient", Category::kShmTooSmall, kLine, "hared memory",
-        R"((?i)insufficient shared memory|(?:not enough|out of) shared memory(?: |\.|$)|shared memory (?:segment|object|file).*(?:no space left|cannot allocate|\(28\))|(?:no space left|errno 28).*shared memory|shared memory limit)"},
+        R"((?i)insufficient shared memory|(?:not enough|out of) shared memory(?: |\.|$)|shared memory ?(?:\(shm\)|segment|object|file).*(?:no space left|cannot allocate|\(28\))|(?:no space left|errno 28).*shared memory|shared memory limit)"},
     LogRule{"shm-worker-bus-error", Category::kShmTooSmall, kLine, "us error",
             R"((?i)worker.*bus error|bus error.*(?:worker|shm|shared memory))"},
     LogRule{
@@ -154,17 +155,17 @@ constexpr std::array kRules = {
         R"(ibv_(?:reg_mr|create_\w+)\w* .*Cannot allocate memory|(?:memlock|locked memory).*(?:limit|ulimit))"},
     LogRule{
         "enomem", Category::kHostOom, kLine, "",
-        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
+        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
 
     // --- Commands and arguments ---
     LogRule{"script-missing", Category::kCommand, kLine, "can't open file",
             R"(can't open file '?.*(?:No such file|Permission denied|\[Errno))"},
     LogRule{
         "no-main", Category::kCommand, kLine, "",
-        R"(can't find '__main__' module in|[Ee]xec format error|cannot execute(?:: | binary file)|bad interpreter|executable file not found|^(?:-?(?:/\S*/)?(?:ba|da|z|k|a)?sh|/\S+\.sh|\S+\.sh|env|exec|time|nohup|sudo|timeout|stdbuf|nice|su|tini|dumb-init|gosu|\[?(?:FATAL )?tini[^\]]*\]?)[: ].*(?:command not found|: not found|No such file or directory|Permission denied|[Ii]s a directory)$|^\S+: command not found$)"},
+        R"(can't find '__main__' module in|[Ee]xec format error|cannot execute(?:: | binary file)|bad interpreter|executable file not found|^(?:-?(?:/\S*/)?(?:ba|da|z|k|a)?sh|/\S+\.sh|\S+\.sh|(?:/\S*/)?env|exec|time|nohup|sudo|timeout|stdbuf|nice|su|tini|dumb-init|gosu|\[?(?:FATAL )?tini[^\]]*\]?)[: ].*(?:command not found|: not found|No such file or directory|Permission denied|[Ii]s a directory)$|^\S+: command not found$|(?:mpirun|prterun) was unable to (?:find the specified executable|launch the specified application as it could not (?:find|access)))"},
     LogRule{
         "exec-failed", Category::kCommand, kLine, "exec",
-        R"((?i)\bexec:? \S+:? .*(?:not found|no such file|permission denied|failed)|exec(?:v|ve|vp|ution)\w*(?: of \S+)?(?:\(\))? failed:? .*no such file)"},
+        R"((?i)\bexec:? \S+:? .*(?:not found|no such file|permission denied|failed)|exec(?:v|ve|vp|ution)\w*(?: of \S+)?(?:\(\))? failed:? .*no such file|\bexecv\w*\(\): .*no such file|exec user process caused)"},
     LogRule{
         "ssh-mpi", Category::kMpi, kLine, "",
         R"(^ssh: connect to host|Host key verification failed|Permission denied \(publickey|ORTE was unable to reliably start|An ORTE daemon has unexpectedly failed|PRTE daemon|ssh_exchange_identification|kex_exchange_identification)"},
@@ -173,13 +174,13 @@ constexpr std::array kRules = {
         R"(^[\w./ -]+: error: (?:unrecognized argument|argument |the following argument|ambiguous option|expected |invalid |one of the arguments|too (?:few|many) arguments|unrecognised|[Pp]arser key|.*[Cc]onfiguration check failed|.*not allowed with|no such option|.*option.* requires|.*\brequired\b|.*must (?:be|specify)|.*unexpected))"},
     LogRule{
         "argparse-any", Category::kArguments, kLine, "",
-        R"(^error: (?:unrecognized arguments|the following arguments are required|argument -))"},
+        R"(^error: (?:unrecognized arguments|the following arguments are required|the following required arguments|argument -))"},
     LogRule{
         "click", Category::kArguments, kLine, "",
         R"(^(?:Error: |(?:\||\xe2\x94\x82) )?(?:No such option:? -|Missing option ['"]?-|Missing argument ['"]|Invalid value for ['"]?-|Invalid value for '?[A-Z_]+'?:|Got unexpected extra argument|Option '?-\S+'? requires|No such command '))"},
     LogRule{
         "absl-flags", Category::kArguments, kLine, "",
-        R"(Unknown command line flag|Flags parsing error|flag --\w+=.*: |Flag --\w+ must have a value|UnrecognizedFlagError|IllegalFlagValueError|[Uu]nknown (?:command[- ]line )?(?:option|flag|argument)s?:? ['"`]?-|[Uu]nrecogni[sz]ed (?:command[- ]line )?(?:option|argument|flag)s?\b|invalid option -- |flag provided but not defined|Could not consume arg:|required flag\(s\)|unexpected argument '-|option requires an argument -- )"},
+        R"([Uu]nknown command line flag|Flags parsing error|flag --\w+=.*: |Flag --\w+ must have a value|UnrecognizedFlagError|IllegalFlagValueError|[Uu]nknown (?:command[- ]line )?(?:option|flag|argument)s?:? ['"`]?-|[Uu]nrecogni[sz]ed (?:command[- ]line )?(?:option|argument|flag)s?\b|invalid option -- |flag provided but not defined|Could not consume arg:|required flag\(s\)|unexpected argument '-|option requires an argument -- )"},
     LogRule{"hf-arguments", Category::kArguments, kException, "HfArgumentParser"},
     LogRule{
         "python-no-module", Category::kImport, kLine, "",
@@ -194,7 +195,7 @@ constexpr std::array kRules = {
         kLine, "", R"(Error\(s\) in loading state_dict|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|loaded state dict (?:contains|has)|Key \S+ not found in checkpoint|[Mm]issing key in checkpoint state_dict)"},
     LogRule{
         "checkpoint-mismatch", Category::kCheckpointContent, kException, "heckpoint",
-        R"((?i)checkpoint.*(?:incomplete|is not complete|incompatible|does not match|do(?:es)?n't match|mismatch|different (?:number|world|dp|tp|architecture)|DP world size|trained with|missing (?:key|shard|param)|lacks|unexpected key|not compatible|no key|corrupt|invalid)|(?:mismatch|not compatible|incompatible|inconsistent|does not match|missing key|unexpected key|not equal).*checkpoint|CheckpointException)"},
+        R"((?i)checkpoint.*(?:incomplete|is not complete|incompatible|do(?:es)? not match|do(?:es)?n't match|mismatch|different (?:number|world|dp|tp|architecture)|DP world size|trained with|missing (?:key|shard|param)|lacks|unexpected key|not compatible|no key|corrupt|invalid)|(?:mismatch|not compatible|incompatible|inconsistent|does not match|missing key|unexpected key|not equal).*checkpoint|CheckpointException)"},
     LogRule{
         "checkpoint-key", Category::kCheckpointContent, kException, "KeyError",
         R"(^KeyError: '(?:\w*state_dict\w*|model_state|optimizer_state\w*|optimizer_states|lr_schedulers|global_step|hyper_parameters)')"},
@@ -203,7 +204,7 @@ constexpr std::array kRules = {
         R"(Layer count mismatch when loading weights|You are trying to load a weight file|weights? file.*(?:expects|layers)|Weights only load failed|Shape mismatch in layer .*for weight|A total of \d+ objects could not be loaded|tree structures? (?:do not|don't) match|Restored? .*(?:structure|shape).* (?:not match|mismatch)|ignore_mismatched_sizes)"},
     LogRule{
         "shape-mismatch", Category::kShape, kException, "",
-        R"((?i)shapes? cannot be multiplied|size mismatch|shape mismatch|must match the (?:existing )?size|Given groups=\d+, weight of size|Expected input batch_size|is invalid for input of size|stack expects each tensor to be equal size|Sizes of tensors must match|could not broadcast|could not be broadcast|mismatch in its core dimension|Incompatible shapes|Shapes \(?.*\)? (?:and .* )?(?:are|is) (?:in)?compatible|Shapes? .* (?:must|do not|don't) match|Dimensions? must be equal|dimensions? (?:do not|don't|must) match|inhomogeneous shape|Expected \dD(?: (?:or \dD|\(unbatched\)).*)? .*input|[Ee]xpected \d-?D(?:imensional)?|Expected more than 1 value per channel|Kernel size can't be greater|Target size .* must be the same as input size|number of sizes provided|cannot reshape (?:array|tensor)|non-singleton dimension|is incompatible with the layer|input\.size\(-1\) must be equal|must have (?:the )?same (?:number of dimensions|shape|size)|shapes? .*not aligned|contracting dimensions|incompatible shapes|[Ii]nconsistent (?:tensor|input) size|Tensors must have same|all the input array dimensions|only batches of spatial targets|Input and output.*sizes? .*(?:match|same)|Cannot (?:reshape|feed value of shape)|Expected size for|has invalid shape|wrong shape|[Uu]nexpected shape|embed_dim must|was expecting embedding dimension|The shape of the .* tensor|mat1 and mat2 must have the same (?:shape|size)|expand\(.*\): the number|You may have passed.*shape|output with shape .* doesn't match|shape '\[.*\]' is invalid|Calculated padded input size per channel|running_mean should contain|weight tensor should be defined|normalized_shape=|existing parameter it received has shape|got input (?:with )?(?:of )?(?:shape|size)|operands? (?:could|with))"},
+        R"((?i)shapes? cannot be multiplied|size mismatch|shape mismatch|must match the (?:existing )?size|Given groups=\d+, weight of size|Expected input batch_size|is invalid for input of size|stack expects each tensor to be equal size|Sizes of tensors must match|could not broadcast|could not be broadcast|mismatch in its core dimension|Incompatible shapes|Shapes \(?.*\)? (?:and .* )?(?:are|is) (?:in)?compatible|Shapes? .* (?:must|do not|don't) match|Dimensions? must be equal|dimensions? (?:do not|don't|must) match|inhomogeneous shape|Expected \dD(?: (?:or \dD|\(unbatched\)).*)? .*input|[Ee]xpected \d-?D(?:imensional)?|Expected more than 1 value per channel|Kernel size can't be greater|Target size .* must be the same as input size|number of sizes provided|cannot reshape (?:array|tensor)|non-singleton dimension|is incompatible with the layer|input\.size\(-1\) must be equal|must (?:have|be) (?:the )?same (?:number of dimensions|shape|size|first dimension)|DimensionMismatch|EinopsError|must have same reduction dim|shapes? .*not aligned|contracting dimensions|incompatible shapes|[Ii]nconsistent (?:tensor|input) size|Tensors must have same|all the input array dimensions|only batches of spatial targets|Input and output.*sizes? .*(?:match|same)|Cannot (?:reshape|feed value of shape)|Expected size for|has invalid shape|wrong shape|[Uu]nexpected shape|embed_dim must|was expecting embedding dimension|The shape of the .* tensor|mat1 and mat2 must have the same (?:shape|size)|expand\(.*\): the number|You may have passed.*shape|output with shape .* doesn't match|shape '\[.*\]' is invalid|Calculated padded input size per channel|running_mean should contain|weight tensor should be defined|normalized_shape=|existing parameter it received has shape|got input (?:with )?(?:of )?(?:shape|size)|operands? (?:could|with))"},
     LogRule{
         "hub-missing", Category::kInputMissing, kLine, "",
         R"(is not a (?:local folder|valid model identifier)|doesn't exist on the Hub|Couldn't find (?:a dataset script|file|any data|cache)|Can't load (?:the )?(?:tokenizer|model|configuration|config|feature extractor|image processor|weights)|Error no file named|does not appear to have a file named|RepositoryNotFoundError|EntryNotFoundError|RevisionNotFoundError|LocalEntryNotFoundError|DatasetNotFoundError|Repo id must be in the form|No (?:valid )?checkpoint (?:was )?found|Can't find a valid checkpoint|No checkpoint.* found)"},
@@ -230,7 +231,7 @@ constexpr std::array kRules = {
             R"(^(?:[\w.]+\.)?(?:UnicodeDecodeError|UnpicklingError|UnidentifiedImageError|BadZipFile|BadZipfile|BadGzipFile|ReadError|JSONDecodeError|DataLossError|LZMAError|ParserError|ArrowInvalid|ZstdError|DecodeError|InvalidDataError|LibsndfileError)\b|^zlib\.error|^lzma\.|^_csv\.Error|^(?:[\w.]+\.)?EOFError\b)"},
     LogRule{
         "corrupt-text", Category::kInputCorrupt, kLine, "",
-        R"((?i)pickle data was truncated|ran out of input|cannot identify image file|image file is truncated|broken data stream|not a zip file|not a gzipped file|CRC check failed|end-of-stream marker was reached|corrupted record|truncated record|parquet magic bytes|not a parquet file|not an arrow file|truncated file|file signature not found|bad magic number|invalid data found when processing input|error tokenizing data|moov atom not found|premature end of JPEG|unpack requires a buffer|(?:checksum|hash|md5|sha256)\w* (?:does not match|mismatch|verification failed)|NonMatchingChecksumError|(?:file|data|image|archive|shard|record)s? (?:\S+ )?(?:is|are|may be|might be|seems?|appears?)(?: to be)? (?:corrupt|truncated|damaged)|corrupt(?:ed)? (?:file|data|image|shard|archive|index)|could not decode|failed to decode|can't decode byte|allow_pickle=False|invalid load key|Inconsistent (?:block|record) )"},
+        R"((?i)pickle data was truncated|ran out of input|cannot identify image file|image file is truncated|broken data stream|not a zip file|not a gzipped file|CRC check failed|end-of-stream marker was reached|corrupted record|truncated record|parquet magic bytes|not a parquet file|not an arrow file|truncated file|file signature not found|bad magic number|invalid data found when processing input|error tokenizing data|moov atom not found|premature end of JPEG|unpack requires a buffer|(?:checksum|hash|md5|sha256)\w* (?:does not match|mismatch|verification failed)|NonMatchingChecksumError|(?:file|data|image|archive|shard|record)s? (?:\S+ )?(?:is|are|may be|might be|seems?|appears?)(?: to be)? (?:corrupt|truncated|damaged)|corrupt(?:ed)? (?:file|data|image|shard|archive|index)|could not decode|failed to decode|can't decode byte|allow_pickle=False|invalid load key|could not parse ModelProto|json\.exception\.parse_error|Inconsistent (?:block|record) )"},
     LogRule{
         "storage-io", Category::kStorage, kLine, "",
         R"(Input/output error|\[Errno (?:5|107|108|112|116|117|121|512)\]|[Ss]tale (?:NFS )?file handle|[Tt]ransport endpoint is not connected|transport endpoint shutdown|Remote I/O error|Structure needs cleaning|\b(?:EIO|ESTALE)\b|nfs: server \S+ not responding|I/O error, dev|EXT4-fs error|XFS .*I/O [Ee]rror|Buffer I/O error)"},
@@ -240,7 +241,7 @@ constexpr std::array kRules = {
     // --- Other processes and the network ---
     LogRule{
         "port-in-use", Category::kPort, kLine, "",
-        R"([Aa]ddress already in use|EADDRINUSE|\berrno: 98\b|\[Errno 98\]|Only one usage of each socket address|[Pp]ort \d+ (?:is )?(?:already )?(?:in use|occupied|being used|is not available|allocated)|port is already (?:in use|allocated)|server socket has failed to (?:listen|bind)|[Cc]annot (?:bind|listen) (?:to|on)|[Ff]ailed to bind)"},
+        R"([Aa]ddress already in use|EADDRINUSE|\berrno: 98\b|\[Errno 98\]|Only one usage of each socket address|[Pp]ort \d+ (?:is )?(?:already )?(?:in use|occupied|being used|is not available|allocated)|port is already (?:in use|allocated)|server socket has failed to (?:listen|bind)|[Cc]annot (?:bind|listen) (?:to|on)|[Bb]inding port \d+ failed|[Ff]ailed to bind)"},
     LogRule{
         "collective-timeout", Category::kCollectiveTimeout, kLine, "",
         R"([Cc]ollective operation timeout|Some NCCL operations have failed or timed out|[Mm]onitored ?[Bb]arrier|Timed out waiting \d+ms for (?:recv|send)|watchdog got stuck|Application timeout caused pair closure|HOROVOD_STALL_SHUTDOWN|Stalled? (?:tensor|ranks?).*shut|[Bb]arrier timed out|exceeded\. Exiting to ensure a consistent program state|ran for \d+ milliseconds before timing out|(?:allreduce|all_reduce|all_gather|allgather|broadcast|reduce_scatter|barrier)\S* .*timed out|NCCL (?:operation|communicator|collective)s? .*time(?:d )?-?out|Timeout at NCCL work|Watchdog caught collective|BarrierTimeout|[Hh]eartbeat ?[Mm]onitor.*(?:timed out|stuck)|No heartbeat.*watchdog|Observed flight recorder dump signal .*timeout)"},
@@ -260,10 +261,10 @@ constexpr std::array kRules = {
         R"(Name or service not known|[Tt]emporary failure in name resolution|getaddrinfo|gaierror|[Nn]ame resolution|Could not resolve host|[Ff]ailed to resolve|DNS resolution failed|UnknownHostException|nodename nor servname|no such host|\bEAI_AGAIN\b|NameResolutionError|IPv[46] network addresses of .* cannot be retrieved)"},
     LogRule{
         "connection", Category::kNetwork, kLine, "",
-        R"([Cc]onnection refused|[Cc]onnection reset|[Nn]o route to host|[Nn]etwork is unreachable|[Hh]ost is unreachable|[Cc]onnection (?:was )?timed out|[Cc]onnection (?:was )?aborted|Max retries exceeded|Read timed out|[Cc]onnect(?:ion)? ?[Tt]ime(?:d )?out|ReadTimeout|RemoteDisconnected|\b429 (?:Client Error|Too Many)|Too Many Requests|HTTP Error 429|(?:502 Bad Gateway|504 Gateway|503 Service Unavailable|50[0234] (?:Server|Client) Error|HTTP Error 50\d)|failed to connect to all addresses|Could not connect to the endpoint|EndpointConnectionError|ConnectTimeoutError|ConnectionClosedError|IncompleteRead|We couldn't connect to|Couldn't reach |Failed to establish a new connection|UNAVAILABLE: (?:.*connect|.*[Ss]ocket|.*reset|.*closed)|StatusCode\.UNAVAILABLE|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|\[Errno (?:104|110|111|113|101)\]|URLError|SSLEOFError|Client network socket disconnected|Connection broken|[Cc]onnect(?:ion)? (?:to \S+ )?failed)"},
+        R"([Cc]onnection refused|[Cc]onnection reset|[Nn]o route to host|[Nn]etwork is unreachable|[Hh]ost is unreachable|[Cc]onnection (?:was )?timed out|[Cc]onnection (?:was )?aborted|Max retries exceeded|Read timed out|[Cc]onnect(?:ion)? ?[Tt]ime(?:d )?out|ReadTimeout|RemoteDisconnected|\b429 (?:Client Error|Too Many)|Too Many Requests|HTTP Error 429|(?:502 Bad Gateway|504 Gateway|503 Service Unavailable|50[0234] (?:Server|Client) Error|HTTP Error 50\d)|failed to connect to all addresses|Could not connect to the endpoint|EndpointConnectionError|ConnectTimeoutError|ConnectionClosedError|ServerDisconnected|Run initialization has timed out|IncompleteRead|We couldn't connect to|Couldn't reach |Failed to establish a new connection|UNAVAILABLE: (?:.*connect|.*[Ss]ocket|.*reset|.*closed)|StatusCode\.UNAVAILABLE|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|\[Errno (?:104|110|111|113|101)\]|URLError|SSLEOFError|Client network socket disconnected|Connection broken|[Cc]onnect(?:ion)? (?:to \S+ )?failed)"},
     LogRule{
         "mpi", Category::kMpi, kLine, "",
-        R"(MPI_ABORT was invoked|MPI_Abort|ORTE has lost communication|\bORTE_ERROR_LOG\b|PRTE ERROR|PMIX ERROR|PMIx_\w+ failed|[Ff]atal error in P?MPI_|MPI_ERR_|\*\*\* MPI_ERRORS_ARE_FATAL|mpirun (?:was unable|has lost)|prterun (?:was unable|has lost|detected that one or more processes)|HYD_\w+.*(?:error|failed)|hydra_pmi_proxy|ORTE daemon|unable to reach each other for MPI communications|mca_\w+ .*(?:failed|error)|btl_tcp_endpoint)"},
+        R"(MPI_ABORT was invoked|MPI_Abort|ORTE has lost communication|\bORTE_ERROR_LOG\b|PRTE ERROR|PMIX ERROR|PMIx_\w+ failed|[Ff]atal error in P?MPI_|MPI_ERR_|\*\*\* MPI_ERRORS_ARE_FATAL|mpirun (?:was unable|has lost)|prterun (?:was unable|has lost)|HYD_\w+.*(?:error|failed)|hydra_pmi_proxy|ORTE daemon|unable to reach each other for MPI communications|mca_\w+ .*(?:failed|error)|btl_tcp_endpoint)"},
     LogRule{"duplicate-gpu", Category::kConfiguration, kLine, "Duplicate GPU detected"},
     LogRule{"mpi-slots", Category::kConfiguration, kLine, "not enough slots available"},
 
@@ -277,7 +278,7 @@ constexpr std::array kRules = {
     // --- Libraries and modules ---
     LogRule{
         "library", Category::kLibrary, kLine, "",
-        R"(cannot open shared object file|undefined symbol|symbol lookup error|error while loading shared libraries|version `?(?:GLIBC|GLIBCXX|CXXABI|LIB\w+)_[\d.]+'? not found|GLIBC(?:XX)?_[\d.]+' not found|VersionConflict|may indicate binary incompatibility|module compiled against (?:ABI|API) version|cannot be run in NumPy|not compiled with CUDA enabled|Descriptors cannot (?:not )?be created directly|is required for a normal functioning of this module, but found|operator torchvision::\w+ does not exist|compiled with different CUDA|cuDNN version incompatibility|Could not load library libcu|Unable to load any of \{lib|DLL load failed|Library not loaded|multiarray failed to import|Numba needs NumPy|numba requires|jaxlib (?:version )?[\w.]+ is|[Vv]ersion mismatch|(?:is )?incompatible with (?:jax|torch|numpy|this version|the installed)|CUDA version \([\d.]+\) mismatches|CUDA_HOME (?:environment variable )?is not set|wrong ELF class|file too short$|requires? \S+ ?(?:==|>=|<=|<|>|~=|version)[^:]*(?:but|found|installed|you have)|(?:but|found|have) (?:\S+ )?(?:==|version )\S+ (?:is|which is) (?:incompatible|installed)|pkg_resources\.|[Uu]nable to load (?:the )?(?:native|custom|shared) (?:op|lib)|cannot load library|not built with CUDA|without CUDA support|was not compiled with|is not compiled with|compiled without (?:GPU|CUDA)|has no kernel registered|Please (?:upgrade|downgrade|reinstall)|need to (?:upgrade|downgrade)|[Cc]ompiled? against .*version|Error building extension|[Nn]inja is required)"},
+        R"(cannot open shared object file|undefined symbol|symbol lookup error|error while loading shared libraries|version `?(?:GLIBC|GLIBCXX|CXXABI|LIB\w+)_[\d.]+'? not found|GLIBC(?:XX)?_[\d.]+' not found|VersionConflict|may indicate binary incompatibility|module compiled against (?:ABI|API) version|cannot be run in NumPy|not compiled with CUDA enabled|Descriptors cannot (?:not )?be created directly|is required for a normal functioning of this module, but found|operator torchvision::\w+ does not exist|compiled with different CUDA|cuDNN version incompatibility|Could not load library libcu|Unable to load any of \{lib|DLL load failed|Library not loaded|multiarray failed to import|Numba needs NumPy|numba requires|jaxlib (?:version )?[\w.]+ is|[Vv]ersion mismatch|(?:is )?incompatible with (?:jax|torch|numpy|this version|the installed)|CUDA version \([\d.]+\) mismatches|CUDA_HOME (?:environment variable )?is not set|wrong ELF class|file too short$|requires? \S+ ?(?:==|>=|<=|<|>|~=|version)[^:]*(?:but|found|installed|you have)|(?:but|found|have) (?:\S+ )?(?:==|version )\S+ (?:is|which is) (?:incompatible|installed)|pkg_resources\.|[Uu]nable to load (?:the )?(?:native|custom|shared) (?:op|lib)|cannot load library|not built with CUDA|without CUDA support|was not compiled with|is not compiled with|compiled without (?:GPU|CUDA)|has no kernel registered|Please (?:upgrade|downgrade|reinstall)|need to (?:upgrade|downgrade)|[Cc]ompiled? against .*version|Error building extension|[Nn]inja is required|Failed to find C compiler|No working C\+\+ compiler|CUDA Setup failed despite)"},
     LogRule{
         "library-attribute", Category::kLibrary, kException, "has no attribute",
         R"(^AttributeError: (?:partially initialized )?module '(?:numpy|np|torch|torchvision|torchaudio|torchtext|tensorflow|tf|keras|transformers|pandas|scipy|sklearn|PIL|jax|jaxlib|flax|optax|chex|haiku|cv2|datasets|accelerate|deepspeed|pytorch_lightning|lightning|lightning_fabric|peft|trl|triton|apex|flash_attn|bitsandbytes|wandb|h5py|pyarrow|google|onnx|onnxruntime|numba|matplotlib|gym|gymnasium|ray|timm|mmcv|mmengine|mmdet|detectron2|fairseq|fsspec|huggingface_hub|tokenizers|sentencepiece|xformers|megatron|transformer_engine|dgl|torch_geometric|torch_xla|setuptools|distutils|pkgutil|collections|inspect|asyncio|importlib|packaging|protobuf|pydantic|hydra|omegaconf|evaluate|librosa|soundfile|nltk|spacy|networkx|skimage|cupy|horovod|mxnet|paddle|vllm|ssl|lib|_ctypes)(?:\.[\w.]+)?' has no attribute)"},
@@ -285,9 +286,9 @@ constexpr std::array kRules = {
         "library-typing", Category::kLibrary, kException, "has no attribute",
         R"(^AttributeError: .*(?:_ARRAY_API|'np\.|`np\.|was removed in the NumPy|has been removed in))"},
     LogRule{"module-not-found",
-            Category::kImport, kException, "", R"(^(?:[\w.]+\.)?(?:ModuleNotFoundError|PackageNotFoundError|DistributionNotFound|ImportError)\b|No module named |cannot import name |but it was not found in your environment)"},
-    LogRule{"syntax-error", Category::kSyntax, kException, "Error",
-            R"(^(?:SyntaxError|IndentationError|TabError)\b)"},
+            Category::kImport, kException, "", R"(^(?:[\w.]+\.)?(?:ModuleNotFoundError|PackageNotFoundError|DistributionNotFound|ImportError)\b|No module named |cannot import name |Package \S+ not found in current path|there is no package called |but it was not found in your environment)"},
+    LogRule{"syntax-error", Category::kSyntax, kException, "",
+            R"(^(?:SyntaxError|IndentationError|TabError|syntax: |ParseError:))"},
     LogRule{
         "shell-syntax", Category::kSyntax, kLine, "yntax error",
         R"((?:syntax error near unexpected token|[Ss]yntax error: (?:"|end of file|[Uu]nterminated|unexpected)|syntax error: unexpected end of file))"},
@@ -302,24 +303,28 @@ constexpr std::array kRules = {
         R"((?i)loss is \(?(?:nan|inf|-inf)\)?,? *(?:stopping|exiting|abort|terminat|quitting)|invalid loss, terminating training|decrease (?:loss )?scale anymore\. Exiting|(?:stopping|aborting|terminating|ending|killing) (?:the )?(?:training|run|job)?.{0,40}\b(?:nan|inf|non-?finite|diverge\w*)\b|\b(?:nan|non-?finite|diverge\w*)\b.{0,60}(?:stopping|aborting|terminating|exiting|giving up)|training (?:has )?diverged)"},
     LogRule{
         "misuse", Category::kProgramming, kException, "",
-        R"(modified by an inplace operation|does not require grad|backward through the graph a second time|Expected all tensors to be on the same device|Expected to have finished reduction in the prior iteration|Boolean value of Tensor|expected scalar type|(?:must|to) have the same dtype|should be the same$|requires grad\. Use tensor\.detach|grad can be implicitly created only|finished its bootstrapping phase|Cannot re-initialize CUDA in forked subprocess|Tracer(?:Array|Bool|Integer)ConversionError|ConcretizationTypeError|UnexpectedTracerError|leaf Variable that requires grad|not implemented for '|result type \w+ can't be cast|Index(?:Put)? .*same dtype|Expected object of (?:scalar type|device type)|Expected tensor for argument|Could not run '\S+' with arguments from|object has no attribute|takes \d+ positional arguments?|No active exception to reraise|dictionary changed size during iteration|cannot unpack|unbound local|Found dtype \w+ but expected \w+|expected \w+ (?:but|to have).*dtype|marked a variable ready only once|Leaking|context has already been set|Can't (?:get|pickle) |cannot pickle)"},
+        R"(modified by an inplace operation|does not require grad|backward through the graph a second time|Expected all tensors to be on the same device|Expected to have finished reduction in the prior iteration|Boolean value of Tensor|expected scalar type|(?:must|to) have the same dtype|should be the same$|requires grad\. Use tensor\.detach|grad can be implicitly created only|finished its bootstrapping phase|Cannot re-initialize CUDA in forked subprocess|Tracer(?:Array|Bool|Integer)ConversionError|ConcretizationTypeError|UnexpectedTracerError|leaf Variable that requires grad|not implemented for '|result type \w+ can't be cast|Index(?:Put)? .*same dtype|Expected object of (?:scalar type|device type)|Expected tensor for argument|Could not run '\S+' with arguments from|object has no attribute|takes \d+ positional arguments?|No active exception to reraise|dictionary changed size during iteration|cannot unpack|object '\S+' not found|could not find function|unbound local|Found dtype \w+ but expected \w+|expected \w+ (?:but|to have).*dtype|mark(?:ed)? a variable ready only once|Leaking|context has already been set|Can't (?:get|pickle) |cannot pickle)"},
     LogRule{
-        "programming", Category::kProgramming, kException, "",
-        R"(^(?:NameError|UnboundLocalError|AttributeError|TypeError|NotImplementedError|RecursionError|ZeroDivisionError|[\w.]*TorchDynamo\w*|torch\._dynamo\.exc\.\w+|(?:[\w.]+\.)?(?:CompilationError|CompileException)|(?:[\w.]+\.)?BackendCompilerFailed|[\w.]*FrozenInstanceError)\b)"},
+        "programming", Category::kProgramming, kType, "",
+        R"(^(?:NameError|UnboundLocalError|AttributeError|TypeError|NotImplementedError|RecursionError|ZeroDivisionError|[\w.]*TorchDynamo\w*|torch\._dynamo\.exc\.\w+|(?:[\w.]+\.)?(?:CompilationError|CompileException)|(?:[\w.]+\.)?BackendCompilerFailed|[\w.]*FrozenInstanceError|UndefVarError|MethodError|BoundsError|runtime error|index out of bounds|attempt to \w+ with overflow|java\.lang\.(?:NullPointer|ArrayIndexOutOfBounds|IndexOutOfBounds|ClassCast|Arithmetic)Exception)\b)"},
     LogRule{
         "hydra", Category::kConfiguration, kLine, "",
         R"(^(?:Could not override '|Could not load '|Could not append to config|Key '\S+' (?:is not in struct|not in)|In '.*': Could not find '|Missing mandatory value: |Cannot find primary config|Primary config (?:module|directory) not found|You must specify '|Could not find '|Error merging ')|ConfigAttributeError|ConfigKeyError|MissingMandatoryValue|InterpolationKeyError|MissingConfigException|ConfigCompositionException|InstantiationException|ConfigTypeError|Unsupported interpolation type)"},
     LogRule{
-        "configuration", Category::kConfiguration, kException, "", R"(invalid device ordinal|No available kernel\. Aborting execution|MisconfigurationException|DeepSpeedConfigError|[Ee]nvironment variable \S+ (?:expected|is not set|must be set|not set)|process group has not been initialized|[Ww]orld[_ ]size|(?:must|should) be (?:divisible|a multiple|one of|between|positive|greater|less|in )|is not divisible|[Uu]nknown (?:option|parameter|key|config\w*|setting|argument|model|optimizer|scheduler|loss|dataset|backend)|[Ii]nvalid (?:config\w*|value|parameter|setting|option|choice|argument)|[Uu]nsupported (?:value|option|config\w*|model|backend|precision)|[Uu]nexpected (?:key|config)|[Mm]issing (?:required )?(?:key|field|config\w*|parameter|setting)|yaml\.|ScannerError|toml\w*\.|[Vv]alidation errors? for|ValidationError|jsonschema|[Tt]riton Error .*out of resource|out of resource: shared memory)"},
+        "configuration", Category::kConfiguration, kException, "", R"(invalid device ordinal|No available kernel\. Aborting execution|MisconfigurationException|DeepSpeedConfigError|[Ee]nvironment variable \S+ (?:expected|is not set|must be set|not set)|process group has not been initialized|[Ww]orld[_ ]size|(?:must|should) be (?:divisible|a multiple|one of|between|positive|greater|less|in )|is not divisible|[Uu]nknown (?:option|parameter|key|config\w*|setting|argument|model|optimizer|scheduler|loss|dataset|backend)|[Ii]nvalid (?:config\w*|value|parameter|setting|option|choice|argument)|[Uu]nsupported (?:value|option|config\w*|model|backend|precision)|[Uu]nexpected (?:key|config)|[Mm]issing (?:required )?(?:key|field|config\w*|parameter|setting)|yaml\.|ScannerError|toml\w*\.|[Vv]alidation errors? for|ValidationError|yaml-cpp: error|jsonschema|[Tt]riton Error .*out of resource|out of resource: shared memory)"},
     LogRule{
-        "values", Category::kConfiguration, kException, "",
+        "values", Category::kConfiguration, kType, "",
         R"(^(?:KeyError|IndexError|ValueError|AssertionError|LookupError|OverflowError|(?:[\w.]+\.)?InvalidArgumentError|configparser\.\w+|argparse\.ArgumentTypeError|FileExistsError)\b)"},
     LogRule{
         "file-missing", Category::kInputMissing, kException, "",
-        R"(^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError)\b|\[Errno 2\]|No such file or directory|(?:^|\.)NotFoundError:|FileNotFoundException)"},
+        R"(^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError)\b|\[Errno 2\]|No such file or directory|(?:^|\.)NotFoundError:|FileNotFoundException|(?:[Ee]rror|[Ff]ailed|[Cc]ould not|[Cc]annot|[Uu]nable)(?: to)? open(?:ing)? (?:\w+ )*file\b)"},
     LogRule{
         "no-such-file", Category::kInputMissing, kLine, "",
         R"([Nn]o such file or directory|FileNotFoundError|FileNotFoundException|cannot (?:stat|access) ')"},
+
+    // These libraries have one type of error, mostly for parameters.
+    LogRule{"boosting", Category::kConfiguration, kType, "",
+            R"(^(?:[\w.]+\.)?(?:LightGBMError|XGBoostError|CatBoostError)\b)"},
 
     // --- The platform, as other schedulers report it ---
     LogRule{

@@ -52,7 +52,7 @@ class Matcher {
     const re2::StringPiece piece(line.data(), line.size());
     for (const int id : Candidates(line)) {
       const LogRule& rule = LogRules()[static_cast<size_t>(id)];
-      if (rule.where == Where::kException && !exception) continue;
+      if (rule.where != Where::kLine && !exception) continue;
       if (line.find(rule.word) == std::string_view::npos) continue;
       re2::StringPiece found;
       if (expressions_.GetRE2(id).Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1)) {

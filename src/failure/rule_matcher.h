@@ -20,7 +20,7 @@ struct RuleMatch {
   size_t place = 0;               // in the line
 };
 
-// `exception`: the line is an exception's, so that rules for Where::kException count, too.
+// `exception`: the line is an exception's, so that rules other than Where::kLine count, too.
 RuleMatch MatchRule(std::string_view line, bool exception);
 
 }  // namespace synergy

@@ -23,6 +23,8 @@ enum class Where {
   kLine,
   // In the exception that ends a traceback, or in a line that begins like one.
   kException,
+  // The same, but the exception's type alone says less than its cause does.
+  kType,
 };
 
 struct LogRule {

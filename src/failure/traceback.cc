@@ -24,14 +24,18 @@ size_t FrameIndent(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), frame, &spaces) ? spaces.size() : 0;
 }
 
+bool IsCauseOfNext(std::string_view text) {
+  return text.find("was the direct cause of the following exception") != std::string_view::npos;
+}
+
 bool LinksChain(std::string_view text) {
   return text.find("During handling of the above exception") != std::string_view::npos ||
-         text.find("was the direct cause of the following exception") != std::string_view::npos;
+         IsCauseOfNext(text);
 }
 
 bool IsAside(std::string_view text) {
   static const re2::RE2 aside(
-      R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|Exception in thread |--- Logging error|Exception in callback|Task exception was never retrieved))",
+      R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|Exception in thread [^"]|--- Logging error|Exception in callback|Task exception was never retrieved))",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), aside);
 }
@@ -55,6 +59,16 @@ bool BeginsLikeException(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), exception);
 }
 
+std::string_view LastErrorOf(std::string_view text) {
+  static const re2::RE2 report(
+      R"(^(?:what\(\): +|(?:panic|fatal error|Error|LoadError): |thread '[^']*' (?:\(\d+\) )?panicked at '|called `\w+::\w+\(\)` on an? `\w+` value: |Error in .{1,80} : |Exception in thread "[^"]*" ))",
+      re2::RE2::Latin1);
+  re2::StringPiece rest = Piece(text);
+  bool reported = false;
+  while (re2::RE2::Consume(&rest, report)) reported = true;
+  return reported ? std::string_view(rest.data(), rest.size()) : std::string_view();
+}
+
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
       R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|^\w*Warning: |\bwarning:|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
@@ -75,7 +89,10 @@ TracebackReader::Seen TracebackReader::AddFrame(State& state, size_t indent) {
 TracebackReader::Seen TracebackReader::AddException(State& state) {
   if (!state.linked) ++chains_;
   const int chain = state.linked ? state.last.chain : chains_;
-  state.last = {.part = Part::kException, .chain = chain, .aside = state.aside};
+  state.last = {.part = Part::kException,
+                .chain = chain,
+                .aside = state.aside,
+                .caused = state.linked && state.caused};
   state.indent = 0;
   state.after = true;
   state.messages = 0;
@@ -103,6 +120,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
                      (line.level == LogLevel::kWarning && text.back() == ':');
   if (LinksChain(text)) {
     state.linked = true;
+    state.caused = IsCauseOfNext(text);
     state.after = false;
     return {.part = Part::kFrame};
   }

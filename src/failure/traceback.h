@@ -35,6 +35,8 @@ class TracebackReader {
     // The exception did not end the program: it is of another thread, of a destructor or of an exit
     // function, or a warning reports it.
     bool aside = false;
+    // The exception was raised because of the one before it in the chain ("raise ... from").
+    bool caused = false;
   };
 
   Seen Add(const LogLine& line);
@@ -48,6 +50,7 @@ class TracebackReader {
     bool after = false;   // after an exception's line
     int messages = 0;     // lines of its message
     bool linked = false;  // the next traceback is of the same chain
+    bool caused = false;  // and was raised because of the exception before
     bool aside = false;   // the next exception is aside
     bool quiet = false;   // the line before is a warning
     Seen last;
@@ -62,6 +65,9 @@ class TracebackReader {
 
 // Returns whether `text` begins as an exception does: "ValueError: bad", "a.b.SomeError".
 bool BeginsLikeException(std::string_view text);
+// Returns the message in a line that reports the last error of a program in C++, Rust, Go, Julia,
+// Java or R; empty if it is no such line.
+std::string_view LastErrorOf(std::string_view text);
 // Returns whether `text` says that an error was dealt with: "retrying", "falling back to".
 bool ReportsHandling(std::string_view text);
 

@@ -31,10 +31,10 @@ bool IsEvaluation(std::string_view word) {
 }
 
 bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 19> kWords = {
+  constexpr std::array<std::string_view, 20> kWords = {
       "map",    "filter", "tokenize", "download", "extract", "load",       "upload",
       "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
-      "export", "verify", "copy",     "cache",    "prompts"};
+      "export", "verify", "copy",     "cache",    "prompts", "requests"};
   if (Among(word, kWords)) return true;
   // "Tokenizing", "Extracting": activities other than training.
   return word.size() > 4 && word.ends_with("ing") && word != "running" && word != "string" &&

@@ -105,7 +105,7 @@ constexpr std::array kPatterns = {
     Pattern{"fairseq", kEvaluation, "valid on", R"(epoch \d+ \| valid on '[^']*' subset)"},
     // The additional word "Train Epoch" distinguishes it from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
-            R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
+            R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+)(?: \(|\] Loss))"},
     // Without a bar: lines of a ModelCheckpoint with `verbose`.
     Pattern{"lightning", kTraining, "step ",
             R"(\bEpoch (?P<epoch>\d+), (?:global )?step (?P<iteration>\d+): )"
@@ -123,6 +123,13 @@ constexpr std::array kPatterns = {
         "pytorch", kTraining, "Epoch",
         R"(\bEpoch:? \[?(?P<epoch>\d+)(?:/\d+)?\]?[,:;]? *(?:[|-] *)?(?:Step|Batch|Iter|Iteration):? )"
         R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
+    Pattern{"xgboost", kTraining, "]\t",
+            R"(^(?:\[[\d:]+\] |.*[>\]:] )?\[(?P<iteration>\d+)\]\t[\w-]+-[\w@.]+:[-\d.e]+)"},
+    Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
+    Pattern{"catboost", kTraining,
+            ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    // CLU, which Flax' examples use.
+    Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},

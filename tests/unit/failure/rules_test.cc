@@ -108,7 +108,7 @@ const LogRule* FirstRuleOneByOne(std::string_view line, bool exception) {
   }();
   for (size_t i = 0; i < LogRules().size(); ++i) {
     const LogRule& rule = LogRules()[i];
-    if (rule.where == Where::kException && !exception) continue;
+    if (rule.where != Where::kLine && !exception) continue;
     if (line.find(rule.word) == std::string_view::npos) continue;
     if (re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), (*expressions)[i]))
       return &rule;

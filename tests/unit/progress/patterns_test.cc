@@ -258,6 +258,7 @@ TEST(Patterns, LookalikesOfProgressAreNoTraining) {
         "Extracting:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Filter:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Processed prompts:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Running requests:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Export:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
     EXPECT_EQ(Describe(text), "other") << text;
   }
@@ -388,6 +389,19 @@ TEST(Patterns, MaxTextVerlAndPaddle) {
                "seconds: 0.500, TFLOP/s/device: 134.924, Tokens/s/device: 8672.758, "
                "total_weights: 196608, loss: 10.374"),
       "maxtext training 9/- epoch - rate 2 loss 10.37");
+  EXPECT_EQ(Describe("[12]\ttrain-rmse:0.5123\teval-rmse:0.61"),
+            "xgboost training 12/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("[08:10:11] [12]\ttrain-logloss:0.5123"),
+            "xgboost training 12/- epoch - rate - loss 0.5123");
+  EXPECT_EQ(Describe("[10]\ttraining's binary_logloss: 0.51\tvalid_1's binary_logloss: 0.6"),
+            "lightgbm training 10/- epoch - rate - loss 0.51");
+  EXPECT_EQ(
+      Describe("12:\tlearn: 0.6931\ttest: 0.69\tbest: 0.69 (12)\ttotal: 1.2s\tremaining: 41s"),
+      "catboost training 12/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("I1121 08:00:01.1 7 logging_writer.py:48] [100] learning_rate=0.01, loss=2.1"),
+            "flax training 100/- epoch - rate - loss 2.1");
+  EXPECT_EQ(Describe("Train Epoch: 1 [ 6400/60000] Loss: 0.899"),
+            "pytorch training 6400/60000 epoch 1 rate - loss 0.899");
   EXPECT_EQ(Describe("eval metrics after step: 9, loss=10.374, total_weights=196608.0"),
             "evaluation");
   EXPECT_EQ(
@@ -472,6 +486,9 @@ TEST(Patterns, LinesWithoutProgressMatchNothing) {
         // Sentences that only mention a count.
         "Saving checkpoint at step 500", "max_steps=1000", "warmup for 100 steps", "every 10 steps",
         "Loaded iteration 1000 of the index", "logging_steps=10, save_steps=500",
+        // Like the lines of boosting libraries and CLU.
+        "[12]\tuploaded chunk-7", "[08:10:11] [12] done", "12:\tlearned", "[10]\tthe user's file",
+        "I1121 08:00:01.1 7 logging_writer.py:48] [100] eval_loss=2.1",
         "Recording summary at step 0.", "step 0.5", "Epoch 3 took 12 steps"}) {
     EXPECT_EQ(Describe(text), "nothing") << text;
   }
