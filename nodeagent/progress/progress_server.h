@@ -3,7 +3,7 @@
 // Serves the progress of the node's pods only to synergy-controller: GET /progress, over TLS with
 // certificates on both sides (docs/internals/progress.md).
 //
-// Threading: one owner. `read` is called from the server's threads, several at a time.
+// Threading: one owner. The server's threads call `read` concurrently.
 
 #include <cstdint>
 #include <functional>
