@@ -14,11 +14,11 @@
 namespace synergy::cli {
 namespace {
 
-// Later figures cannot matter.
+// An earlier event cannot have caused the failure.
 constexpr int64_t kLongestAgo = int64_t{365} * 24 * 3600;  // s
 constexpr int kSignalBase = 128;
 
-// A word, and how long before the end: "79@30", "79".
+// A word, and optionally how many seconds before the job's end: "79@30", "79".
 struct Dated {
   std::string_view word;
   Duration before_end{};
@@ -155,7 +155,7 @@ CLI::Option* AddFailureOptions(CLI::App& command, FailureArguments& arguments) {
       "N[@SECONDS]: an Xid of one of the job's GPUs, and how long before the end; may be repeated")
       ->allow_extra_args(false);
   add("--iterations", arguments.iterations,
-      "iterations that the training made; by its log if absent")
+      "iterations that the training completed (default: those in its log)")
       ->check(CLI::NonNegativeNumber);
   command.add_flag("--shared-gpu", arguments.shared_gpu, "the GPU was shared with another pod")
       ->needs(files)

@@ -26,7 +26,7 @@ std::string GangKey(const Pod& pod);
 // Returns the gangs of the pods, by key. `cluster`: null if not known.
 MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot* cluster);
 
-// Queues, in the words of `synergy queue`.
+// The queues, as `synergy queue` describes them.
 struct MapQueues {
   MapObjects queues;     // by name
   MapObjects workloads;  // by "NAMESPACE/WORKLOAD"

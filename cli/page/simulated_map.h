@@ -19,10 +19,10 @@ struct SimulatedMap {
     std::string patch;  // as MapRecorder::TakePatch
   };
   std::string state;            // as MapRecorder::State, before the first job arrives
-  std::vector<Change> changes;  // in order of time, one for each moment
+  std::vector<Change> changes;  // by time, at most one at a time
 };
 
-// "job-7"
+// Returns the job's name, such as "job-7".
 std::string JobName(const JobTimes& job);
 
 // REQUIRES: `run` began with `start` and recorded its changes. A job that waits is shown as one

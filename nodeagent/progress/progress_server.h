@@ -4,8 +4,7 @@
 // certificates on both sides (docs/internals/progress.md). With the header `Synergy-Turns: renew` a
 // request also renews the turns on GPUs (docs/internals/sharing.md).
 //
-// Threading: one owner. `read` and `renew_turns` are called from the server's threads, several at a
-// time.
+// Threading: one owner. The server's threads call `read` and `renew_turns` concurrently.
 
 #include <cstdint>
 #include <functional>

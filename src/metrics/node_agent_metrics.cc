@@ -12,7 +12,7 @@ using prometheus::MetricType;
 
 const prometheus::Histogram::BucketBoundaries kReleaseBuckets = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
-// The kubelet checks again after 10 to 15 s, by figures that may be 20 s old.
+// The kubelet checks again after 10 to 15 s, and its figures may be 20 s old.
 const prometheus::Histogram::BucketBoundaries kShrinkBuckets = {1,  2,  5,  10, 15,
                                                                 20, 30, 45, 60, 120};
 
@@ -59,7 +59,7 @@ void AddProgress(Families& out, const std::vector<PodProgressGauge>& pods) {
 
 void AddBusySeconds(Families& out, const std::vector<PodBusyCounter>& pods) {
   ScrapedFamily seconds(out, "synergy_pod_gpu_busy_seconds_total",
-                        "Busy time of the GPUs (mean) of a pod that reports no iterations: an "
+                        "Mean busy time of the GPUs of a pod that reports no iterations: an "
                         "estimate of its progress.",
                         MetricType::Counter);
   for (const PodBusyCounter& pod : pods) {
@@ -70,7 +70,7 @@ void AddBusySeconds(Families& out, const std::vector<PodBusyCounter>& pods) {
 
 void AddStorage(Families& out, const StorageGauges& storage) {
   ScrapedFamily bandwidth(out, "synergy_node_agent_storage_bandwidth_bytes_per_second",
-                          "What a disk delivers while a pod waits for it.");
+                          "Read bandwidth of a disk while a pod waits for it.");
   ScrapedFamily read(out, "synergy_node_agent_storage_read_bytes_total",
                      "Bytes that the node's pods read from a disk.", MetricType::Counter);
   ScrapedFamily waited(out, "synergy_node_agent_storage_wait_seconds_total",
@@ -86,7 +86,7 @@ void AddStorage(Families& out, const StorageGauges& storage) {
                      "Bytes that a managed pod's training container read from a disk.",
                      MetricType::Counter);
   ScrapedFamily caps(out, "synergy_pod_storage_cap_bytes_per_second",
-                     "What a pod may read from a disk while others wait for it.");
+                     "Limit of a pod's reads from a disk while others wait for it.");
   for (const StorageGauges::Pod& pod : storage.pods) {
     const LabelPairs labels = {{"namespace", pod.pod_namespace},
                                {"pod", pod.pod},
@@ -105,7 +105,7 @@ Families Scrape(const NodeAgentGauges& gauges) {
   AddGauge(out, "synergy_node_agent_kept_pods", "Pods whose page cache is limited to their shares.",
            gauges.kept_pods);
   AddGauge(out, "synergy_node_agent_node_short",
-           "Whether the node is close to evictions for memory.", gauges.node_short);
+           "Whether the node is close to evicting pods for memory.", gauges.node_short);
   AddProgress(out, gauges.progress);
   AddBusySeconds(out, gauges.busy);
   AddStorage(out, gauges.storage);

@@ -2,7 +2,7 @@
 
 // Failures of simulated jobs as options: `--with failures=philly,stop-futile`.
 //
-// Apart because the tables that are built in, philly.csv and acme.csv, are beside it.
+// The folder also has the built-in tables, philly.csv and acme.csv.
 //
 // Threading: pure but for the file that it reads.
 

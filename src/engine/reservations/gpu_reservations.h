@@ -1,9 +1,9 @@
 #pragma once
 
 // Plans when and where jobs that have waited long get their GPUs, and which pods may run there
-// before. A job with many GPUs would otherwise wait as long as smaller ones keep every node partly
-// busy. It gets a GPU reservation: nodes, and a start that follows from when the jobs there end.
-// The start is an estimate, not a promise to the second: it moves with the estimates that it
+// until then. A job with many GPUs would otherwise wait as long as smaller ones keep every node
+// partly busy. It gets a GPU reservation: nodes, and a start that follows from when the jobs there
+// end. The start is an estimate, not a promise to the second: it moves with the estimates that it
 // follows from.
 //
 //   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
@@ -32,7 +32,7 @@ namespace synergy {
 
 // The settings of one GPU product.
 struct ReservationSettings {
-  Duration after = std::chrono::minutes(10);  // a job without its GPUs for this long gets one
+  Duration after = std::chrono::minutes(10);  // a job that waits this long gets a reservation
   size_t most = 1;                            // reservations at a time
   Gpus least_gpus;                            // jobs with fewer get none
   // A reservation goes to other nodes only if that saves at least this part of the remaining wait,
@@ -41,7 +41,7 @@ struct ReservationSettings {
   Duration least_saving = std::chrono::minutes(5);
 };
 
-// A time that is not known exactly. The caller chooses with which confidence it lies between
+// A time that is not known exactly. The caller chooses the confidence with which it lies between
 // `earliest` and `latest`. REQUIRES: earliest <= likely <= latest.
 struct TimeRange {
   Instant earliest{};
@@ -104,14 +104,14 @@ struct GpuReservation {
   bool operator==(const GpuReservation&) const = default;
 };
 
-// Why a waiting job has no reservation, or that it has one. If a job may go to several products,
-// the last one of this order holds.
+// Says why a waiting job has no reservation, or that it has one. If a job may go to several
+// products, the last of their outcomes in this order counts.
 enum class ReservationOutcome : uint8_t {
   kOff,            // its nodes' products have no reservations
   kFewGpus,        // it asks for fewer than ReservationSettings::least_gpus
   kNotYet,         // it has not waited for long enough
   kExpectsNodes,   // an autoscaler makes nodes for it
-  kOthersHaveAll,  // jobs before it have all that may be given
+  kOthersHaveAll,  // jobs before it have all the reservations allowed
   kNotTried,       // too many jobs before it got none
   kNeverFits,      // not even if all of its nodes were empty
   kNoDates,        // no nodes get enough GPUs from jobs whose ends are known
@@ -123,13 +123,13 @@ struct ReservationPlan {
   std::vector<ReservationOutcome> outcomes;  // of GpuCluster::waiting
 };
 
-// `before`: the reservations until now. The cost is bounded: at most kMostTriedJobs different jobs
-// are looked at.
+// Plans the reservations of now. A job keeps its places in `before` unless other nodes save enough.
+// The search tries at most kMostTriedJobs different jobs.
 inline constexpr size_t kMostTriedJobs = 32;
 ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuReservation> before,
                                  Instant now);
 
-// Whether a pod that was refused under `before` may pass under `after`.
+// Returns whether a pod that was refused under `before` may pass under `after`.
 bool LetsMorePass(std::span<const GpuReservation> before, std::span<const GpuReservation> after);
 
 // A pod that may go to a node with reserved GPUs.
@@ -137,7 +137,7 @@ struct PassingPod {
   std::string_view job;
   int32_t priority = 0;
   Gpus gpus;  // of the whole gang, since all of its pods may go to this node
-  std::optional<Duration> longest = std::nullopt;  // it has ended by then; none: unknown
+  std::optional<Duration> longest = std::nullopt;  // it ends within this; none: unknown
   bool has_no_other_node = false;                  // no other node could ever take it
 };
 
@@ -148,7 +148,7 @@ struct HeldGpus {
 };
 
 enum class Passing : uint8_t {
-  kNotReserved,  // of other jobs: nothing here
+  kNotReserved,  // no other job has GPUs reserved here
   kNoOtherNode,
   kHigherPriority,
   kEndsInTime,
@@ -158,11 +158,11 @@ enum class Passing : uint8_t {
 
 struct PassingVerdict {
   Passing passing = Passing::kNotReserved;
-  const GpuReservation* by = nullptr;  // kRefused: the first one that would start later
+  const GpuReservation* by = nullptr;  // kRefused: the first one that the pod would delay
 };
 
-// Whether the pod may go to `node`, of whose GPUs `free` are free and the others are `held`. The
-// answer is right between two plans, too: jobs may have ended or begun since.
+// Returns whether the pod may go to `node`, where `free` GPUs are free and running jobs have those
+// in `held`. The answer is right between two plans, too: jobs may have ended or begun since.
 PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> reservations,
                        std::string_view node, Gpus free, std::span<const HeldGpus> held,
                        Instant now);

@@ -20,7 +20,7 @@ namespace {
 
 // Longest copy of the container's original resources; a longer one is cut down to CPU and memory.
 constexpr size_t kMostOriginalBytes = 4096;
-// Where the training container finds the volume for its progress.
+// The mount path of the progress volume in the training container.
 constexpr std::string_view kProgressFolder = "/run/synergy-progress";
 
 JsonPatch::Path Annotation(std::string_view key) {
@@ -104,17 +104,17 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
   }
 }
 
-// Returns whether an element of the array has this text as that member.
+// Returns whether an element of the array has the value `text` in `member`.
 bool HasElement(Value array, std::string_view member, std::string_view text) {
   bool found = false;
   array.ForEachElement([&](Value element) { found |= element[member].text() == text; });
   return found;
 }
 
-// Adds variables by which data loaders can be sized. They hold what the container has. If its speed
-// is still to be measured, they hold the most that it may get, because a loader sized by its first
-// cores would gain nothing from more. They come before the user's own variables, which may refer to
-// these.
+// Adds variables by which data loaders can be sized. They hold the container's requests. If its
+// speed is not measured yet, SYNERGY_CPUS holds the most that it may get, because a loader sized by
+// its first cores would gain nothing from more. They come before the user's own variables, which
+// may refer to these.
 void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
                   std::optional<MilliCpu> most_cpu) {
   JsonPatch::Path path = container;
@@ -137,7 +137,7 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
 
 // Adds a volume for the file in which the training reports its progress. It is in memory, because
 // it could fill a disk, and because cluster-autoscaler keeps a node whose pods have volumes on its
-// disk. Whatever the author has written under the same names stays.
+// disk. Entries of the author's with the same names stay.
 void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const JsonPatch::Path& path) {
   using annotations::kProgressVolume;
   const Value mounts = container["volumeMounts"];

@@ -1,6 +1,6 @@
 #pragma once
 
-// Private to this folder.
+// Readers that only this folder uses.
 //
 // Threading: pure.
 
@@ -12,8 +12,8 @@ namespace synergy::wire {
 // Returns the controlling owner.
 WorkloadOwner ReadOwner(FieldReader& fields, Value metadata);
 
-// Returns whether pods of the Job train apart from each other, so that one may fail and others
-// succeed: there are several, and they are no gang (gang_owner.h).
+// Returns whether the Job has several pods that train independently, so that one may fail while
+// others succeed: they are not a gang (gang_owner.h).
 bool HasIndependentCompletions(Value job);
 
 }  // namespace synergy::wire
