@@ -217,7 +217,9 @@ TEST_F(StorageCapsTest, CapsChangeAtMostEveryTenSeconds) {
     caps.Observe(uses, {"hog", "modest"}, now);
     const auto cap = caps.caps().find("hog");
     if (cap == caps.caps().end() || cap->second.rate == rate) continue;
-    if (rate > 0) ASSERT_GE(now - changed, StorageCaps::kShortestChange);
+    if (rate > 0) {
+      ASSERT_GE(now - changed, StorageCaps::kShortestChange);
+    }
     rate = cap->second.rate;
     changed = now;
     ++changes;

@@ -139,15 +139,16 @@ TEST_F(StorageFitTest, AGangGoesWhereStorageIsLeftForAllItsMembers) {
                                std::make_shared<const Pod>(Reader("m1"))};
   const auto places = [&](const StorageCatalog* known) {
     snapshot = state.Snapshot();
+    const ReserveRule rule{.per_gpu = ResourceVector{}};
     GangTerms terms([](size_t, NodeIndex) { return true; });
     terms.storage = known;
     std::vector<std::string> names;
-    for (const NodeIndex node : PlanGang(*snapshot, members, {}, terms).places)
+    for (const NodeIndex node : PlanGang(*snapshot, members, rule, terms).places)
       names.push_back(snapshot->node(node).detail->name);
     return names;
   };
-  EXPECT_THAT(places(nullptr), ElementsAre("a", "a"));
-  EXPECT_THAT(places(&storage), ElementsAre("a", "a")) << "no bandwidth is known";
+  EXPECT_THAT(places(nullptr), ElementsAre("b", "b"));
+  EXPECT_THAT(places(&storage), ElementsAre("b", "b")) << "no bandwidth is known";
   storage.bandwidths = {{"a", 250e6}, {"b", 150e6}, {"c", 200e6}};
   EXPECT_THAT(places(&storage), ElementsAre("c", "c")) << "a has 150 MB/s left";
 }
