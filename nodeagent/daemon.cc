@@ -127,10 +127,10 @@ class RunningDaemon final : public Daemon {
                   clock, log, *events_, metrics_),
         divider_(node_pods_, CgroupFolders(config.cgroup_folder, config.kubelet_cgroup_root),
                  BlockDevices(KernelFolders().sys),
-                 {[&quotas](const std::string& file, const std::string& text, Duration longest) {
-                    return quotas.Begin(file, text, longest);
+                 {[&writer](const std::string& file, const std::string& text, Duration longest) {
+                    return writer.Begin(file, text, longest);
                   },
-                  [&quotas](const std::string& file) { return quotas.End(file); }},
+                  [&writer](const std::string& file) { return writer.End(file); }},
                  clock, log, *events_, metrics_),
         storage_(node_pods_, {.cgroup = config.cgroup_folder}, config.kubelet_cgroup_root,
                  config.divide_storage ? &divider_ : nullptr, clock, log, metrics_),
