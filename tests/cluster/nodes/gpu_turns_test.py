@@ -61,8 +61,11 @@ class Controller:
             return json.loads(connection.getresponse().read())
 
     def turn(self, pod):
-        """Returns what the agent reports of the pod's turns; none before it knows the pod."""
-        return next((found["turn"] for found in self.report()["pods"] if found["name"] == pod), None)
+        """Returns what the agent reports of the pod's turns; none before it serves, and knows the
+        pod."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return next((found["turn"] for found in self.report().get("pods", []) if found["name"] == pod), None)
+        return None
 
     def run(self):
         while not self.ended.wait(1):
