@@ -31,8 +31,8 @@ def make_kubeconfig(cluster):
     """Makes a kubeconfig of the service account with only the shipped rights, as a pod on that node
     has it."""
     account, namespace = "synergy-device-plugin", "synergy-system"
-    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-                   {"apiVersion": "v1", "kind": "ServiceAccount",
+    cluster.kubectl("create", "namespace", namespace, check=False)  # a controller's cluster has it
+    cluster.create({"apiVersion": "v1", "kind": "ServiceAccount",
                     "metadata": {"name": account, "namespace": namespace}})
     cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in (
         "device-plugin/device-plugin-rbac", "device-plugin/device-plugin-policy", "admission-policies")))
