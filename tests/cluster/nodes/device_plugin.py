@@ -34,8 +34,11 @@ def make_kubeconfig(cluster):
     cluster.kubectl("create", "namespace", namespace, check=False)  # a controller's cluster has it
     cluster.create({"apiVersion": "v1", "kind": "ServiceAccount",
                     "metadata": {"name": account, "namespace": namespace}})
-    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in (
-        "device-plugin/device-plugin-rbac", "device-plugin/device-plugin-policy", "admission-policies")))
+    manifests = ["device-plugin/device-plugin-rbac", "device-plugin/device-plugin-policy"]
+    # A controller's cluster has these, for the users as which its programs run.
+    if not cluster.kubectl("get", "validatingadmissionpolicies", "synergy-pods", "--ignore-not-found"):
+        manifests.append("admission-policies")
+    cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in manifests))
     token = cluster.kubectl("create", "token", account, "--namespace", namespace,
                             "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
     status = json.loads(cluster.script("status", "--output", "json"))
