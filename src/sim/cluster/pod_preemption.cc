@@ -72,15 +72,15 @@ std::optional<PodEvictions> PodPreemption::Choose(const Pod& pod, const ClusterS
   if (with_extender_ && pod.UsesGpus()) {
     std::optional<WallTime> reclaims_at;
     if (delay_.Lasts(pod.uid, at.now)) reclaims_at = at.wall;
-    std::vector<PodEvictions> kept;
-    for (const PodEvictions& proposed : possible) {
-      std::vector<std::string> uids;
-      for (const auto& victim : proposed.victims) uids.push_back(victim->uid);
-      auto required =
-          SelectVictims(snapshot, pod, *snapshot.Find(proposed.node), uids, reclaims_at);
-      if (required) kept.push_back({proposed.node, std::move(required->pods)});
+    std::vector<std::pair<std::string, std::vector<std::string>>> proposed;
+    for (const PodEvictions& evictions : possible) {
+      std::vector<std::string>& uids = proposed.emplace_back().second;
+      proposed.back().first = evictions.node;
+      for (const auto& victim : evictions.victims) uids.push_back(victim->uid);
     }
-    possible = std::move(kept);
+    possible.clear();
+    for (NodeVictims& kept : SelectVictimsByNode(snapshot, pod, proposed, reclaims_at))
+      possible.push_back({std::move(kept.node), std::move(kept.victims.pods)});
   }
   const auto best =
       std::min_element(possible.begin(), possible.end(),
