@@ -123,7 +123,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.create(job_set("again", workers, failurePolicy={"maxRestarts": 1}))
         self.one_alone(["again"], 6)
         first, = self.members("again")
-        self.cluster.patch("pod", min(first), {"status": {"phase": "Failed"}}, "status")
+        self.cluster.end_pod(min(first), "Failed")
         wait_for("all to be gone", lambda: not set(first) & set(*self.members("again")))
         self.one_alone(["again"], 6)
 

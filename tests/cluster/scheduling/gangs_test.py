@@ -221,8 +221,7 @@ class GangsTest(OneNodeTest):
 
     def end_badly(self, name):
         """Writes the status that a kubelet writes for a pod whose process has failed."""
-        failed = {"status": {"phase": "Failed", "reason": "Error", "message": "the training crashed"}}
-        self.cluster.patch("pod", name, failed, "status")
+        self.cluster.end_pod(name, "Failed", reason="Error", message="the training crashed")
 
     def explain(self, name):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
@@ -268,9 +267,7 @@ class GangsTest(OneNodeTest):
         self.cluster.create(*gang("done", **on(self.node)))
         self.one_alone(["done"])
         self.cluster.create(pod("next", 1, "1", "10G", **on(self.node)))
-        # kwok, as the kubelet, would overwrite it with Running.
-        wait_for("a member to run", lambda: self.cluster.get("pod", "done-2")["status"].get("phase") == "Running")
-        self.cluster.patch("pod", "done-2", {"status": {"phase": "Succeeded"}}, "status")
+        self.cluster.end_pod("done-2", "Succeeded")
         wait_for("the next pod to run where a member has done its work", lambda: "next" in self.cluster.bound())
         wait_for("its end to be counted",
                  lambda: self.extender.metric('synergy_extender_vacant_places_total{outcome="succeeded"}') == 1)

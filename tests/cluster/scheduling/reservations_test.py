@@ -124,7 +124,7 @@ class EnabledTest(ReservationsTest):
             self.cluster.pods()[name]["status"].get("phase") == "Running" for name in names))
         time.sleep(PLANNING + 1)
         for name in names:
-            self.cluster.patch("Pod", name, {"status": {"phase": "Succeeded"}}, subresource="status")
+            self.cluster.end_pod(name, "Succeeded")
 
     def test_refused_pods_run_if_their_workload_is_short_or_the_large_job_is_gone(self):
         wait_for("the extender to know the reservation",

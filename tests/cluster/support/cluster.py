@@ -188,6 +188,12 @@ class Cluster:
         path = self.api.kind(kind).path(namespace, name) + (subresource and f"/{subresource}")
         return self.called("PATCH", path, change, MERGE_PATCH)
 
+    def end_pod(self, name, phase, **status):
+        """Ends a pod of a simulated node as a kubelet does: waits until it runs, because kwok, as a kubelet, would
+        overwrite an earlier end."""
+        wait_for(f"{name} to run", lambda: self.get("pod", name)["status"].get("phase") == "Running")
+        self.patch("pod", name, {"status": {"phase": phase, **status}}, "status")
+
     def delete(self, kinds, *names, namespace="default", wait=False):
         """Deletes these objects of a kind at once, or without names all objects of these kinds
         ("jobs,pods"); ignores those that do not exist.
